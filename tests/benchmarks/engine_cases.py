@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import matchrec
+from tests.benchmarks import by_hand
 from tests.benchmarks.cold import same
-from tests.benchmarks.measure import clocked
 from tests.benchmarks.tables import MILLION
-from tests.benchmarks.workloads import OF_TICKS, SHAPE, VSHAPE, clause, workloads
+from tests.benchmarks.workloads import OF_TICKS, SHAPE, TICKS, VSHAPE, clause, workloads
 
 BEGIN = 1_700_000_000_000_000  # microseconds
 BYTES_OF_A_FILE = 64 << 20
@@ -73,20 +73,30 @@ class Rows:
         return Rows(max(keys, round(self.number * scale)), keys, self.width)
 
 
-def counted(query: str) -> Callable[[SparkSession], float]:
-    """Seconds of a query whose result is counted."""
-    return lambda spark: clocked(lambda: matchrec.sql(spark, query).count())
+Ran = tuple[float, int]  # seconds, and how many rows came out
 
 
-def as_arrow(query: str) -> Callable[[SparkSession], float]:
-    """Seconds of a query whose result is an Arrow table."""
-    return lambda spark: clocked(lambda: matchrec.sql(spark, query).toArrow())
+def timed(count: Callable[[], int]) -> Ran:
+    """Seconds of what answers how many rows come out."""
+    began = time.perf_counter()
+    rows = count()
+    return time.perf_counter() - began, rows
 
 
-def handed_over(spark: SparkSession) -> float:
-    """Seconds of a shuffle whose rows are handed to Python, which counts none of them."""
+def counted(query: str) -> Callable[[SparkSession], Ran]:
+    """A query whose result is counted."""
+    return lambda spark: timed(lambda: matchrec.sql(spark, query).count())
+
+
+def as_arrow(query: str) -> Callable[[SparkSession], Ran]:
+    """A query whose result is an Arrow table."""
+    return lambda spark: timed(lambda: int(matchrec.sql(spark, query).toArrow().num_rows))
+
+
+def handed_over(spark: SparkSession) -> Ran:
+    """A shuffle whose rows are handed to Python."""
     rows = spark.table("ticks")
-    return clocked(lambda: rows.repartition("symbol").mapInArrow(same, rows.schema).count())
+    return timed(lambda: rows.repartition("symbol").mapInArrow(same, rows.schema).count())
 
 
 def waiting(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -95,26 +105,30 @@ def waiting(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from batches
 
 
-def beside_long(spark: SparkSession) -> float:
-    """Seconds of a query of three rows that begins while another with many tasks runs."""
+def beside_long(spark: SparkSession) -> Ran:
+    """A query of three rows that begins while another with many tasks runs."""
     long = spark.range(0, WAITING, 1, WAITING).mapInArrow(waiting, "id bigint")
     running = threading.Thread(target=long.count)
     running.start()
     time.sleep(SECONDS / 2)
-    seconds = clocked(lambda: spark.range(3).count())
+    ran = timed(lambda: spark.range(3).count())
     running.join()
-    return seconds
+    return ran
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is done with some rows. rounds: how often, after once that does not count."""
+    """What is done with some rows. rounds: how often, after once that does not count.
+
+    by_window: window SQL that gives the same rows, or how many, in DuckDB.
+    """
 
     name: str
     rows: Rows
-    seconds: Callable[[SparkSession], float]
+    run: Callable[[SparkSession], Ran]
     cores: int = 2
     rounds: int = 5
+    by_window: str = ""
 
 
 TWO_MILLION = Rows(2 * MILLION, 2_000)
@@ -145,4 +159,35 @@ SCALE = (
         rounds=1,
     ),
 )
-CASES: Mapping[str, Case] = {one.name: one for one in (*COMPARED, *SCALE)}
+
+
+def v_shapes(rows: int, keys: int, cores: int = 2) -> Case:
+    """The V-shapes of some rows, counted."""
+    name = f"{rows:,} rows of {keys:,} keys, {cores} cores"
+    text = f"SELECT count(*) AS n FROM ({by_hand.VSHAPE.format(**TICKS, table='ticks')})"
+    return Case(name, Rows(rows, keys), counted(VSHAPE), cores, rounds=1, by_window=text)
+
+
+def some_out(percent: int) -> Case:
+    """Pairs of rows, as an Arrow table: as many percent of the rows begin one."""
+    high = f"abs(price) > {199.9 - percent}"  # which no statistics of a file decide
+    pairs = f"""{OF_TICKS} MEASURES A.ts AS ts, B.price AS next
+        AFTER MATCH SKIP TO NEXT ROW PATTERN (A B) DEFINE A AS {high}"""
+    text = f"""SELECT symbol, ts, next FROM (
+        SELECT symbol, ts, price, lead(price) OVER w AS next, lead(ts) OVER w AS later FROM ticks
+        WINDOW w AS (PARTITION BY symbol ORDER BY ts)) WHERE {high} AND later IS NOT NULL"""
+    name, rows = f"{percent} % of 20,000,000 rows out", Rows(20 * MILLION, 20_000)
+    return Case(name, rows, as_arrow(clause("ticks", pairs)), rounds=1, by_window=text)
+
+
+GROWTH: Mapping[str, Mapping[int, Case]] = {
+    "rows, 1,000 of each key": {
+        millions * MILLION: v_shapes(millions * MILLION, millions * 1_000)
+        for millions in (2, 20, 100)
+    },
+    "keys of 20,000,000 rows": {keys: v_shapes(20 * MILLION, keys) for keys in (1, 1_000, MILLION)},
+    "percent of 20,000,000 rows that come out": {one: some_out(one) for one in (0, 10, 30)},
+    "cores, 20,000,000 rows": {one: v_shapes(20 * MILLION, 20_000, one) for one in (1, 2)},
+}
+GROWN = [case for series in GROWTH.values() for case in series.values()]
+CASES: Mapping[str, Case] = {one.name: one for one in (*COMPARED, *SCALE, *GROWN)}

@@ -1,12 +1,13 @@
-"""Spark and Sail in one run: what a query takes on each, in a process of its own.
+"""Spark, Sail and DuckDB in one run: what a query takes on each, in a process of its own.
 
-    python -m tests.benchmarks.engines [--parts compared,scale] [--on sail,spark] [--scale 0.1]
-        [--only WORD] [--memory 4g] [--data FOLDER] [--write docs]
+    python -m tests.benchmarks.engines [--parts compared,scale,growth] [--on spark,sail]
+        [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
+        [--write docs]
 
-`compared` is the table of docs/explanation/performance.md, `scale` that of
+`compared` and `growth` are of docs/explanation/performance.md, `scale` is of
 docs/how-to/capacity.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
 Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
-are made anew: 12 GB at full size.
+are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from importlib.metadata import files
+from math import nan
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 import matchrec
-from tests.benchmarks.engine_cases import CASES, COMPARED, SCALE, Case
+from tests.benchmarks.engine_cases import CASES, COMPARED, GROWTH, SCALE, Case
 from tests.benchmarks.fresh_copy import ROOT
+from tests.benchmarks.growth import draw, flatness
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import table, write_section
 from tests.benchmarks.measure import clocked, median
+from tests.benchmarks.other_engines import DUCKDB, Job, figures_of
 from tests.benchmarks.processes import processor_seconds, resident, watched
 
 ENGINES = ("spark", "sail")
@@ -43,17 +49,19 @@ matchrec.sql(spark, '''SELECT * FROM VALUES (1, 3), (2, 2), (3, 4) AS t(at, pric
 PARTS = {
     "compared": ("explanation/performance.md", COMPARED),
     "scale": ("how-to/capacity.md", SCALE),
+    "growth": ("explanation/performance.md", ()),
 }
 FIGURES = ("clock", "processor", "MB")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians of seconds, and the most bytes that all processes have had resident."""
+    """Medians of seconds, the most bytes that all processes have had resident, and rows out."""
 
     clock: float
     processor: float
     peak: int
+    found: int
 
     def cells(self) -> list[str]:
         """Three of a line."""
@@ -62,13 +70,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Asked:
-    """How all cases are measured. data: where rows are, and stay."""
+    """How all cases are measured. data: where rows are, and stay. duckdb: an interpreter, or ""."""
 
     engines: Sequence[str]
     scale: float
     only: str
     memory: str
     data: Path
+    duckdb: str = ""
 
 
 def measure(case: Case, engine: str, rows: Path, memory: str) -> Cost:
@@ -79,43 +88,102 @@ def measure(case: Case, engine: str, rows: Path, memory: str) -> Cost:
     with watched(resident) as peak:
         for _ in range(case.rounds + 1):
             before = processor_seconds()
-            clocks.append(case.seconds(spark))
+            seconds, found = case.run(spark)
+            clocks.append(seconds)
             processors.append(processor_seconds() - before)
     spark.stop()
-    return Cost(median(clocks[1:]), median(processors[1:]), peak.bytes)
+    return Cost(median(clocks[1:]), median(processors[1:]), peak.bytes, found)
 
 
-def in_process(case: Case, engine: str, asked: Asked) -> list[str]:
-    """The cells of a case on an engine, or the last line of what went wrong."""
+def rows_in(case: Case, asked: Asked) -> Path:
+    """The folder with the rows of a case, which are made if they are not there."""
     rows = case.rows.scaled(asked.scale)
     folder = asked.data / rows.name
     if not folder.exists():
         rows.write(folder)
+    return folder
+
+
+def in_process(case: Case, engine: str, asked: Asked) -> Cost | str:
+    """The cost of a case on an engine, or the last line of what went wrong."""
+    folder = rows_in(case, asked)
     arguments = ["--measure", case.name, engine, str(folder), "--memory", asked.memory]
     command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments]
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable}  # of Spark's workers
     ran = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         reason = ran.stderr.strip().splitlines() or [f"ended by {-ran.returncode}"]
-        return [f"fails: {reason[-1][:60]}", "", ""]
-    return Cost(*json.loads(ran.stdout.splitlines()[-1])).cells()
+        return f"fails: {reason[-1][:60]}"
+    return Cost(*json.loads(ran.stdout.splitlines()[-1]))
 
 
-def of_case(case: Case, asked: Asked) -> list[str]:
-    """A line of the table, which is told as soon as it is there."""
-    found = [case.name, *(cell for one in asked.engines for cell in in_process(case, one, asked))]
-    print(*found, sep="  ", file=sys.stderr)
+def in_duckdb(case: Case, asked: Asked) -> Cost:
+    """The cost of a case's window SQL; without the memory that it takes."""
+    with tempfile.TemporaryDirectory() as name:
+        output = Path(name) / "rows"
+        folder = str(rows_in(case, asked))
+        job = Job("ticks", [], folder, case.by_window, case.rounds, str(output), case.cores)
+        figures = figures_of(asked.duckdb, DUCKDB.script, asdict(job))
+        found = pq.read_table(output)
+    rows = found["n"][0].as_py() if found.column_names == ["n"] else found.num_rows
+    return Cost(median(figures["seconds"]), median(figures["processor"]), 0, rows)
+
+
+def of_case(case: Case, asked: Asked) -> list[Cost | str]:
+    """What a case takes on each engine, which is told as soon as it is there.
+
+    Raises AssertionError where two engines give different numbers of rows.
+    """
+    found = [in_process(case, one, asked) for one in asked.engines]
+    if case.by_window and asked.duckdb:
+        found.append(in_duckdb(case, asked))
+    print(case.name, *found, sep="  ", file=sys.stderr)
+    assert len({one.found for one in found if isinstance(one, Cost)}) < 2, (case.name, found)
     return found
+
+
+def cells_of(found: Iterable[Cost | str]) -> Iterator[str]:
+    """Of a line: three for each engine."""
+    for one in found:
+        yield from one.cells() if isinstance(one, Cost) else (one, "", "")
 
 
 def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
     """The table of some cases."""
-    cells = [of_case(case, asked) for case in cases if asked.only in case.name]
+    chosen = [case for case in cases if asked.only in case.name]
+    cells = [[case.name, *cells_of(of_case(case, asked))] for case in chosen]
     head = [f"{engine} {figure}" for engine in asked.engines for figure in FIGURES]
     size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
     yield f"{size}Seconds on the clock and of processors; the most memory of all processes in MB."
     yield ""
     yield from table(["", *head], cells)
+
+
+def growth(asked: Asked, images: Path | None) -> Iterator[str]:
+    """The table of how the time of a row changes, and its picture."""
+    engines = [*asked.engines, *([DUCKDB.name] if asked.duckdb else [])]
+    found: dict[str, dict[int, list[float]]] = {}
+    for name, series in GROWTH.items():
+        found[name] = {}
+        for at, case in series.items():
+            if asked.only in case.name:
+                rows, costs = case.rows.scaled(asked.scale).number, of_case(case, asked)
+                found[name][at] = [
+                    1e6 * one.clock / rows if isinstance(one, Cost) else nan for one in costs
+                ]
+    size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
+    yield f"{size}Microseconds a row, by the clock."
+    yield ""
+    cells = [
+        [name, f"{at:,}", *(f"{one:.3f}" for one in times)]
+        for name, series in found.items()
+        for at, times in series.items()
+    ]
+    yield from table(["", "", *engines], cells)
+    yield ""
+    yield from table(["most : least", *engines], flatness(found))
+    if images is not None:
+        draw(found, engines, images / "growth.svg")
 
 
 def to_begin(asked: Asked) -> Iterator[str]:
@@ -152,7 +220,10 @@ def print_parts(parts: Sequence[str], asked: Asked, docs: Path | None) -> None:
     loads = [load()]
     for part in parts:
         page, cases = PARTS[part]
-        found = [*lines(cases, asked), *(to_begin(asked) if part == "compared" else ())]
+        if part == "growth":
+            found = [*growth(asked, docs and docs / "images")]
+        else:
+            found = [*lines(cases, asked), *(to_begin(asked) if part == "compared" else ())]
         found += ["", described([*loads, load()])]
         print("\n".join(found), flush=True)
         if docs is not None:
@@ -168,6 +239,7 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORD", help="cases with this word")
     parser.add_argument("--memory", default="4g", help="Spark's heap, or of Sail's own operators")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the rows stay")
+    parser.add_argument("--duckdb-python", default="", metavar="PATH", help="with duckdb")
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="where docs is")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -177,7 +249,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() if given.data is None else nullcontext(given.data) as data:
         Path(data).mkdir(exist_ok=True)
-        asked = Asked(given.on.split(","), given.scale, given.only, given.memory, Path(data))
+        engines, duckdb = given.on.split(","), given.duckdb_python
+        asked = Asked(engines, given.scale, given.only, given.memory, Path(data), duckdb)
         print_parts(given.parts.split(","), asked, given.write)
 
 

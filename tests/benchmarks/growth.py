@@ -1,44 +1,38 @@
-"""The V-shape at several sizes beside the identity: whether the ratio stays as rows grow."""
+"""How the time of a row changes as rows, keys and output grow: a table of ratios, and a picture."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import matchrec
-from tests.benchmarks.compare import FLOOR, OURS, identity, short
-from tests.benchmarks.drawn_tables import draw_tables
-from tests.benchmarks.kinds import workloads_of_kinds
-from tests.benchmarks.kinds_compared import view_of_drawn
-from tests.benchmarks.markdown import table
-from tests.benchmarks.measure import measured, session
-from tests.benchmarks.options import Options
+from tests.benchmarks.pictures import new_figure, save
 
-KIND = "V-shape"
-AIM = 0.75
+COLOURS = ("#4477aa", "#228833", "#bbbbbb")  # Spark, Sail, DuckDB
+Series = Mapping[str, Mapping[int, Sequence[float]]]
 
 
-def lines(options: Options) -> Iterator[str]:
-    """The table."""
-    yield f"Seed {options.seed}, a driver of {options.memory}."
-    yield ""
-    cells = [of_size(replace(options, rows=size)) for size in options.sizes]
-    yield from table(["rows", FLOOR, OURS, "ratio", "aim"], cells)
+def flatness(series: Series) -> Iterator[list[str]]:
+    """By series, for each engine: how many times the least time of a row the most is."""
+    for name, found in series.items():
+        yield [name, *(f"{max(times) / min(times):.2f}" for times in by_engine(found))]
 
 
-def of_size(options: Options) -> list[str]:
-    """The table's line of one number of rows: seconds on the clock, and of processors."""
-    drawn = draw_tables(options.seed, options.rows)
-    workload = next(one for one in workloads_of_kinds(drawn) if one.name == KIND)
-    with session(memory=options.memory) as spark, tempfile.TemporaryDirectory() as name:
-        view_of_drawn(spark, drawn, workload.table, options, Path(name))
-        queries = {
-            FLOOR: lambda: identity(spark, workload),
-            OURS: lambda: matchrec.sql(spark, workload.query),
-        }
-        found = measured(queries, options.rounds)
-    rows = f"{round(options.rows * options.scale):,}"
-    times = [short(found[name]) for name in (FLOOR, OURS)]
-    return [rows, *times, f"{found[OURS].ratio(found[FLOOR]):.2f}", f"{AIM:.2f}"]
+def by_engine(found: Mapping[int, Sequence[float]]) -> Iterator[tuple[float, ...]]:
+    """The times of each engine along a series."""
+    return zip(*found.values(), strict=True)
+
+
+def draw(series: Series, engines: Sequence[str], path: Path) -> None:
+    """A panel for each series, a line for each engine."""
+    figure = new_figure(figsize=(8, 2.4))
+    for panel, (name, found) in zip(figure.subplots(1, len(series)), series.items(), strict=True):
+        places = range(len(found))  # the points of a series stand at equal distances
+        for colour, engine, times in zip(COLOURS, engines, by_engine(found), strict=False):
+            panel.plot(places, times, "o-", color=colour, label=engine)
+        panel.set_xticks(places, [f"{at:,}" for at in found])
+        panel.set_xlabel("\n".join(name.split(", ")))
+        panel.set_ylim(bottom=0)
+    panels = figure.axes
+    panels[0].set_ylabel("microseconds a row")
+    panels[0].legend(fontsize=6)
+    save(figure, path)

@@ -13,9 +13,9 @@ class Options:
 
     interpreters: of other engines, by their names. memory_rows: of the partition whose memory is
     measured. images: where pictures go, if anywhere. seed: of the kinds' data and texts. rows: of
-    each of their tables at scale 1. sizes: numbers of rows whose growth is measured. data: a folder
-    where these tables stay, to be read again. memory: of the driver, for the first part. trino: the
-    address of a server, if one is measured. tuned: whether `matchrec.tune` has set the session.
+    each of their tables at scale 1. data: a folder where these tables stay, to be read again.
+    memory: of the driver, for the first part. trino: the address of a server, if one is measured.
+    tuned: whether `matchrec.tune` has set the session.
     """
 
     scale: float = 1.0
@@ -26,7 +26,6 @@ class Options:
     images: Path | None = None
     seed: int = 0
     rows: int = 2_000_000
-    sizes: tuple[int, ...] = (2_000_000, 20_000_000)
     data: Path | None = None
     memory: str = "4g"
     trino: str | None = None

@@ -44,7 +44,7 @@ class Question:
 class Job:
     """What a script is asked. columns: names and Spark's types. output: a folder that it makes.
 
-    folder: of the table's files; those of CSV have no header.
+    folder: of the table's files; those of CSV have no header. threads: of an engine that asks.
     """
 
     table: str
@@ -53,6 +53,7 @@ class Job:
     query: str
     rounds: int
     output: str
+    threads: int = 2
 
 
 @dataclass(frozen=True)

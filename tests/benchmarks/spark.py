@@ -1,7 +1,7 @@
 """The benchmark of matchrec: everything that `docs/explanation/performance.md` shows.
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
-        [--seed N] [--rows N] [--sizes N,N] [--data FOLDER] [--memory 4g] [--trino URL]
+        [--seed N] [--rows N] [--data FOLDER] [--memory 4g] [--trino URL]
         [--memory-rows N] [--flink-python PATH] [--pandas-python PATH]
         [--duckdb-python PATH] [--write docs]
 
@@ -9,14 +9,16 @@ Prints Markdown. `--write docs` also puts every part's tables between its marks 
 `docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
 virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
-the queries that others have published; `--sizes` of the growth; `--data` names a folder where their
-tables stay, to be read again. `sail` runs on Sail, without Java. Needs Linux, as it reads /proc.
+the queries that others have published; `--data` names a folder where their
+tables stay, to be read again. `sail` runs on Sail, without Java; `crossing` is the same on Spark.
+Needs Linux, as it reads /proc.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import (
@@ -24,11 +26,10 @@ from tests.benchmarks import (
     cold,
     compare,
     cores,
+    crossing,
     engine_alone,
-    growth,
     kinds_compared,
     memory,
-    on_sail,
     published,
     settings,
 )
@@ -41,11 +42,11 @@ Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
     "workloads": compare.lines,
     "kinds": kinds_compared.lines,
-    "sail": on_sail.lines,
+    "sail": partial(crossing.lines_on, "sail"),
+    "crossing": partial(crossing.lines_on, "spark"),
     "berlin": published.berlin_compared,
     "templates": published.templates_compared,
     "lengths": published.lengths_compared,
-    "growth": growth.lines,
     "breakdown": breakdown.lines,
     "engines": engine_alone.lines,
     "linear": engine_alone.linear,
@@ -68,7 +69,6 @@ def main() -> None:
     parser.add_argument("--memory-rows", type=int, default=Options.memory_rows)
     parser.add_argument("--seed", type=int, default=Options.seed, help="of the kinds' data")
     parser.add_argument("--rows", type=int, default=Options.rows, help="of each kind at scale 1")
-    parser.add_argument("--sizes", type=numbers, default=Options.sizes, help="whose growth to see")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where kinds' tables stay")
     parser.add_argument("--memory", default=Options.memory, help="of the driver")
     parser.add_argument("--trino", metavar="URL", help="a server with a catalog `memory`")
@@ -91,7 +91,6 @@ def main() -> None:
         arguments.write / "images" if arguments.write else None,
         arguments.seed,
         arguments.rows,
-        arguments.sizes,
         arguments.data,
         arguments.memory,
         arguments.trino,
@@ -102,11 +101,6 @@ def main() -> None:
         loads.append(load())
         report(name, part, arguments.write)
     report("machine", [described(loads)], arguments.write)
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Those between commas."""
-    return tuple(map(int, text.split(",")))
 
 
 def report(name: str, lines: list[str], folder: Path | None) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from tests.benchmarks import on_sail, trino
+from tests.benchmarks import crossing, trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.breakdown import steps
 from tests.benchmarks.compare import OURS, by_hand, checked, identity
@@ -133,16 +133,16 @@ def test_the_v_shape_runs_up_to_each_step(spark: SparkSession) -> None:
 def test_the_contenders_on_sail_run(spark: SparkSession) -> None:
     kind = KINDS["V-shape"]
     draw_tables(SEED, ROWS).tables[kind.table].frame(spark).createOrReplaceTempView(kind.table)
-    times = measured(on_sail.contenders(spark, kind), rounds=1, run=run_to_arrow)
-    assert list(times) == [on_sail.CROSSING, OURS]
+    times = measured(crossing.contenders(spark, kind), rounds=1, run=run_to_arrow)
+    assert list(times) == [crossing.CROSSING, OURS]
     spark.catalog.dropTempView(kind.table)
 
 
 def test_window_sql_is_written_for_duckdb() -> None:
-    kind = on_sail.asked_of_duckdb(KINDS["LOW+ HIGH, ALL ROWS"])
+    kind = crossing.asked_of_duckdb(KINDS["LOW+ HIGH, ALL ROWS"])
     text = kind.elsewhere[DUCKDB.name].text
     assert text.count("IGNORE NULLS) OVER") == 2
-    assert not on_sail.asked_of_duckdb(KINDS["V-shape, ALL ROWS"]).elsewhere
+    assert not crossing.asked_of_duckdb(KINDS["V-shape, ALL ROWS"]).elsewhere
 
 
 def test_a_table_reads_well_and_is_put_between_its_marks() -> None:

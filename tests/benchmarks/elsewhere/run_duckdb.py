@@ -1,8 +1,8 @@
 """DuckDB and its window SQL, in an interpreter that has it; knows nothing of matchrec.
 
 Reads a job from standard input as JSON (see `tests.benchmarks.other_engines.Job`), writes the rows
-as Parquet, prints the figures as JSON. Each run reads the files with two threads and ends with a
-table of Arrow's; one before the first is not counted.
+as Parquet, prints the figures as JSON. Each run reads the files with as many threads as are asked
+for and ends with a table of Arrow's; one before the first is not counted.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from pathlib import Path
 
 import duckdb
 
-THREADS = 2
-
 
 def main() -> None:
     job = json.load(sys.stdin)
-    connection = duckdb.connect(config={"threads": THREADS})
+    connection = duckdb.connect(config={"threads": job["threads"]})
     connection.execute("SET TimeZone = 'UTC'")
     files = f"read_parquet('{job['folder']}/*.parquet')"
     connection.execute(f"CREATE VIEW {job['table']} AS SELECT * FROM {files}")

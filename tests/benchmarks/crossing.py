@@ -1,4 +1,4 @@
-"""Every kind of query on Sail, beside window SQL in DuckDB and beside the crossing alone.
+"""Every kind of query on an engine, beside the crossing alone and beside window SQL in DuckDB.
 
 The crossing is what the query sends, shuffled, to a function that does nothing. All read the same
 files with two cores and give tables of Arrow's. DuckDB has its rounds in a process of its own,
@@ -7,10 +7,13 @@ after those of the others, and must give the same rows.
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import geometric_mean
 
 import sqlglot
 from pyspark.sql import SparkSession
@@ -22,6 +25,7 @@ from tests.benchmarks.compare import OURS, Compared, Entry, by_others
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.kinds_compared import lines_of, view_of_drawn
+from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, measured, run_to_arrow
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import DUCKDB, Question
@@ -39,7 +43,7 @@ def asked_of_duckdb(workload: Workload) -> Workload:
 
 
 def contenders(spark: SparkSession, workload: Workload) -> dict[str, Query]:
-    """What runs on Sail, by name."""
+    """What runs on the engine, by name."""
     sent = crossing_of(spark, workload.query).prepared
     return {
         CROSSING: lambda: sent.mapInArrow(sent_and_dropped, "nothing INT"),
@@ -56,10 +60,11 @@ def compared(spark: SparkSession, workload: Workload, options: Options, folder: 
     return Compared(workload, times[CROSSING], entries, CROSSING)
 
 
-def all_compared(options: Options) -> Iterator[Compared]:
+def all_compared(on: str, options: Options) -> Iterator[Compared]:
     """All kinds, one after the other."""
     drawn = draw_tables(options.seed, options.rows)
-    spark = matchrec.session(on="sail", cores=CORES)
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # of the workers of Spark
+    spark = matchrec.session(on, cores=CORES, memory=options.memory)
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     with tempfile.TemporaryDirectory() as name:
         for workload in map(asked_of_duckdb, workloads_of_kinds(drawn)):
@@ -69,6 +74,22 @@ def all_compared(options: Options) -> Iterator[Compared]:
     spark.stop()
 
 
-def lines(options: Options) -> Iterator[str]:
-    """All kinds."""
-    yield from lines_of(options, all_compared(options))
+def lines_on(on: str, options: Options) -> Iterator[str]:
+    """All kinds, and how much more than the crossing they take."""
+    found: list[Compared] = []
+    yield from lines_of(options, kept_in(found, all_compared(on, options)))
+    yield ""
+    clock = [one.entries[OURS].times.ratio(one.floor) for one in found]
+    processor = [one.entries[OURS].times.processor / one.floor.processor for one in found]
+    cells = [
+        [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
+        for name, ratios in (("by the clock", clock), ("of processor seconds", processor))
+    ]
+    yield from table([f"{OURS} : {CROSSING}", "geometric mean", "most"], cells)
+
+
+def kept_in(found: list[Compared], compared: Iterable[Compared]) -> Iterator[Compared]:
+    """The same, each of which is added to the list as it comes."""
+    for one in compared:
+        found.append(one)
+        yield one
