@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
 )  # random queries
 
-WINDOWS_A_BATCH = 12
+WINDOWS_A_BATCH = 6
 EXAMPLES = examples(24)
 BY_NAME = (
     "SEEK is not supported",
