@@ -364,7 +364,7 @@ no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are
 
 # A query of a session after `stop`.
 stopped_session = refused("""the Spark session has been stopped
-    start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew""")
+    start another, matchrec.session(), and read its DataFrames anew""")
 
 # A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it

@@ -248,7 +248,7 @@ no_literal = plan_error("""a value of `{argument}` is {value:shown}
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
     write the value as text""")
 
-# A text that cannot be compared with its column.
+# A value that cannot be one of its column.
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
     note: a value of `{name}`: {example}
     write one of this type, or leave {argument} out""")
