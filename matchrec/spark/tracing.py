@@ -176,10 +176,8 @@ class PartitionRequest:
             raise errors.unknown_partition_column(name=unknown[0], known=self.keys)
         if missing := [name for name in self.keys if name not in known]:
             raise errors.partition_column_missing(missing[0], self.keys)
-        return {
-            name: self.as_sql("partition", self.keys[name], wanted[one])
-            for name, one in known.items()
-        }
+        as_sql = partial(self.as_sql, "partition")
+        return {name: as_sql(self.keys[name], wanted[one]) for name, one in known.items()}
 
     def as_sql(self, argument: str, text: str, value: object) -> str:
         """A value as SQL of the type of `text`. Raises MatchRecognizePlanError where it is none."""
@@ -191,8 +189,8 @@ class PartitionRequest:
         if isinstance(of_column, spark_types.StringType):
             return string_literal(str(value))
         kind = of_column.simpleString()
-        cast = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
-        items = [cast, f"CAST({text} AS STRING) AS s"]
+        read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
+        items = [read, f"CAST({text} AS STRING) AS s"]
         for row in relation.select(items).where("s IS NOT NULL").limit(1).collect():
             if row.c is None:
                 name = self.question.columns.name(text) or text

@@ -330,7 +330,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"order_by": "CAST(day AS DOUBLE)"},
         "times of rules over rows ordered by CAST(day AS DOUBLE) of type double",
     ),
-    "only ends": ({"fall": {3: None}}, {}, "`rules` of match_rules() is empty"),
+    "only ends": ({"fall": {3: None}}, {}, "`rules` of `match_rules` is empty"),
     "an order of no sense": ({"fall": {3: FALL}}, {"order_by": "dai"}, "`dai`"),
     "another order": (
         {"fall": {3: FALL}},

@@ -148,7 +148,7 @@ def of_rule(name: str, error: L) -> L:
 
 
 # An empty dict.
-no_rules = plan_error("""`rules` of match_rules() is empty
+no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
 # Two names that people take for one.

@@ -19,10 +19,9 @@ _WHOLE_QUERY = (
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
-    is_query = text.upper() in ("SELECT", "WITH", "FROM")
-    hint = _WHOLE_QUERY if is_query else meant_by(text, start) or _WHOLE_QUERY
+    meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     return MatchRecognizeParseError(
-        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
+        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=meant or _WHOLE_QUERY
     )
 
 
