@@ -364,7 +364,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
 @pytest.mark.parametrize(
     ("within", "gap", "message", "cure"),
     [
-        (":gap", "ten", ":gap in WITHIN of 'ten', of type str, which is not a length", READ),
+        (":gap", "ten", ":gap in WITHIN: 'ten', of type str, is not a length", READ),
         ("INTERVAL :gap", None, ":gap in WITHIN of None", READ),
         (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
         (
