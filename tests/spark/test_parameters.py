@@ -365,7 +365,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
     ("within", "gap", "message", "cure"),
     [
         (":gap", "ten", ":gap in WITHIN: 'ten', of type str, is not a length", READ),
-        ("INTERVAL :gap", None, ":gap in WITHIN of None", READ),
+        ("INTERVAL :gap", None, ":gap in WITHIN: None", READ),
         (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
         (
             ":gap",
@@ -374,7 +374,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
             "more than 0",
         ),
         LONE,
-        ("INTERVAL :gap DAY", True, ":gap in WITHIN of True, of type bool", READ),
+        ("INTERVAL :gap DAY", True, ":gap in WITHIN: True, of type bool", READ),
     ],
 )
 def test_a_parameter_that_is_no_interval(
