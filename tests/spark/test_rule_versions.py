@@ -192,7 +192,7 @@ def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
         assert [row.low for row in found.rule("three").collect()] == [8]
 
 
-UNREAD = "is not a length of time"
+UNREAD = "is no length of time"
 ALONE = "has a number without a unit"
 LENGTHS = {
     "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", UNREAD),
