@@ -340,6 +340,6 @@ def test_a_value_that_is_none_of_its_column(
 def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (CAST(NULL AS STRING), 1), ('x', 1) AS t(k, day)")
     ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
-    with pytest.raises(MatchRecognizeError, match='write partition={"k": None}'):
+    with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):
         matchrec.query(rows, ups).why()
     assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.found) == 1
