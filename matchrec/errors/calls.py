@@ -377,7 +377,7 @@ hours_along_dates = unsupported("""WITHIN {interval} along a date: this session 
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 
 # A session runs, and another engine, or more of the machine, is asked for.
-session_runs = plan_error("""a session is running already, so {given} cannot be chosen
+session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 
 # A setting of the machine that Spark runs on, for a session on another engine.
