@@ -125,8 +125,8 @@ no_label_column = plan_error("""`{argument}` of `Query.against` is `{name}`, whi
 no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
         rows
     note: columns: {columns}
-    write key="..." with the column of `labels` that has it, or key=[] where an incident is one of
-        all partitions""")
+    write {option[key=...]} with the column of `labels` that has it, or key=[] where an incident
+        is one of all partitions""")
 other_number_of_keys = plan_error("""`key` of `Query.against` has {count} columns, and the query
         divides its rows by {names}
     name a column of `labels` for each of these, in their order""")
