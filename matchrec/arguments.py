@@ -222,9 +222,7 @@ def is_frame(given: object) -> bool:
     )
 
 
-SESSION = ArgumentKind(
-    "a SparkSession", is_session, "pass the session: SparkSession.builder.getOrCreate()"
-)
+SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")
 DATAFRAME = ArgumentKind(
     "a DataFrame of Spark", is_dataframe, "pass one, such as spark.table(...) or spark.read..."
 )

@@ -235,7 +235,7 @@ def rules_of(found: Versions, times: OrderTimes) -> Iterator[WrittenRule]:
 
 def shown(since: int | None, times: OrderTimes) -> str:
     """When a version becomes valid, as people read it."""
-    return "the first row" if since is None else times.shown(since)
+    return "the beginning" if since is None else times.shown(since)
 
 
 Asked: TypeAlias = "Rules | Callable[[], Rules]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -241,3 +241,4 @@ ASKED = together(
     ),
 )
 FILE = Parsed("FILE", writable)
+SVG = Parsed("FILE", partial(writable, known=(".svg",)))

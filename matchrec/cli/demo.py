@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import click
 
 import matchrec
-from matchrec.cli.arguments import FILE, ON, tells_failures
+from matchrec.cli.arguments import ON, Parsed, tells_failures
 from matchrec.cli.failures import busy
+from matchrec.cli.files import Table, writable
 from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
 
@@ -24,14 +26,13 @@ DATA = files("matchrec.cli") / "demo_data"
     default="matchrec-demo.png",
     show_default=True,
     metavar="FILE.png|svg",
-    type=FILE,
+    type=Parsed("FILE", partial(writable, known=(".png", ".svg"))),
 )
 @ON
 @tells_failures
 def demo(picture: Path, on: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.charts.plot import check_matplotlib
-    from matchrec.cli.files import Table
 
     check_matplotlib()
     began = time.monotonic()

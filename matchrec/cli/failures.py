@@ -157,7 +157,7 @@ def refusal_of_spark(error: Exception) -> str:
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
     elif NANOSECONDS.search(said):
-        cure = MICROSECONDS
+        return MICROSECONDS
     return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 

@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -221,8 +221,10 @@ def delimiter(argument: str) -> str:
     return argument
 
 
-def writable(path: str) -> Path:
-    """The path of a file in a folder that is there."""
+def writable(path: str, known: Sequence[str] = ()) -> Path:
+    """The path of a file in a folder that is there. known: what its name may end with, or all."""
+    if known and Path(path).suffix.lower() not in known:
+        raise errors.unknown_format(path=path, known=known)
     if not Path(path).absolute().parent.is_dir():
         raise errors.no_such_folder(path=path)
     return Path(path)

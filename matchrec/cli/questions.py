@@ -19,6 +19,7 @@ from matchrec.cli.arguments import (
     SETTING,
     SORT,
     STREAM,
+    SVG,
     asks,
     names_of_parameters,
 )
@@ -29,7 +30,7 @@ from matchrec.cli.queries import QueryRequest, plain_value_of
 @ASKED
 @click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=FILE, help="Draw the row pattern.")
+@click.option("--svg", type=SVG, help="Draw the row pattern.")
 @asks
 def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query would run.
@@ -46,7 +47,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
         draw(explanation, svg)
 
 
-DRAWN = click.option("--svg", type=FILE, help="Draw it.")
+DRAWN = click.option("--svg", type=SVG, help="Draw it.")
 
 
 def show(

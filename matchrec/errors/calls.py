@@ -125,8 +125,8 @@ no_label_column = plan_error("""`{argument}` of `Query.against` is `{name}`, whi
 no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
         rows
     note: columns: {columns}
-    write key="..." with the column of `labels` that has it, or key=[] where an incident is one of
-        all partitions""")
+    write {option[key=...]} with the column of `labels` that has it, or key=[] where an incident
+        is one of all partitions""")
 other_number_of_keys = plan_error("""`key` of `Query.against` has {count} columns, and the query
         divides its rows by {names}
     name a column of `labels` for each of these, in their order""")
@@ -364,7 +364,7 @@ no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are
 
 # A query of a session after `stop`.
 stopped_session = refused("""the Spark session has been stopped
-    start another, SparkSession.builder.getOrCreate(), and read its DataFrames anew""")
+    start another, matchrec.session(), and read its DataFrames anew""")
 
 # A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
@@ -377,7 +377,7 @@ hours_along_dates = unsupported("""WITHIN {interval} along a date: this session 
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 
 # A session runs, and another engine, or more of the machine, is asked for.
-session_runs = plan_error("""a session is running already, so {given} cannot be chosen
+session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 
 # A setting of the machine that Spark runs on, for a session on another engine.

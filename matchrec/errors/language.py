@@ -158,7 +158,7 @@ class Surface:
         """
         if self is PYTHON:
             written = ", ".join(f'"{name}": {value}' for name, value in pairs)
-            return f"partition={{{written}}}"
+            return f"partition={{{written}}}".replace('"NULL"', "None")
         again = " " if self is CELL else " --partition "
         return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
 

@@ -177,7 +177,7 @@ not_in_sql = unsupported("""{what} {obstacle}, which MATCH_RECOGNIZE cannot expr
     use matchrec.detect""")
 
 # No length of time.
-not_a_duration = plan_error("""{call} of {value}, which is not a length of time
+not_a_duration = plan_error("""{call} is no length of time: {value}
     write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in the unit of
         the order column""")
 

@@ -22,7 +22,7 @@ class NoOrderWarning(MatchRecognizeWarning):
 
 
 class NoConditionsWarning(MatchRecognizeWarning):
-    """PATTERN has variables, and the clause has no DEFINE."""
+    """PATTERN has variables, and the clause has neither DEFINE nor WITHIN with a time."""
 
 
 class AnyRowsWarning(MatchRecognizeWarning):

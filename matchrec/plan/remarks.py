@@ -282,9 +282,9 @@ def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """No DEFINE."""
+    """No DEFINE, and no window that says which rows go together."""
     names = variable_names(plan.pattern)
-    if names and not plan.definitions:
+    if names and not plan.definitions and not plan.intervals:
         yield no_conditions(plan.pattern.span, variable=names[0])
 
 

@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property, partial
 from math import isfinite
+from numbers import Number
 
 import numpy as np
 import pyarrow as pa
@@ -175,28 +176,28 @@ class PartitionRequest:
             raise errors.unknown_partition_column(name=unknown[0], known=self.keys)
         if missing := [name for name in self.keys if name not in known]:
             raise errors.partition_column_missing(missing[0], self.keys)
-        for name, one in known.items():
-            self.check_text("partition", self.keys[name], wanted[one])
-        return {name: literal(wanted[one], "partition") for name, one in known.items()}
+        as_sql = partial(self.as_sql, "partition")
+        return {name: as_sql(self.keys[name], wanted[one]) for name, one in known.items()}
 
-    def check_text(self, argument: str, text: str, value: object) -> None:
-        """Raises MatchRecognizePlanError for a text that is no value of the type of `text`."""
-        relation = self.question.relation
-        if not isinstance(value, str):
-            return
-        kind = relation.select([f"{text} AS c"]).dtypes[0][1]
-        if kind == "string" or "<" in kind:
-            return
-        items = [
-            f"try_cast({string_literal(value)} AS {kind}) AS c",
-            f"CAST({text} AS STRING) AS s",
-        ]
+    def as_sql(self, argument: str, text: str, value: object) -> str:
+        """A value as SQL of the type of `text`. Raises MatchRecognizePlanError where it is none."""
+        relation, given = self.question.relation, literal(value, argument)
+        of_column = relation.select([f"{text} AS c"]).schema[0].dataType
+        are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
+        if value is None or (are_numbers and not isinstance(value, bool)):
+            return given
+        if isinstance(of_column, spark_types.StringType):
+            return string_literal(str(value))
+        kind = of_column.simpleString()
+        read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
+        items = [read, f"CAST({text} AS STRING) AS s"]
         for row in relation.select(items).where("s IS NOT NULL").limit(1).collect():
             if row.c is None:
                 name = self.question.columns.name(text) or text
                 raise errors.no_value_of_type(
                     argument=argument, value=value, name=name, kind=kind, example=row.s
                 )
+        return given
 
     def without_rows(self) -> MatchRecognizeError:
         """The error of a partition that has no rows."""
@@ -229,9 +230,8 @@ class PartitionRequest:
         wanted = self.target.row
         if not 1 <= len(wanted) <= len(self.orders):
             raise errors.other_number_of_order_values(len(wanted), self.orders)
-        for text, value in zip(self.orders, wanted, strict=False):
-            self.check_text("row", text, value)
-        values = [literal(value, "row") for value in wanted]
+        asked = zip(self.orders, wanted, strict=False)
+        values = [self.as_sql("row", text, value) for text, value in asked]
         same = (f"({t} <=> {v})" for t, v in zip(self.orders, values, strict=False))
         descending = self.drafted.plan.order_by[0].descending
         earlier = f"({self.orders[0]} {'>' if descending else '<'} {values[0]})"

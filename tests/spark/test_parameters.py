@@ -364,8 +364,8 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
 @pytest.mark.parametrize(
     ("within", "gap", "message", "cure"),
     [
-        (":gap", "ten", ":gap in WITHIN of 'ten', of type str, which is not a length", READ),
-        ("INTERVAL :gap", None, ":gap in WITHIN of None", READ),
+        (":gap", "ten", ":gap in WITHIN is no length of time: 'ten'", READ),
+        ("INTERVAL :gap", None, ":gap in WITHIN is no length of time: None", READ),
         (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
         (
             ":gap",
@@ -374,7 +374,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
             "more than 0",
         ),
         LONE,
-        ("INTERVAL :gap DAY", True, ":gap in WITHIN of True, of type bool", READ),
+        ("INTERVAL :gap DAY", True, ":gap in WITHIN is no length of time: True", READ),
     ],
 )
 def test_a_parameter_that_is_no_interval(

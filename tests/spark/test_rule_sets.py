@@ -254,7 +254,7 @@ def test_rows_stay_behind_that_no_rule_needs(ticks: DataFrame) -> None:
 MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     "no rules": (
         lambda df: matchrec.match_rules(df, {}, **STREAMS),
-        "`rules` of match_rules() is empty",
+        "`rules` of `match_rules` is empty",
     ),
     "names in two cases": (
         lambda df: matchrec.match_rules(df, {"v": V, "V": V}, **STREAMS),

@@ -192,7 +192,7 @@ def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
         assert [row.low for row in found.rule("three").collect()] == [8]
 
 
-UNREAD = "which is not a length of time"
+UNREAD = "is no length of time"
 ALONE = "has a number without a unit"
 LENGTHS = {
     "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", UNREAD),
@@ -330,7 +330,7 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"order_by": "CAST(day AS DOUBLE)"},
         "times of rules over rows ordered by CAST(day AS DOUBLE) of type double",
     ),
-    "only ends": ({"fall": {3: None}}, {}, "`rules` of match_rules() is empty"),
+    "only ends": ({"fall": {3: None}}, {}, "`rules` of `match_rules` is empty"),
     "an order of no sense": ({"fall": {3: FALL}}, {"order_by": "dai"}, "`dai`"),
     "another order": (
         {"fall": {3: FALL}},

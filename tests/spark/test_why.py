@@ -121,6 +121,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ({"partition": {"tiker": "X"}}, "`tiker` of `partition` divides no partitions"),
         ({"partition": {}}, "`partition` has no value of `ticker`"),
         ({"partition": {"ticker": "X"}}, "the partition has no rows"),
+        ({"partition": {"ticker": 7}}, "the partition has no rows"),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
         ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),
         ({"partition": {"ticker": object()}}, "a value of `partition` is of type object"),
@@ -318,10 +319,12 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
     ("asked", "message", "example"),
     [
         ({"row": "each"}, "`row` is 'each', and `day` is date", "a value of `day`: 2024"),
+        ({"row": 3}, "`row` is 3, and `day` is date", "a value of `day`: 2024"),
         ({"partition": {"price": "low"}}, "`partition` is 'low', and `price` is int", "a value"),
+        ({"partition": {"price": True}}, "`partition` is True, and `price` is int", "a value"),
     ],
 )
-def test_a_text_that_is_no_value_of_its_column(
+def test_a_value_that_is_none_of_its_column(
     spark: SparkSession, asked: dict[str, Any], message: str, example: str
 ) -> None:
     key = "price" if "partition" in asked else "ticker"
@@ -332,3 +335,11 @@ def test_a_text_that_is_no_value_of_its_column(
     first, note, _ = str(caught.value).split("\n")
     assert first == message
     assert note.strip().startswith(example)
+
+
+def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:
+    rows = spark.sql("VALUES (CAST(NULL AS STRING), 1), ('x', 1) AS t(k, day)")
+    ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"
+    with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):
+        matchrec.query(rows, ups).why()
+    assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.found) == 1

@@ -148,7 +148,7 @@ def of_rule(name: str, error: L) -> L:
 
 
 # An empty dict.
-no_rules = plan_error("""`rules` of match_rules() is empty
+no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
 # Two names that people take for one.
@@ -248,7 +248,7 @@ no_literal = plan_error("""a value of `{argument}` is {value:shown}
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
     write the value as text""")
 
-# A text that cannot be compared with its column.
+# A value that cannot be one of its column.
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
     note: a value of `{name}`: {example}
     write one of this type, or leave {argument} out""")

@@ -19,9 +19,9 @@ _WHOLE_QUERY = (
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
-    hint = _WHOLE_QUERY if text in ("SELECT", "WITH", "FROM") else meant_by(text, start)
+    meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     return MatchRecognizeParseError(
-        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
+        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=meant or _WHOLE_QUERY
     )
 
 

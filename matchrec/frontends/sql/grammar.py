@@ -363,7 +363,7 @@ def _refuse_start(clause: ClauseTokens) -> NoReturn:
     token = clause[0]
     if token.key == "PATTERN":
         raise _without_parentheses(clause, 0)
-    raise errors.unexpected_start(token.text.upper(), token.span)
+    raise errors.unexpected_start(token.text, token.span)
 
 
 def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
