@@ -271,12 +271,17 @@ class Preparation:
         return f"(nanvl({name}, abs(sqrt(-1D))) + 0D)" if is_floating else name
 
     def window(self, names: ColumnNames) -> str:
-        """The window that puts equal keys together and sorts them, as SQL."""
+        """The window that puts equal keys together and sorts them, as SQL.
+
+        Without keys, tasks of one process would divide its sorted rows again, were there no 0.
+        """
         order = ", ".join(
             f"{self.in_one_form(names, item.expression.text)} {item.direction}"
             for item in self.plan.order_by
         )
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
+        if not keys and self.relation.runner.tasks is not None:
+            keys = "0"
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 

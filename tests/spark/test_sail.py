@@ -104,6 +104,25 @@ def test_a_query_is_divided_as_the_session_is(
     assert len(tasks) == (2 if on_sail else 1)
 
 
+def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> None:
+    """Where the session sorts, too: Sail would divide rows between a window and what reads it."""
+    rows = spark.range(0, 30_000, 1, 1).selectExpr("id", "id % 3 AS x")
+    clause = (
+        "ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id = 0 OR PREV(id) = id - 1"
+    )
+    for options in (
+        matchrec.Options(),
+        matchrec.Options(sort="spark"),
+        matchrec.Options(transport="pandas"),
+    ):
+        found = matchrec.match_recognize(rows, clause, options=options)
+        assert [row["n"] for row in found.collect()] == [30_000]
+    framed = clause + " AND max(x) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) < 3"
+    query = matchrec.query(rows, framed)
+    assert [row["n"] for row in query.dataframe().collect()] == [30_000]
+    assert "in match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
+
+
 def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = sum(batch.num_rows for batch in batches)
     yield pa.RecordBatch.from_pydict({"rows": [rows]})
