@@ -77,6 +77,29 @@ def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
         assert sorted(row["n"] for row in found.collect()) == [2000, 2000]
 
 
+def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+    """Two partitions with two rows each: what is counted of matches is of no more."""
+    rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
+    clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A) DEFINE A AS id >= 0"""
+    built = matchrec.query(rows, clause, options=matchrec.Options(engine="backtracking"))
+    totals = built.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
+    assert sorted((row["n"], row["ids"]) for row in totals) == [(2, 3), (2, 7)]
+    swept = matchrec.sweep(rows, clause.replace("0", ":least"), {"least": [0]})
+    assert swept.rows[0][:3] == (0, 4, 2)
+    labels = spark.sql("VALUES (sqrt(-1D), 1, 1), (-0.0D, 3, 4) AS t(k, b, e)")
+    incidents = built.against(labels, start="b", end="e").incidents.collect()
+    assert sorted((row["b"], row["outcome"], row["matches"]) for row in incidents) == [
+        (1, "hit", 1),
+        (3, "hit", 2),
+    ]
+    assert "2 rows" in str(built.why(partition={"k": float("nan")}))
+    pairs = "PATTERN SEQ(Odd a, Even b) WHERE skip_till_any_match AND [k]"
+    events = rows.selectExpr("*", "IF(id % 2 = 1, 'Odd', 'Even') AS event_type")
+    graph = matchrec.sase(events, pairs, order_by="id", form="compressed")
+    assert sorted(row["b"][0]["id"] for row in matchrec.unwind(graph).collect()) == [2, 4]
+
+
 def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
     rows += "ELSE -0.0D END AS x FROM range(4)"
