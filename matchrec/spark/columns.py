@@ -313,10 +313,10 @@ class Unsorted(Preparation):
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
-        keys = self.key_names(names)
         if not isinstance(self.ranges, str):
             order = self.order_names(names)[0]
-            rows = self.ranges.assign(self.relation.runner, rows, keys, order)
+            alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
+            rows = self.ranges.assign(self.relation.runner, rows, alike, order)
         shuffled_by = tuple(self.shuffle_keys(names))
         tasks = self.relation.runner.tasks if shuffled_by else 1
         if tasks is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.sail import probes
 from matchrec.spark.session import Runner
 
@@ -75,6 +77,18 @@ def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
             options=matchrec.Options(sort=sort),  # type: ignore[arg-type]
         )
         assert sorted(row["n"] for row in found.collect()) == [2000, 2000]
+
+
+def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
+    """Rows of one partition are cut by one measure, and each match is found."""
+    rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
+    clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B) WITHIN 10 DEFINE B AS id > 0"""
+    with in_force(replace(ALL, range_rows=100)):
+        found = matchrec.match_recognize(
+            rows, clause, options=matchrec.Options(sort="ranges")
+        ).collect()
+    assert sorted(row["id"] for row in found) == [*range(1, 4000)]
 
 
 def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
