@@ -29,6 +29,7 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.coverage import attempts_of
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.types import columns_in_one_form, in_one_form
 
 OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
@@ -142,7 +143,8 @@ class Labels:
         """What is compared of a label, as columns."""
         named = [*(f"__key_{i}" for i in range(len(self.keys))), "__begin", "__end"]
         columns = zip((*self.keys, *self.ends), named, strict=True)
-        return [f"{quoted(column)} AS {name}" for column, name in columns]
+        kinds = {one.name: one.dataType for one in self.frame.schema.fields}
+        return [f"{in_one_form(quoted(one), kinds[one])} AS {name}" for one, name in columns]
 
     def named(self, alias: str) -> list[str]:
         """The keys under an alias; those of the query where labels have none."""
@@ -237,7 +239,8 @@ class Joined:
         keys = [f"__key_{i}" for i in range(len(self.labels.names))]
         named = self.found.toDF(*keys, "__first", "__last")
         ends = ("least(__first, __last) AS __low", "greatest(__first, __last) AS __high")
-        placed = named.selectExpr(*keys, *ends).where("__low IS NOT NULL")
+        alike = named.selectExpr(*columns_in_one_form(named.schema.fields))
+        placed = alike.selectExpr(*keys, *ends).where("__low IS NOT NULL")
         return placed.groupBy(*keys, "__low", "__high").agg(expr("count(*) AS __count"))
 
     def backtest(self) -> Backtest:
@@ -289,7 +292,8 @@ class Joined:
             return found
         remaining = "coalesce(remaining, 0L)" if self.attempts.selects else "remaining"
         keys = [f"__key_{i}" for i in range(len(labels.names))]
-        rows = self.attempts.rows.toDF(*keys, "__first", "__last", *NOTED).selectExpr(
+        named = self.attempts.rows.toDF(*keys, "__first", "__last", *NOTED)
+        rows = named.selectExpr(*columns_in_one_form(named.schema.fields)).selectExpr(
             *keys,
             "least(__first, __last) AS __low",
             "greatest(__first, __last) AS __high",

@@ -23,8 +23,10 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
+from matchrec.plan.text import quoted
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
+from matchrec.spark.types import in_one_form
 
 MOST_POINTS = 1000
 
@@ -124,7 +126,8 @@ def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[
         if matches.dtypes[-2][1] not in ("string", "binary")
         else "NULL"
     )
-    partitions = f"count(DISTINCT struct({', '.join(f'`{key}`' for key in keys)}))" if keys else "1"
+    alike = ", ".join(in_one_form(quoted(key), matches.schema[key].dataType) for key in keys)
+    partitions = f"count(DISTINCT struct({alike}))" if keys else "1"
     found = matches.groupBy("rule").agg(
         expr("count(*)"),
         expr(partitions),

@@ -21,7 +21,7 @@ from matchrec.plan.totals import DOUBLE, FUNCTIONS, AskedTotal, Totals
 from matchrec.source import Span
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import is_streaming
-from matchrec.spark.types import scale_of, total_type
+from matchrec.spark.types import in_one_form, scale_of, total_type
 
 _CALL = re.compile(r"\s*(\w+)\s*\(\s*(?:(\*)|(\w+)|`((?:[^`]|``)+)`)\s*\)\s*")
 _CAST = re.compile(
@@ -54,13 +54,15 @@ def aggregate(
     rows = found.dataframe
     names = [*rows.columns[: len(plan.partition_by)], *keys]
     check_names(calls, names)
-    groups = named_sql(zip(names, map(quoted, rows.columns), strict=False))
+    fields = [(quoted(one.name), one.dataType) for one in rows.schema.fields]
     readable = clause.relation.runner.readable
     written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())
     columns = named_sql(written)
-    if groups and not is_streaming(rows):  # of a stream a row is a group, no further one comes
-        return found, rows.groupBy(*map(expr, groups)).agg(*map(expr, columns))
-    return found, rows.selectExpr(*groups, *columns)
+    if not names or is_streaming(rows):  # of a stream a row is a group, no further one comes
+        groups = named_sql((name, value) for name, (value, _) in zip(names, fields, strict=False))
+        return found, rows.selectExpr(*groups, *columns)
+    alike = ((name, in_one_form(*one)) for name, one in zip(names, fields, strict=False))
+    return found, rows.groupBy(*map(expr, named_sql(alike))).agg(*map(expr, columns))
 
 
 def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:

@@ -113,8 +113,11 @@ class SharedDrafts:
 
     @property
     def relevant(self) -> tuple[RowColumn, ...]:
-        """The tests of which a row must satisfy one to be sent at all; none if a rule has none."""
-        tests = [drafted.relevant for drafted in self.drafts.values()]
+        """The tests of which a row must satisfy one to be sent at all; none if a rule has none.
+
+        Nor if rows of its matches follow each other: also those that no measure reads are events.
+        """
+        tests = [one.relevant if one.plan.selects else () for one in self.drafts.values()]
         return tuple(dict.fromkeys(column for own in tests for column in own)) if all(tests) else ()
 
     def draft(self) -> Draft:

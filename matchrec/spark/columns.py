@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import expr
-from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 from typing_extensions import Self
 
 from matchrec.compile.columns import Computed
@@ -43,7 +43,7 @@ from matchrec.plan.text import Template, quoted, template
 from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
-from matchrec.spark.types import encode_columns
+from matchrec.spark.types import encode_columns, in_one_form
 from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns, select_list
 from matchrec.spark.worker.matching import Incoming
 
@@ -262,21 +262,21 @@ class Preparation:
         )
 
     def in_one_form(self, names: ColumnNames, key: str) -> str:
-        """A key as SQL in which what is equal has the same bits: one NaN and one zero.
-
-        Spark takes care of that itself; other sessions may not.
-        """
-        name, type_ = names.inner[key], self.relation.type_of(key)
-        is_floating = isinstance(type_, FloatType | DoubleType)
-        return f"(nanvl({name}, abs(sqrt(-1D))) + 0D)" if is_floating else name
+        """A key as SQL in which what is equal has the same bits."""
+        return in_one_form(names.inner[key], self.relation.type_of(key))
 
     def window(self, names: ColumnNames) -> str:
-        """The window that puts equal keys together and sorts them, as SQL."""
+        """The window that puts equal keys together and sorts them, as SQL.
+
+        Without keys, tasks of one process would divide its sorted rows again, were there no 0.
+        """
         order = ", ".join(
             f"{self.in_one_form(names, item.expression.text)} {item.direction}"
             for item in self.plan.order_by
         )
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
+        if not keys and self.relation.runner.tasks is not None:
+            keys = "0"
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
@@ -313,10 +313,10 @@ class Unsorted(Preparation):
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         rows = self.relation.over(self.source(names), map(str, items))
-        keys = self.key_names(names)
         if not isinstance(self.ranges, str):
             order = self.order_names(names)[0]
-            rows = self.ranges.assign(self.relation.runner, rows, keys, order)
+            alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
+            rows = self.ranges.assign(self.relation.runner, rows, alike, order)
         shuffled_by = tuple(self.shuffle_keys(names))
         tasks = self.relation.runner.tasks if shuffled_by else 1
         if tasks is None:

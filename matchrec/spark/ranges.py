@@ -82,7 +82,7 @@ class Ranges:
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
         """The rows that some match may have, with the number of their range.
 
-        keys, order: columns of the rows. It is NULL of rows that are not cut.
+        keys: SQL that is alike for equal keys. order: a column. It is NULL of rows not cut.
         """
         key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
         place = self.order.number_of_column(order)

@@ -41,7 +41,7 @@ from matchrec.spark.execute import project
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.types import crossing_schema, decode_columns, schema_of_reads
+from matchrec.spark.types import crossing_schema, decode_columns, in_one_form, schema_of_reads
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
@@ -125,7 +125,9 @@ class PartitionRequest:
             replace(self.drafted, relevant=()),
             self.key_values(),
         )
-        tests = tuple(f"{self.keys[name]} <=> {value}" for name, value in keys.items())
+        tests = tuple(
+            f"({self.alike(self.keys[name])}) <=> {value}" for name, value in keys.items()
+        )
         (rule,) = question.rules
         demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), tests)
         prepared = prepare_sorted(question, demand)
@@ -157,6 +159,10 @@ class PartitionRequest:
             self.rows_asked(places, asked, int(earlier.sum())),
             frozenset(np.flatnonzero(left_out).tolist()),
         )
+
+    def alike(self, text: str) -> str:
+        """SQL over one row as it is compared."""
+        return in_one_form(text, self.question.relation.type_of(text))
 
     def key_values(self) -> dict[str, str]:
         """The partition as SQL literals by name; no test, where there is but one and none is named.
@@ -232,7 +238,7 @@ class PartitionRequest:
             raise errors.other_number_of_order_values(len(wanted), self.orders)
         asked = zip(self.orders, wanted, strict=False)
         values = [self.as_sql("row", text, value) for text, value in asked]
-        same = (f"({t} <=> {v})" for t, v in zip(self.orders, values, strict=False))
+        same = (f"({self.alike(t)} <=> {v})" for t, v in zip(self.orders, values, strict=False))
         descending = self.drafted.plan.order_by[0].descending
         earlier = f"({self.orders[0]} {'>' if descending else '<'} {values[0]})"
         return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))

@@ -265,6 +265,25 @@ def crossing_schema(wanted: spark.StructType) -> spark.StructType:
     return spark.StructType([crossing_field(field) for field in wanted.fields])
 
 
+def in_one_form(sql: str, type_: DataType) -> str:
+    """A value as SQL in which what is equal has the same bits: one NaN and one zero.
+
+    Spark takes care of that itself where it groups and compares; other sessions may not.
+
+    >>> in_one_form("k", spark.LongType()), in_one_form("k", spark.FloatType())
+    ('k', 'CAST(nanvl(k, abs(sqrt(-1D))) + 0D AS float)')
+    """
+    if not isinstance(type_, spark.FloatType | DoubleType):
+        return sql
+    return f"CAST(nanvl({sql}, abs(sqrt(-1D))) + 0D AS {type_.simpleString()})"
+
+
+def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
+    """Columns under their names, each as `in_one_form`."""
+    named = ((quoted(one.name), one.dataType) for one in fields)
+    return [f"{in_one_form(name, type_)} AS {name}" for name, type_ in named]
+
+
 def encode_columns(frame: DataFrame) -> DataFrame:
     """Convert the columns of `frame` to types that cross."""
     return convert_columns(frame, frame.schema, encode)

@@ -141,6 +141,15 @@ def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) 
     ]
 
 
+def test_rows_that_no_measure_reads_are_events(spark: SparkSession) -> None:
+    """Rows 2 and 3 satisfy no condition but the one of B, which is true of every row."""
+    rows = spark.sql("VALUES (1, 'a'), (2, 'x'), (3, 'x'), (4, 'c'), (5, 'x') AS t(day, kind)")
+    rules = {"only": "PATTERN (A B* C) DEFINE A AS kind = 'a', C AS kind = 'c'"}
+    found = matchrec.match_rules(rows, rules, order_by="day").matches.collect()
+    events = [[(one["day"], one["variable"]) for one in row["events"]] for row in found]
+    assert events == [[(1, "A"), (2, "B"), (3, "B"), (4, "C")]]
+
+
 TOO_LARGE = """MEASURES count(*) AS n PATTERN (A B+)
     DEFINE B AS sum(B.big) > 0 AND B.day > FIRST(A.day)"""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.sail import probes
 from matchrec.spark.session import Runner
 
@@ -77,6 +79,41 @@ def test_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
         assert sorted(row["n"] for row in found.collect()) == [2000, 2000]
 
 
+def test_ranges_of_keys_with_one_nan(spark: SparkSession) -> None:
+    """Rows of one partition are cut by one measure, and each match is found."""
+    rows = spark.sql("SELECT id, IF(id % 2 = 0, double('NaN'), sqrt(-1D)) AS k FROM range(4000)")
+    clause = """PARTITION BY k ORDER BY id MEASURES B.id AS id AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A B) WITHIN 10 DEFINE B AS id > 0"""
+    with in_force(replace(ALL, range_rows=100)):
+        found = matchrec.match_recognize(
+            rows, clause, options=matchrec.Options(sort="ranges")
+        ).collect()
+    assert sorted(row["id"] for row in found) == [*range(1, 4000)]
+
+
+def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
+    """Two partitions with two rows each: what is counted of matches is of no more."""
+    rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
+    clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
+        PATTERN (A) DEFINE A AS id >= 0"""
+    built = matchrec.query(rows, clause, options=matchrec.Options(engine="backtracking"))
+    totals = built.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
+    assert sorted((row["n"], row["ids"]) for row in totals) == [(2, 3), (2, 7)]
+    swept = matchrec.sweep(rows, clause.replace("0", ":least"), {"least": [0]})
+    assert swept.rows[0][:3] == (0, 4, 2)
+    labels = spark.sql("VALUES (sqrt(-1D), 1, 1), (-0.0D, 3, 4) AS t(k, b, e)")
+    incidents = built.against(labels, start="b", end="e").incidents.collect()
+    assert sorted((row["b"], row["outcome"], row["matches"]) for row in incidents) == [
+        (1, "hit", 1),
+        (3, "hit", 2),
+    ]
+    assert "2 rows" in str(built.why(partition={"k": float("nan")}))
+    pairs = "PATTERN SEQ(Odd a, Even b) WHERE skip_till_any_match AND [k]"
+    events = rows.selectExpr("*", "IF(id % 2 = 1, 'Odd', 'Even') AS event_type")
+    graph = matchrec.sase(events, pairs, order_by="id", form="compressed")
+    assert sorted(row["b"][0]["id"] for row in matchrec.unwind(graph).collect()) == [2, 4]
+
+
 def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = "SELECT id, CASE id WHEN 0 THEN double('NaN') WHEN 1 THEN sqrt(-1D) WHEN 2 THEN 0.0D "
     rows += "ELSE -0.0D END AS x FROM range(4)"
@@ -102,6 +139,25 @@ def test_a_query_is_divided_as_the_session_is(
     tasks = found.mapInArrow(rows_of_a_task, "rows bigint").collect()
     assert sum(task["rows"] for task in tasks) == 1000
     assert len(tasks) == (2 if on_sail else 1)
+
+
+def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> None:
+    """Where the session sorts, too: Sail would divide rows between a window and what reads it."""
+    rows = spark.range(0, 30_000, 1, 1).selectExpr("id", "id % 3 AS x")
+    clause = (
+        "ORDER BY id MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id = 0 OR PREV(id) = id - 1"
+    )
+    for options in (
+        matchrec.Options(),
+        matchrec.Options(sort="spark"),
+        matchrec.Options(transport="pandas"),
+    ):
+        found = matchrec.match_recognize(rows, clause, options=options)
+        assert [row["n"] for row in found.collect()] == [30_000]
+    framed = clause + " AND max(x) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) < 3"
+    query = matchrec.query(rows, framed)
+    assert [row["n"] for row in query.dataframe().collect()] == [30_000]
+    assert "in match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
 
 
 def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -25,6 +25,7 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
+from matchrec.spark.types import columns_in_one_form
 from matchrec.spark.wire import SelectItem
 
 
@@ -121,8 +122,9 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
         raise calls.no_match_graph(columns=graph.columns)
     variables = graph.schema["state"].metadata[STATES]
     shown = graph.schema["state"].metadata[KEYS]
-    keys = [quoted(name) for name in graph.columns[: graph.columns.index("state")]]
-    grouped = graph.groupBy(*keys).agg(
+    fields = graph.schema.fields[: graph.columns.index("state")]
+    keys = [quoted(one.name) for one in fields]
+    grouped = graph.groupBy(*map(sql.expr, columns_in_one_form(fields))).agg(
         sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
     )
     pointers = sql.expr(
