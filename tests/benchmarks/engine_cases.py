@@ -176,7 +176,7 @@ def some_out(percent: int) -> Case:
     text = f"""SELECT symbol, ts, next FROM (
         SELECT symbol, ts, price, lead(price) OVER w AS next, lead(ts) OVER w AS later FROM ticks
         WINDOW w AS (PARTITION BY symbol ORDER BY ts)) WHERE {high} AND later IS NOT NULL"""
-    name, rows = f"{percent} % of 20,000,000 rows out", Rows(20 * MILLION, 20_000)
+    name, rows = f"{percent} % of 5,000,000 rows out", Rows(5 * MILLION, 5_000)
     return Case(name, rows, as_arrow(clause("ticks", pairs)), rounds=1, by_window=text)
 
 
@@ -185,9 +185,9 @@ GROWTH: Mapping[str, Mapping[int, Case]] = {
         millions * MILLION: v_shapes(millions * MILLION, millions * 1_000)
         for millions in (2, 20, 100)
     },
-    "keys of 20,000,000 rows": {keys: v_shapes(20 * MILLION, keys) for keys in (1, 1_000, MILLION)},
-    "percent of 20,000,000 rows that come out": {one: some_out(one) for one in (0, 10, 30)},
-    "cores, 20,000,000 rows": {one: v_shapes(20 * MILLION, 20_000, one) for one in (1, 2)},
+    "keys, 5,000,000 rows": {keys: v_shapes(5 * MILLION, keys) for keys in (1, 1_000, MILLION)},
+    "percent that come out, 5,000,000 rows": {one: some_out(one) for one in (0, 10, 30)},
+    "cores, 5,000,000 rows": {one: v_shapes(5 * MILLION, 5_000, one) for one in (1, 2)},
 }
 GROWN = [case for series in GROWTH.values() for case in series.values()]
 CASES: Mapping[str, Case] = {one.name: one for one in (*COMPARED, *SCALE, *GROWN)}
