@@ -22,6 +22,11 @@ def by_engine(found: Mapping[int, Sequence[float]]) -> Iterator[tuple[float, ...
     return zip(*found.values(), strict=True)
 
 
+def in_short(number: int) -> str:
+    """A number as an axis shows it: 20 M are twenty million."""
+    return f"{number // 10**6} M" if number >= 10**6 else f"{number:,}"
+
+
 def draw(series: Series, engines: Sequence[str], path: Path) -> None:
     """A panel for each series, a line for each engine."""
     figure = new_figure(figsize=(8, 2.4))
@@ -29,7 +34,7 @@ def draw(series: Series, engines: Sequence[str], path: Path) -> None:
         places = range(len(found))  # the points of a series stand at equal distances
         for colour, engine, times in zip(COLOURS, engines, by_engine(found), strict=False):
             panel.plot(places, times, "o-", color=colour, label=engine)
-        panel.set_xticks(places, [f"{at:,}" for at in found])
+        panel.set_xticks(places, map(in_short, found))
         panel.set_xlabel("\n".join(name.split(", ")))
         panel.set_ylim(bottom=0)
     panels = figure.axes
