@@ -270,8 +270,8 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
     Spark takes care of that itself where it groups and compares; other sessions may not.
 
-    >>> in_one_form("k", spark.LongType()), in_one_form("k", spark.FloatType())
-    ('k', 'CAST(nanvl(k, abs(sqrt(-1D))) + 0D AS float)')
+    >>> in_one_form("k", LongType()), in_one_form("k", DoubleType())
+    ('k', 'CAST(nanvl(k, abs(sqrt(-1D))) + 0D AS double)')
     """
     if not isinstance(type_, spark.FloatType | DoubleType):
         return sql
