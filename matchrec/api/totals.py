@@ -54,15 +54,15 @@ def aggregate(
     rows = found.dataframe
     names = [*rows.columns[: len(plan.partition_by)], *keys]
     check_names(calls, names)
-    fields = [(quoted(one.name), one.dataType) for one in rows.schema.fields]
     readable = clause.relation.runner.readable
     written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())
     columns = named_sql(written)
+    fields = zip(names, rows.schema.fields, strict=False)
     if not names or is_streaming(rows):  # of a stream a row is a group, no further one comes
-        groups = named_sql((name, value) for name, (value, _) in zip(names, fields, strict=False))
+        groups = named_sql((name, quoted(one.name)) for name, one in fields)
         return found, rows.selectExpr(*groups, *columns)
-    alike = ((name, in_one_form(*one)) for name, one in zip(names, fields, strict=False))
-    return found, rows.groupBy(*map(expr, named_sql(alike))).agg(*map(expr, columns))
+    alike = named_sql((name, in_one_form(quoted(one.name), one.dataType)) for name, one in fields)
+    return found, rows.groupBy(*map(expr, alike)).agg(*map(expr, columns))
 
 
 def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:

@@ -241,4 +241,5 @@ ASKED = together(
     ),
 )
 FILE = Parsed("FILE", writable)
+PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))
 SVG = Parsed("FILE", partial(writable, known=(".svg",)))

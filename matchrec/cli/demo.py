@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 
 import click
 
 import matchrec
-from matchrec.cli.arguments import ON, Parsed, tells_failures
+from matchrec.cli.arguments import ON, PICTURE, tells_failures
 from matchrec.cli.failures import busy
-from matchrec.cli.files import Table, writable
+from matchrec.cli.files import Table
 from matchrec.cli.rows import SHOWN_ROWS, table_text
 from matchrec.cli.session import local_session
 
@@ -26,7 +25,7 @@ DATA = files("matchrec.cli") / "demo_data"
     default="matchrec-demo.png",
     show_default=True,
     metavar="FILE.png|svg",
-    type=Parsed("FILE", partial(writable, known=(".png", ".svg"))),
+    type=PICTURE,
 )
 @ON
 @tells_failures

@@ -158,7 +158,7 @@ class Surface:
         """
         if self is PYTHON:
             written = ", ".join(f'"{name}": {value}' for name, value in pairs)
-            return f"partition={{{written}}}".replace('"NULL"', "None")
+            return f"partition={{{written}}}"
         again = " " if self is CELL else " --partition "
         return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
 
@@ -220,5 +220,7 @@ def either(texts: Sequence[str]) -> str:
 
 def bare(value: str) -> str:
     """A value as a shell takes it, given as Python writes it."""
+    if value == "None":
+        return "NULL"
     text = value.strip('"')
     return f"'{text}'" if not text.replace("-", "").replace(".", "").isalnum() else text

@@ -188,7 +188,7 @@ class PartitionRequest:
     def as_sql(self, argument: str, text: str, value: object) -> str:
         """A value as SQL of the type of `text`. Raises MatchRecognizePlanError where it is none."""
         relation, given = self.question.relation, literal(value, argument)
-        of_column = relation.select([f"{text} AS c"]).schema[0].dataType
+        of_column = relation.type_of(text)
         are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
         if value is None or (are_numbers and not isinstance(value, bool)):
             return given
@@ -212,15 +212,14 @@ class PartitionRequest:
             return errors.no_rows_at_all()
         return errors.no_such_partition(some=errors.lines_of(some), example=errors.example(some[0]))
 
-    def some_keys(self) -> list[dict[str, str]]:
-        """The keys of some partitions, by name and as text; none where nothing divides the rows."""
+    def some_keys(self) -> list[dict[str, str | None]]:
+        """The keys of some partitions by name, as texts; none where nothing divides the rows."""
         if not self.keys:
             return []
         items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
-        keys = (tuple("NULL" if one is None else one for one in row) for row in rows)
-        in_order = sorted(keys, key=lambda key: [by_number(one) for one in key])
-        return [dict(zip(self.keys, key, strict=True)) for key in in_order]
+        in_order = sorted(rows, key=lambda row: [by_number(errors.known(one)) for one in row])
+        return [dict(zip(self.keys, row, strict=True)) for row in in_order]
 
     def further_columns(self) -> tuple[RowColumn, ...]:
         """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from statistics import geometric_mean
 
 import sqlglot
 from pyspark.sql import SparkSession
@@ -25,7 +24,6 @@ from tests.benchmarks.compare import OURS, Compared, Entry, by_others
 from tests.benchmarks.drawn_tables import draw_tables
 from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.kinds_compared import lines_of, view_of_drawn
-from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, measured, run_to_arrow
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import DUCKDB, Question
@@ -75,21 +73,5 @@ def all_compared(on: str, options: Options) -> Iterator[Compared]:
 
 
 def lines_on(on: str, options: Options) -> Iterator[str]:
-    """All kinds, and how much more than the crossing they take."""
-    found: list[Compared] = []
-    yield from lines_of(options, kept_in(found, all_compared(on, options)))
-    yield ""
-    clock = [one.entries[OURS].times.ratio(one.floor) for one in found]
-    processor = [one.entries[OURS].times.processor / one.floor.processor for one in found]
-    cells = [
-        [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
-        for name, ratios in (("by the clock", clock), ("of processor seconds", processor))
-    ]
-    yield from table([f"{OURS} : {CROSSING}", "geometric mean", "most"], cells)
-
-
-def kept_in(found: list[Compared], compared: Iterable[Compared]) -> Iterator[Compared]:
-    """The same, each of which is added to the list as it comes."""
-    for one in compared:
-        found.append(one)
-        yield one
+    """All kinds."""
+    yield from lines_of(options, all_compared(on, options))

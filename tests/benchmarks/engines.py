@@ -18,9 +18,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, astuple, dataclass
+from functools import partial
 from importlib.metadata import files
 from math import nan
 from pathlib import Path
@@ -46,11 +47,6 @@ matchrec.sql(spark, '''SELECT * FROM VALUES (1, 3), (2, 2), (3, 4) AS t(at, pric
     MATCH_RECOGNIZE (ORDER BY at MEASURES B.price AS low PATTERN (A B)
     DEFINE B AS price < PREV(price))''').collect()
 """
-PARTS = {
-    "compared": ("explanation/performance.md", COMPARED),
-    "scale": ("how-to/capacity.md", SCALE),
-    "growth": ("explanation/performance.md", ()),
-}
 FIGURES = ("clock", "processor", "MB")
 
 
@@ -70,7 +66,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class Asked:
-    """How all cases are measured. data: where rows are, and stay. duckdb: an interpreter, or ""."""
+    """How all cases are measured.
+
+    data: where rows are, and stay. duckdb: an interpreter, or "". docs: where to write, if at all.
+    """
 
     engines: Sequence[str]
     scale: float
@@ -78,6 +77,7 @@ class Asked:
     memory: str
     data: Path
     duckdb: str = ""
+    docs: Path | None = None
 
 
 def measure(case: Case, engine: str, rows: Path, memory: str) -> Cost:
@@ -159,7 +159,13 @@ def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
     yield from table(["", *head], cells)
 
 
-def growth(asked: Asked, images: Path | None) -> Iterator[str]:
+def compared(asked: Asked) -> Iterator[str]:
+    """What queries take, and what comes before any."""
+    yield from lines(COMPARED, asked)
+    yield from to_begin(asked)
+
+
+def growth(asked: Asked) -> Iterator[str]:
     """The table of how the time of a row changes, and its picture."""
     engines = [*asked.engines, *([DUCKDB.name] if asked.duckdb else [])]
     found: dict[str, dict[int, list[float]]] = {}
@@ -182,8 +188,8 @@ def growth(asked: Asked, images: Path | None) -> Iterator[str]:
     yield from table(["", "", *engines], cells)
     yield ""
     yield from table(["most : least", *engines], flatness(found))
-    if images is not None:
-        draw(found, engines, images / "growth.svg")
+    if asked.docs is not None:
+        draw(found, engines, asked.docs / "images" / "growth.svg")
 
 
 def to_begin(asked: Asked) -> Iterator[str]:
@@ -215,19 +221,22 @@ def bytes_of(package: str, without: str = "\0") -> int:
     return sum(Path(str(file.locate())).stat().st_size for file in found if file.locate().exists())
 
 
-def print_parts(parts: Sequence[str], asked: Asked, docs: Path | None) -> None:
+PARTS: dict[str, tuple[str, Callable[[Asked], Iterator[str]]]] = {
+    "compared": ("explanation/performance.md", compared),
+    "scale": ("how-to/capacity.md", partial(lines, SCALE)),
+    "growth": ("explanation/performance.md", growth),
+}
+
+
+def print_parts(parts: Sequence[str], asked: Asked) -> None:
     """Measures, prints, writes."""
     loads = [load()]
     for part in parts:
-        page, cases = PARTS[part]
-        if part == "growth":
-            found = [*growth(asked, docs and docs / "images")]
-        else:
-            found = [*lines(cases, asked), *(to_begin(asked) if part == "compared" else ())]
-        found += ["", described([*loads, load()])]
+        page, measured = PARTS[part]
+        found = [*measured(asked), "", described([*loads, load()])]
         print("\n".join(found), flush=True)
-        if docs is not None:
-            write_section(docs / page, f"engines {part}", ["", *found, ""])
+        if asked.docs is not None:
+            write_section(asked.docs / page, f"engines {part}", ["", *found, ""])
 
 
 def main() -> None:
@@ -250,8 +259,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() if given.data is None else nullcontext(given.data) as data:
         Path(data).mkdir(exist_ok=True)
         engines, duckdb = given.on.split(","), given.duckdb_python
-        asked = Asked(engines, given.scale, given.only, given.memory, Path(data), duckdb)
-        print_parts(given.parts.split(","), asked, given.write)
+        settings = given.scale, given.only, given.memory, Path(data), duckdb, given.write
+        print_parts(given.parts.split(","), Asked(engines, *settings))
 
 
 if __name__ == "__main__":

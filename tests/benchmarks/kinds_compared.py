@@ -60,16 +60,28 @@ def tuned_lines(options: Options) -> Iterator[str]:
 
 
 def lines_of(options: Options, compared: Iterable[Compared]) -> Iterator[str]:
-    """What was drawn, the table, and how far ahead of the others matchrec is."""
+    """What was drawn, the table, and how far behind the floor and ahead of others matchrec is."""
     yield f"Seed {options.seed}, {round(options.rows * options.scale):,} rows."
     yield ""
     found = list(shown(compared))
     yield from in_short(found)
+    if found:
+        yield ""
+        head = [f"{OURS} : {found[0].floor_name}", "geometric mean", "most"]
+        yield from table(head, over_the_floor(found))
     if all(len(one.entries) == 1 for one in found):
         return
     yield ""
     head = ["contender", "kinds", "least", "geometric mean", "of processor seconds"]
     yield from table([f"{OURS} is faster than", *head[1:]], leads(found))
+
+
+def over_the_floor(found: list[Compared]) -> Iterator[list[str]]:
+    """How many times the floor matchrec takes, over the kinds."""
+    clock = [one.ratios[OURS] for one in found]
+    processor = [one.entries[OURS].times.processor / one.floor.processor for one in found]
+    for name, ratios in (("by the clock", clock), ("of processor seconds", processor)):
+        yield [name, f"{geometric_mean(ratios):.2f}", f"{max(ratios):.2f}"]
 
 
 def leads(found: list[Compared]) -> Iterator[list[str]]:

@@ -343,3 +343,6 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": None}'):
         matchrec.query(rows, ups).why()
     assert len(matchrec.query(rows, ups).why(partition={"k": None}).story.found) == 1
+    texts = spark.sql("VALUES ('NULL', 1), ('x', 1) AS t(k, day)")
+    with pytest.raises(MatchRecognizeError, match=r'partition={"k": "NULL"}'):
+        matchrec.query(texts, ups).why()

@@ -301,14 +301,20 @@ no_such_partition = plan_error("""the partition has no rows
 no_rows_at_all = plan_error("there are no rows")
 
 
-def lines_of(rows: Iterable[Mapping[str, object]]) -> str:
+def known(text: str | None) -> str:
+    """A value's text, also where there is none."""
+    return "NULL" if text is None else text
+
+
+def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
     """A line of names and values for each row."""
-    return "\n".join(f"  {', '.join(f'{n} = {v}' for n, v in row.items())}" for row in rows)
+    return "\n".join(f"  {', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
 
 
-def example(keys: Mapping[str, str]) -> str:
+def example(keys: Mapping[str, str | None]) -> str:
     """A partition as one asks for it."""
-    return current_surface().keys([(name, f'"{one}"') for name, one in keys.items()])
+    written = [(name, "None" if one is None else f'"{one}"') for name, one in keys.items()]
+    return current_surface().keys(written)
 
 
 # Too many rows for the driver.
