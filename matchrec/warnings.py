@@ -5,6 +5,7 @@ warnings.simplefilter("ignore", matchrec.warnings.NoOrderWarning)
 
 from matchrec.errors.warnings import (
     AnyRowsWarning,
+    DaysInHoursWarning,
     EmptyMatchesWarning,
     MatchRecognizeWarning,
     NeverTrueWarning,
@@ -21,6 +22,7 @@ from matchrec.errors.warnings import (
 
 __all__ = [
     "AnyRowsWarning",
+    "DaysInHoursWarning",
     "EmptyMatchesWarning",
     "MatchRecognizeWarning",
     "NeverTrueWarning",

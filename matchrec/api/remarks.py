@@ -11,13 +11,19 @@ from pyspark.sql import SparkSession
 
 from matchrec.api.clauses import Reading
 from matchrec.compile.executable import Executable
-from matchrec.errors.warnings import MatchRecognizeWarning, unbounded_runs, unbounded_state
+from matchrec.errors.warnings import (
+    MatchRecognizeWarning,
+    days_in_hours,
+    unbounded_runs,
+    unbounded_state,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.prepare import Prepared
 from matchrec.spark.tuning import untuned_at_first
+from matchrec.spark.zones import windows_in_hours
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -35,8 +41,10 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
     """The remarks on a clause that has been planned, of SQL those on streams included."""
-    plan = result.drafted.written
-    found = remarks_in(plan, reading.source)
+    plan, relation = result.drafted.written, result.prepared.question.relation
+    days = windows_in_hours(result.drafted.plan, relation)
+    in_hours = (days_in_hours(one.span, written=one.text).located(reading.source) for one in days)
+    found = (*remarks_in(plan, reading.source), *in_hours)
     if not result.prepared.question.is_stream or reading.language is not None:
         return found
     return (*found, *remarks_on_state(plan, result.executable, reading.source))

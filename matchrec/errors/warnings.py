@@ -53,6 +53,12 @@ class SkippedRowWarning(MatchRecognizeWarning):
     """
 
 
+class DaysInHoursWarning(MatchRecognizeWarning):
+    """WITHIN of a day or more is along a TIMESTAMP, clocks change in the session's time zone, and
+    the session counts a day as 24 hours.
+    """
+
+
 class UnboundedStateWarning(MatchRecognizeWarning):
     """The clause is over a stream without WITHIN, and a match may have any number of rows."""
 
@@ -136,6 +142,11 @@ skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} m
     note: PREV is of the row before in the partition, whether or not the match has it
     write LAST({argument}, 1) for the row before in the match; if that of the partition is meant,
         compute lag({argument}) in a subquery before the clause""")
+
+# WITHIN INTERVAL 1 DAY, on Sail, in America/New_York.
+days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
+    note: clocks change in its time zone: Spark ends a day at the same time of the next day
+    if hours are meant, set spark.sql.session.timeZone to UTC; if days are, run on Spark""")
 
 # PATTERN (A B+) without WITHIN over a stream; span: of the row pattern.
 unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any

@@ -29,6 +29,7 @@ from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
 from matchrec.spark.types import value_type
+from matchrec.spark.zones import in_zone_of_session
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
@@ -178,6 +179,7 @@ class Question:
         use: Use = EVERYTHING,
     ) -> Question:
         """What rules ask, with the values of earlier measures in those that read them."""
+        relation = in_zone_of_session(relation, columns.alias)
 
         def is_known(name: str) -> bool:
             with quiet_analysis():

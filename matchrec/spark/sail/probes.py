@@ -125,3 +125,23 @@ def tasks_at_once(spark: SparkSession) -> int | None:
         return None
     divided = DIVIDED.search(plan)
     return int(divided[1]) if divided else 1
+
+
+@asked_once
+def keeps_zones(spark: SparkSession) -> bool:
+    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told.
+
+    Spark leaves out a cast to the type that a value has; here it is a cast to the session's zone.
+    """
+    instant: Any = of_a_row(spark, "timestamp_seconds(id) AS at")
+    return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
+
+
+def adds_hours_for_days(spark: SparkSession) -> bool:
+    """Whether a day after an instant is 24 hours later, also where the zone's clocks change.
+
+    Asked each time, as the session may have another zone by then.
+    """
+    noon = "CAST(date_add(DATE'2026-01-01', CAST(id AS INT)) AS TIMESTAMP) + INTERVAL 12 HOURS"
+    noons = spark.range(370).selectExpr(f"hour({noon} + INTERVAL 1 DAY) <> hour({noon}) AS moved")
+    return bool(noons.where("moved").count())

@@ -40,7 +40,7 @@ def test_every_kind_of_a_clause_is_shown() -> None:
     known = {one for one in classes if issubclass(one, kinds.Located)}
     of_plans = {kinds.Located, kinds.MatchRecognizeWarning}
     of_queries = {kinds.ProductWarning, kinds.UnboundedStateWarning}
-    of_calls = {kinds.RefusedRuleWarning, kinds.UntunedSessionWarning}
+    of_calls = {kinds.DaysInHoursWarning, kinds.RefusedRuleWarning, kinds.UntunedSessionWarning}
     assert known - shown == of_plans | of_queries | of_calls
 
 

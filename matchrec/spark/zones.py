@@ -1,0 +1,104 @@
+"""The time zone in which the hour and the day of an instant are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampType
+
+from matchrec.conditions.functions.calendar import has_one_offset
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
+from matchrec.spark.session import Relation, is_connect
+
+ROWS = "__rows"
+
+
+def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
+    """The relation, each TIMESTAMP in the session's time zone, as Spark has all of them.
+
+    In some sessions a column has a zone of its own, such as UTC in a file of Parquet, and `hour`
+    tells the hour there. alias: the name that qualifies the relation's columns.
+    """
+    runner = relation.runner
+    if not is_connect(runner.spark):
+        return relation
+    fields = relation.rows.schema.fields
+    if not any(has_instants(field.dataType) for field in fields):
+        return relation
+    from matchrec.spark.sail.probes import keeps_zones
+
+    if not keeps_zones(runner.spark):
+        return relation
+    places = [f"__{place}" for place in range(len(fields))]
+    items = (
+        f"CAST({place} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
+        if has_instants(field.dataType)
+        else f"{place} AS {quoted(field.name)}"
+        for place, field in zip(places, fields, strict=True)
+    )
+    rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
+    name = "" if alias is None else f" AS {quoted(alias)}"
+    whole = template("(", rows, f") AS {ROWS}({', '.join(places)})){name}")
+
+    def select_from(select_list: Template) -> Template:
+        return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))
+
+    return Relation(runner, select_from)
+
+
+def windows_in_hours(plan: MatchPlan, relation: Relation) -> Iterator[RowExpression]:
+    """The windows of a day or more that the session counts in hours, and Spark by its clocks.
+
+    In a time zone without summer time both are the same.
+    """
+    runner, order = relation.runner, plan.order_by[0].expression if plan.order_by else None
+    intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
+    if order is None or not intervals or not is_connect(runner.spark):
+        return
+    is_instant = isinstance(relation.type_of(order.text), TimestampType)
+    if not is_instant or has_one_offset(runner.setting("spark.sql.session.timeZone")):
+        return
+    from matchrec.spark.sail.probes import adds_hours_for_days
+
+    if adds_hours_for_days(runner.spark):
+        yield from intervals
+
+
+def is_short(length: Amount | None) -> bool:
+    """Whether a length is known to be less than a day."""
+    return length is not None and length.is_time and abs(length.value) < MICROSECONDS["DAY"]
+
+
+def has_instants(type_: DataType) -> bool:
+    """Whether values of a type are TIMESTAMPs, or hold them.
+
+    >>> has_instants(ArrayType(TimestampType())), has_instants(StructType())
+    (True, False)
+    """
+    match type_:
+        case ArrayType():
+            return has_instants(type_.elementType)
+        case MapType():
+            return has_instants(type_.keyType) or has_instants(type_.valueType)
+        case StructType():
+            return any(has_instants(field.dataType) for field in type_.fields)
+    return isinstance(type_, TimestampType)
+
+
+def sql_type(type_: DataType) -> str:
+    """A type as SQL, in which names of fields may be any.
+
+    >>> sql_type(ArrayType(StructType().add("at night", TimestampType())))
+    'array<struct<`at night`: timestamp>>'
+    """
+    match type_:
+        case ArrayType():
+            return f"array<{sql_type(type_.elementType)}>"
+        case MapType():
+            return f"map<{sql_type(type_.keyType)}, {sql_type(type_.valueType)}>"
+        case StructType():
+            fields = (f"{quoted(one.name)}: {sql_type(one.dataType)}" for one in type_.fields)
+            return f"struct<{', '.join(fields)}>"
+    return type_.simpleString()

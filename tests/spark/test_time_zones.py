@@ -1,0 +1,100 @@
+"""The hour and the day of an instant are told in the session's time zone, whatever a file's is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.warnings import DaysInHoursWarning
+
+HOURS = 48
+FIRST = datetime(2026, 10, 31, tzinfo=timezone.utc)  # a day before clocks go back in New York
+IN_NEW_YORK = [(hour + 20) % 24 for hour in range(30)] + [(hour + 1) % 24 for hour in range(18)]
+
+
+@pytest.fixture(params=["UTC", "Asia/Tokyo"])
+def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A view of an event an hour, in a file with a zone, for a session in New York."""
+    times = [FIRST + timedelta(hours=hour) for hour in range(HOURS)]
+    zoned = pa.timestamp("us", request.param)
+    table = {
+        "id": pa.array(range(HOURS)),
+        "ts": pa.array(times, zoned),
+        "parts": pa.array([{"all days": [one]} for one in times],
+                          pa.struct({"all days": pa.list_(zoned)})),
+    }  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "events.parquet")
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    spark.read.parquet(str(tmp_path / "events.parquet")).createOrReplaceTempView("hours")
+    yield "hours"
+    spark.catalog.dropTempView("hours")
+    spark.conf.set("spark.sql.session.timeZone", before or "UTC")
+
+
+def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
+    """In a condition and in a measure, of an instant and of those in a struct."""
+    found = matchrec.sql(
+        spark,
+        f"""SELECT * FROM {events} AS e MATCH_RECOGNIZE (
+            ORDER BY ts MEASURES A.id AS id, hour(A.ts) AS h, hour(A.parts.`all days`[0]) AS p
+            PATTERN (A) DEFINE A AS hour(e.ts) = 1 OR hour(parts.`all days`[0]) = 22)""",
+    ).collect()
+    hours = enumerate(IN_NEW_YORK)
+    assert sorted(map(tuple, found)) == [(row, h, h) for row, h in hours if h in (1, 22)]
+
+
+def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
+    """As a key, in a query over a WITH whose name a condition reads as well."""
+    found = matchrec.sql(
+        spark,
+        f"""WITH few AS (SELECT * FROM {events}) SELECT day, n, CAST(noon AS STRING) AS noon
+            FROM few
+            MATCH_RECOGNIZE (PARTITION BY CAST(few.ts AS DATE) AS day ORDER BY few.id
+            MEASURES count(*) AS n,
+                LAST(date_trunc('day', A.ts)) + INTERVAL 12 HOURS AS noon
+            PATTERN (A+)
+            DEFINE A AS id >= (SELECT min(id) FROM few))""",
+    ).collect()
+    assert sorted(map(tuple, found)) == [
+        (date(2026, 10, 30), 4, "2026-10-30 12:00:00"),
+        (date(2026, 10, 31), 24, "2026-10-31 12:00:00"),
+        (date(2026, 11, 1), 20, "2026-11-01 11:00:00"),
+    ]
+
+
+def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> None:
+    """As they are of a query."""
+    rows = spark.table(events)
+    clause = "MEASURES A.id AS n PATTERN (A) DEFINE A AS hour(ts) = 1"
+    wanted = [row for row, hour in enumerate(IN_NEW_YORK) if hour == 1]
+    found = matchrec.match_recognize(rows, f"ORDER BY ts {clause}").collect()
+    assert sorted(row["n"] for row in found) == wanted
+    rules = matchrec.match_rules(rows, {"at one": clause}, order_by="ts")
+    assert rules.matches.count() == len(wanted)
+
+
+def test_days_in_hours_are_told(
+    spark: SparkSession, events: str, request: pytest.FixtureRequest
+) -> None:
+    """A session that adds 24 hours where Spark adds a day warns; of less than a day nobody does."""
+    clause = "ORDER BY ts MEASURES count(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS id >= 4"
+    days, hours = (clause.format(one) for one in ("INTERVAL 1 DAY", "INTERVAL 23 HOURS"))
+    rows = spark.table(events)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DaysInHoursWarning)
+        assert matchrec.match_recognize(rows, hours).collect()[0]["n"] == 23
+        if request.config.getoption("--on") == "spark":
+            found = matchrec.match_recognize(rows, f"{days} AND id < 40").collect()
+            assert [row["n"] for row in found] == [24, 12]
+            return
+    with pytest.warns(DaysInHoursWarning, match="INTERVAL 1 DAY as 24 hours"):
+        matchrec.match_recognize(rows, days)
