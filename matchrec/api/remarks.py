@@ -22,8 +22,8 @@ from matchrec.plan.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.prepare import Prepared
+from matchrec.spark.sail.zones import windows_in_hours
 from matchrec.spark.tuning import untuned_at_first
-from matchrec.spark.zones import windows_in_hours
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType

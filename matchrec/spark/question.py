@@ -27,9 +27,9 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
+from matchrec.spark.sail.zones import in_zone_of_session
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
 from matchrec.spark.types import value_type
-from matchrec.spark.zones import in_zone_of_session
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
