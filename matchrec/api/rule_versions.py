@@ -26,6 +26,7 @@ from matchrec.errors.calls import column_refused
 from matchrec.errors.run.failures import (
     alike_but_for_case,
     no_name_in_rules,
+    no_rule,
     no_rules,
     no_times_of_order,
     rules_column_missing,
@@ -58,18 +59,14 @@ def is_versions(given: Any) -> bool:
     )
 
 
-def are_rules(given: Any) -> bool:
-    """Whether these are rules by their names."""
-    return (
-        isinstance(given, dict)
-        and all(isinstance(name, str) and name.strip() for name in given)
-        and all(IS_RULE(one) or is_versions(one) for one in given.values())
-    )
+def are_by_name(given: Any) -> bool:
+    """Whether these are called by names; `read_rules` says of which the value is no rule."""
+    return isinstance(given, dict) and all(isinstance(name, str) and name.strip() for name in given)
 
 
 RULES = ArgumentKind(
     "a dict of clauses, SASE+ texts and Patterns by the names of the rules, or a DataFrame of them",
-    lambda given: are_rules(given) or is_dataframe(given) or callable(given),
+    lambda given: are_by_name(given) or is_dataframe(given) or callable(given),
     'write rules={"name": "PATTERN (...) DEFINE ..."}',
 )
 
@@ -129,6 +126,9 @@ def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRul
         times = times_of(relation, order)
         return tuple(rules_of(versions_in_table(given, times), times))
     check_names(given)
+    for name, one in given.items():
+        if not (IS_RULE(one) or is_versions(one)):
+            raise no_rule(name=name, value=one)
     if not any(is_versions(one) for one in given.values()):
         return tuple(WrittenRule(name, one) for name, one in given.items())  # type: ignore[arg-type]
     times = times_of(relation, order)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import check_names, expr, markers, relation_of
+from matchrec.api.inputs import check_names, expr, relation_of
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
 from matchrec.charts.sweep import Sweep
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.dialects.edits import Edit, edited
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
@@ -83,21 +84,29 @@ def sweep(
         raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
     check_names(clause, grid)
     check(df, rule_of(df, clause, points[0], "", dialect), points[0])
+    named = {name_of(point): point for point in points}
     rules, args = [], dict[str, Any]()
-    for number, point in enumerate(points):
-        own = {f"{name}__{number}": value for name, value in point.items()}
-        args |= own
-        rules.append(rule_of(df, renamed(clause, point, number), own, str(number), dialect))
+    for number, (name, point) in enumerate(named.items()):
+        own = {marker: f"{marker}__{number}" for marker in point}
+        args |= {own[marker]: value for marker, value in point.items()}
+        try:
+            rules.append(rule_of(df, clause, point, name, dialect, own))
+        except MatchRecognizeError:
+            _ = rule_of(df, clause, point, name, dialect)  # says it with the marker's own name
+            raise
     relation = relation_of(df, args)
     columns = input_columns(relation.runner, df.columns, None)
     built = build_rule_set(Question.of(tuple(rules), relation, columns, how), ())
-    return Sweep(tuple(grid), tuple(figures(all_matches(built), points)))
+    return Sweep(tuple(grid), tuple(figures(all_matches(built), named)))
 
 
-def renamed(clause: str, point: Mapping[str, Any], number: int) -> str:
-    """The clause with markers that are those of one point."""
-    own = ((name, span) for name, span in markers(clause) if name in point)
-    return edited(clause, (Edit(span, f":{name}__{number}") for name, span in own)).text
+def name_of(point: Mapping[str, Any]) -> str:
+    """A combination of values, as a message names it.
+
+    >>> name_of({"days": 3, "kind": "rise"})
+    "days = 3, kind = 'rise'"
+    """
+    return ", ".join(f"{marker} = {value!r}" for marker, value in point.items())
 
 
 def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
@@ -107,9 +116,21 @@ def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
         _ = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source).result
 
 
-def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: str) -> Rule:
-    """The clause of one point, a row a match with all its rows. name: of the rule."""
-    node, source = parse_clause_of(df, text, dialect)
+def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
+    df: DataFrame,
+    clause: str,
+    point: dict[str, Any],
+    name: str,
+    dialect: str,
+    own: Mapping[str, str] = MappingProxyType({}),
+) -> Rule:
+    """The clause of one point, a row a match with all its rows. name: of the rule.
+
+    own: other names of markers that are those of this point alone.
+    """
+    renamed = {marker: f":{name}" for marker, name in own.items()} or None
+    node, source = parse_clause_of(df, clause, dialect, renamed)
+    args = {own.get(marker, marker): value for marker, value in point.items()}
     with shown_in(source):
         plan = lower(replace(node, measures=(), rows_per_match=RowsPerMatch.ONE_ROW), args)
     measures = (measure("match_number", MATCH_NUMBER),)
@@ -117,8 +138,13 @@ def rule_of(df: DataFrame, text: str, args: dict[str, Any], name: str, dialect: 
     return Rule(name, counted, source)
 
 
-def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`."""
+def figures(
+    matches: DataFrame, points: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[Any, ...]]:
+    """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`.
+
+    points: by the names of their rules.
+    """
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
     spans = (
@@ -135,6 +161,6 @@ def figures(matches: DataFrame, points: list[dict[str, Any]]) -> Iterator[tuple[
         expr(f"median({rows})"),
         expr(f"median({spans})"),
     )
-    by_point = {int(row[0]): tuple(row[1:]) for row in found.collect()}
-    for number, point in enumerate(points):
-        yield (*point.values(), *by_point.get(number, (0, 0, 0, None, None)))
+    by_name = {row[0]: tuple(row[1:]) for row in found.collect()}
+    for name, point in points.items():
+        yield (*point.values(), *by_name.get(name, (0, 0, 0, None, None)))

@@ -15,13 +15,14 @@ import click
 from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
-from matchrec.cli.queries import QuerySource, query_of
+from matchrec.cli.queries import QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 Decorator = Callable[[F], F]
 
 
@@ -48,6 +49,14 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
+def values_of_marker(argument: str) -> tuple[str, list[Any]]:
+    """The name and the values of NAME=VALUE,VALUE."""
+    name, values = setting(argument)
+    if not name.isidentifier():
+        raise errors.no_name_of_marker(name=name)
+    return name, [plain_value_of(one) for one in values.split(",")]
+
+
 def engine(argument: str) -> str:
     """The name of an engine, or the address of a server."""
     if argument not in ("sail", "spark") and not argument.startswith("sc://"):
@@ -62,6 +71,17 @@ def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -
         return tuple(replace(table, csv=written) for table in different(given))
     except MatchRecognizeError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def named_once(
+    _: click.Context, __: click.Parameter, given: tuple[tuple[str, T], ...]
+) -> tuple[tuple[str, T], ...]:
+    """The settings, of which no two have one name."""
+    names = [name for name, _ in given]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.BadParameter(f"`{twice}` is given twice")
+    return given
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
@@ -110,6 +130,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
 
 SETTING = Parsed("NAME=VALUE", setting)
+VALUES = Parsed("NAME=VALUE", values_of_marker)
 
 
 def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySource:
@@ -144,10 +165,11 @@ def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
     return [f"{name}=" for name in names if name.startswith(typed)]
 
 
+EVENTS = click.option(
+    "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
+)
 STREAM = together(
-    click.option(
-        "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
-    ),
+    EVENTS,
     click.option("--order-by", multiple=True, metavar="SQL", help="What events are sorted by."),
     click.option("--partition-by", multiple=True, metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
@@ -186,6 +208,12 @@ SESSION = together(
         "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
     ),
 )
+ENGINE = click.option(
+    "--engine", type=click.Choice(get_args(Engine)), help="How matches are sought [auto]."
+)
+DIALECT = click.option(
+    "--dialect", type=click.Choice(get_args(DialectName)), help="Whose SQL it is [spark]."
+)
 ABOUT = together(
     QUERY,
     SESSION,
@@ -194,17 +222,14 @@ ABOUT = together(
         type=click.Choice(("sql", "sase", "pattern")),
         help="What the query is written in, if its name does not tell.",
     ),
-    click.option(
-        "--engine", type=click.Choice(get_args(Engine)), help="How matches are sought [auto]."
-    ),
-    click.option(
-        "--dialect", type=click.Choice(get_args(DialectName)), help="Whose SQL it is [spark]."
-    ),
+    ENGINE,
+    DIALECT,
     click.option(
         "--param",
         "args",
         multiple=True,
         type=SETTING,
+        callback=named_once,
         shell_complete=names_of_parameters,
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
@@ -215,6 +240,7 @@ SORT = click.option(
 MOST_STEPS = click.option(
     "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
 )
+ABOUT_CLAUSE = together(QUERY, SESSION, ENGINE, DIALECT, SORT, MOST_STEPS, EVENTS)
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
     "--clause", metavar="NUMBER|ALIAS", help="One of several, by number or alias."

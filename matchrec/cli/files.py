@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
+from matchrec.errors.kinds import shortened
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,6 +94,8 @@ class Table:
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
     if path != "-" and not Path(path).is_file():
+        if len(path.split()) > 1:
+            raise errors.no_such_query(path=shortened(path))
         raise errors.no_such_file(what="the query", path=path)
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:

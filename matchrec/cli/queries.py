@@ -32,6 +32,7 @@ OPTIONS = {
     "sase": (*OF_EVENTS, "type_column"),
     "pattern": OF_EVENTS,
 }
+OF_RUN = ("engine", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
@@ -64,14 +65,31 @@ class QueryRequest:
     @contextmanager
     def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
         """The query, in a session in which the files are tables, and warnings are notices."""
-        from matchrec.spark.session import quiet_analysis
-
         with warnings_told():
             what = self._read()  # an engine takes seconds to start
-            with local_session(self.settings, self.on) as spark, quiet_analysis():
-                for table in self.tables:
-                    table.register(spark)
+            with self.session() as spark:
                 yield spark, self._query(spark, what)
+
+    @contextmanager
+    def session(self) -> Iterator[SparkSession]:
+        """A session in which the files are tables, and warnings are notices."""
+        from matchrec.spark.session import quiet_analysis
+
+        with warnings_told(), local_session(self.settings, self.on) as spark, quiet_analysis():
+            for table in self.tables:
+                table.register(spark)
+            yield spark
+
+    @property
+    def dialect(self) -> Any:
+        """Whose SQL it is."""
+        return self.options.get("dialect", "spark")
+
+    @property
+    def how(self) -> matchrec.Options:
+        """How it runs."""
+        given = {name: self.options[name] for name in OF_RUN if name in self.options}
+        return matchrec.Options(**given)
 
     def _read(self) -> Any:
         """The text, in which no mistake shows, or the Pattern."""
@@ -80,15 +98,15 @@ class QueryRequest:
         from matchrec.api.dialects import check_query
 
         is_sql = self.language == "sql"
-        language = self.options.get("dialect", "spark") if is_sql else self.language
+        language = self.dialect if is_sql else self.language
         args = {name: plain_value_of(value) for name, value in self.options.get("args", ())}
         check_query(self.what, language, args)
         return self.what
 
     def _query(self, spark: SparkSession, what: Any) -> matchrec.Query:
-        given = {name: passed(name, value) for name, value in self.options.items()}
-        how = {name: given.pop(name) for name in ("engine", "sort", "max_steps") if name in given}
-        given["options"] = matchrec.Options(**how)
+        asked = self.options.keys() - set(OF_RUN)
+        given = {name: passed(name, self.options[name]) for name in asked}
+        given["options"] = self.how
         source: Any = spark if self.language == "sql" else spark.table(self.events)
         return matchrec.query(source, what, given.pop("args", None), **given)
 
@@ -128,15 +146,17 @@ def query_of(
     origin: QuerySource, tables: tuple[Table, ...], settings: Settings, options: dict[str, Any]
 ) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
-    language, on = options.pop("language") or origin.language, options.pop("on")
+    language, on = options.pop("language", None) or origin.language, options.pop("on")
+    if language != "sql" and "order_by" not in options:
+        raise click.UsageError("this command is for SQL")
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     for name in given.keys() - set(OPTIONS[language]):
         raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
     if language != "sql" and "order_by" not in given:
         raise click.UsageError(f"{NAMES[language]} needs --order-by")
-    events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
+    events = given.pop("events", None) or only_name(tables)
     if language != "sql" and not events:
-        raise click.UsageError(f"{NAMES[language]} needs --events, the name of a table")
+        raise no_events(NAMES[language])
     clause = given.pop("clause", None)
     chosen = int(clause) if clause and clause.isdigit() else clause
     totals: dict[str, Any] = {name: given.pop(name) for name in OF_TOTALS if name in given}
@@ -144,6 +164,16 @@ def query_of(
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
     return QueryRequest(language, what, events, given, tables, settings, on, chosen, totals)
+
+
+def only_name(tables: tuple[Table, ...]) -> str:
+    """The name of a table that is the only one, or nothing."""
+    return tables[0].name if len(tables) == 1 else ""
+
+
+def no_events(what: str) -> click.UsageError:
+    """What says that nobody knows which table has the events."""
+    return click.UsageError(f"{what} needs --events, the name of a table")
 
 
 def option_of(name: str) -> str:

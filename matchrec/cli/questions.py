@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
 import matchrec
 from matchrec.cli.arguments import (
     ABOUT,
+    ABOUT_CLAUSE,
     ASKED,
     CLAUSE,
     FILE,
-    MOST_STEPS,
     SEARCHED,
     SETTING,
-    SORT,
     STREAM,
     SVG,
+    VALUES,
     asks,
+    named_once,
     names_of_parameters,
 )
-from matchrec.cli.queries import QueryRequest, plain_value_of
+from matchrec.cli.queries import QueryRequest, no_events, only_name, plain_value_of
 
 
 @click.command()
@@ -70,7 +72,11 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @ABOUT
 @STREAM
 @click.option(
-    "--partition", multiple=True, type=SETTING, help="A PARTITION BY column of the partition."
+    "--partition",
+    multiple=True,
+    type=SETTING,
+    callback=named_once,
+    help="A PARTITION BY column of the partition.",
 )
 @click.option(
     "--row",
@@ -143,22 +149,23 @@ def against(  # noqa: PLR0913 -- one for each option
 
 
 @click.command()
-@ABOUT
-@SORT
-@MOST_STEPS
-@click.option("--events", required=True, metavar="NAME", help="The table that the clause is over.")
+@ABOUT_CLAUSE
 @click.option(
     "--values",
     multiple=True,
     required=True,
-    type=SETTING,
+    type=VALUES,
+    callback=named_once,
     shell_complete=names_of_parameters,
     help="The values of :NAME, with commas between them, such as days=3,5,8.",
 )
 @DRAWN
 @asks
 def sweep(
-    asked: QueryRequest, events: str, values: Sequence[tuple[str, str]], svg: Path | None
+    asked: QueryRequest,
+    events: str | None,
+    values: Sequence[tuple[str, list[Any]]],
+    svg: Path | None,
 ) -> None:
     """Count the matches of a clause with every combination of some values.
 
@@ -166,11 +173,12 @@ def sweep(
     """
     from matchrec.api.dialects import check_clause
 
-    if asked.options.get("dialect", "spark") == "spark":
+    name = events or only_name(asked.tables)
+    if not name:
+        raise no_events("a clause")
+    if asked.dialect == "spark":
         check_clause(asked.what)
-    grid = {name: [plain_value_of(one) for one in given.split(",")] for name, given in values}
-    with asked.running() as (spark, query):
-        told = matchrec.sweep(
-            spark.table(events), asked.what, grid, dialect=query.dialect, options=query.options
-        )
+    with asked.session() as spark:
+        rows, grid = spark.table(name), dict(values)
+        told = matchrec.sweep(rows, asked.what, grid, dialect=asked.dialect, options=asked.how)
     show(told, svg)

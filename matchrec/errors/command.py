@@ -14,6 +14,14 @@ repeated_table = refused("--table names `{name}` twice", hint="give each table a
 # A file that is to be read and is not there.
 no_such_file = refused("{what} `{path}` does not exist")
 
+# A query file that is not there; a text in its place has spaces.
+no_such_query = refused("""the query `{path}` does not exist
+    if this is the query itself, write -c before it""")
+
+# A name in --values that no marker can have.
+no_name_of_marker = refused("""`{name}` is no name of a marker
+    write --values days=3,5,8, and :days in the clause""")
+
 # A query file that cannot be read as text.
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 
@@ -108,6 +116,10 @@ no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="writ
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
     %%matchrec? lists the arguments and what they take""")
+
+# A cell or a line without a query.
+no_text = plan_error("""%%matchrec without a query
+    write the query into the cell, below the line of %%matchrec, or after %matchrec""")
 
 # The table of a cell has at least one row.
 wrong_limit = plan_error("""`--limit {given}` of %%matchrec is not a number of rows from 1

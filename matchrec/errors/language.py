@@ -133,7 +133,8 @@ class Surface:
 
     values: what has those of parameters. row: to ask about one of the starting rows that were
     listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
-    say of which rows `{name}` is; table: of which a table is, if that is said here.
+    say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
+    takes a whole query.
     """
 
     values: str
@@ -143,6 +144,7 @@ class Surface:
     markers: str
     frame: str
     table: str = ""
+    query: str = "matchrec.sql"
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `engine="auto"`, `--engine auto`."""
@@ -180,6 +182,7 @@ COMMAND_LINE = Surface(
     markers=_MARKER,
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
+    query="matchrec run",
 )
 _VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(

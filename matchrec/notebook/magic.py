@@ -51,6 +51,10 @@ def unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
+SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend"}
+"""Of an argument that takes several values, at once or one after the other."""
+
+
 @magics_class
 class MatchrecMagics(Magics):
     """The magic of the extension."""
@@ -62,8 +66,8 @@ class MatchrecMagics(Magics):
     @argument("-n", "--limit", type=int, default=SHOWN_ROWS, metavar="N", help="rows shown")
     @argument("--explain", action="store_true", help="how the query runs, in place of its rows")
     @argument("--why", action="store_true", help="why a partition has its matches, or has none")
-    @argument("--partition", nargs="+", metavar="NAME=VALUE", default=(), help="which, for --why")
-    @argument("--row", nargs="+", metavar="VALUE", help="a starting row by its order, for --why")
+    @argument("--partition", **SEVERAL, metavar="NAME=VALUE", help="which, for --why")
+    @argument("--row", **SEVERAL, metavar="VALUE", help="a starting row by its order, for --why")
     @argument("--coverage", action="store_true", help="how far starting rows come, over all rows")
     @argument(
         "--plot",
@@ -74,9 +78,9 @@ class MatchrecMagics(Magics):
     )
     @argument("--events", metavar="NAME", type=unquoted, help="DataFrame that the cell is over")
     @argument(
-        "--order-by", nargs="+", metavar="SQL", type=unquoted, help="what events are sorted by"
+        "--order-by", **SEVERAL, metavar="SQL", type=unquoted, help="what events are sorted by"
     )
-    @argument("--partition-by", nargs="+", metavar="SQL", type=unquoted, help="what divides events")
+    @argument("--partition-by", **SEVERAL, metavar="SQL", type=unquoted, help="what divides events")
     @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
@@ -96,6 +100,8 @@ class MatchrecMagics(Magics):
             raise errors.wrong_arguments(sentence=str(error)) from None
         if asked.limit < 1:
             raise errors.wrong_limit(given=asked.limit)
+        if not cell.strip():
+            raise errors.no_text()
         assert self.shell is not None, "IPython has registered it"
         variables = self.shell.user_ns
         try:
@@ -187,9 +193,9 @@ def query_of(
     )
 
 
-def partition_of(given: Sequence[str]) -> dict[str, object] | None:
+def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:
     """The values of the key columns, by name."""
-    texts = [unquoted(one) for one in given]
+    texts = [unquoted(one) for one in given or ()]
     for text in texts:
         if "=" not in text:
             raise errors.wrong_partition(given=text)

@@ -283,7 +283,7 @@ class Preparation:
     def number_rows(self, names: ColumnNames) -> Template:
         """Query the sorted rows with their numbers and the values that they read on other rows."""
         window = self.window(names)
-        number = SelectItem(f"row_number() OVER ({window})", wire.ROW_NUMBER)
+        number = SelectItem(f"row_number() OVER ({window} {wire.NUMBERED})", wire.ROW_NUMBER)
         items = select_list([number, *names.other_rows(window)])
         return template(f"SELECT *, {items} FROM (", self.source(names), ")")
 

@@ -161,8 +161,9 @@ class PartitionRequest:
         )
 
     def alike(self, text: str) -> str:
-        """SQL over one row as it is compared."""
-        return in_one_form(text, self.question.relation.type_of(text))
+        """SQL over one row as it is compared: what holds other values by its text."""
+        type_ = self.question.relation.type_of(text)
+        return f"CAST({text} AS STRING)" if is_nested(type_) else in_one_form(text, type_)
 
     def key_values(self) -> dict[str, str]:
         """The partition as SQL literals by name; no test, where there is but one and none is named.
@@ -192,7 +193,7 @@ class PartitionRequest:
         are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
         if value is None or (are_numbers and not isinstance(value, bool)):
             return given
-        if isinstance(of_column, spark_types.StringType):
+        if isinstance(of_column, spark_types.StringType) or is_nested(of_column):
             return string_literal(str(value))
         kind = of_column.simpleString()
         read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
@@ -239,7 +240,7 @@ class PartitionRequest:
         values = [self.as_sql("row", text, value) for text, value in asked]
         same = (f"({self.alike(t)} <=> {v})" for t, v in zip(self.orders, values, strict=False))
         descending = self.drafted.plan.order_by[0].descending
-        earlier = f"({self.orders[0]} {'>' if descending else '<'} {values[0]})"
+        earlier = f"({self.alike(self.orders[0])} {'>' if descending else '<'} {values[0]})"
         return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))
 
     def rows_asked(
@@ -259,6 +260,12 @@ class PartitionRequest:
                 rows=errors.lines_of(dict(zip(self.orders, one, strict=True)) for one in near),
             )
         return tuple(np.flatnonzero(asked).tolist())
+
+
+def is_nested(type_: spark_types.DataType) -> bool:
+    """Whether values of a type hold others, as arrays do."""
+    nested = spark_types.ArrayType, spark_types.MapType, spark_types.StructType
+    return isinstance(type_, nested)
 
 
 def literal(value: object, argument: str) -> str:
@@ -287,7 +294,7 @@ def literal(value: object, argument: str) -> str:
         case timedelta():
             return f"make_dt_interval({value.days}, 0, 0, {value.seconds}.{value.microseconds:06d})"
     item = getattr(value, "item", None)  # a number of NumPy's
-    if item is not None and not isinstance(plain := item(), type(value)):
+    if callable(item) and not isinstance(plain := item(), type(value)):
         return literal(plain, argument)
     raise no_literal(argument=argument, value=value)
 

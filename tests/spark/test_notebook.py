@@ -142,11 +142,22 @@ def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
 
 
 def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
+    by_two = RISES.replace("BY t", "BY t, v")
+    both = shell.run_cell_magic("matchrec", "--why --row 5 --row 1", by_two)
+    assert "t = 5, v = 1" in both.text
     why = shell.run_cell_magic("matchrec", "--why --row 5", RISES)
     assert isinstance(why, matchrec.Why)
     assert "t = 5" in why.text
     coverage = shell.run_cell_magic("matchrec", "--coverage", RISES)
     assert coverage.clauses[1].figures.matches == 2
+
+
+def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
+    for cell in ("", " \n"):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
+            shell.run_cell_magic("matchrec", "", cell)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
+        shell.run_line_magic("matchrec", "")
 
 
 def test_a_partition_without_a_value(shell: InteractiveShell) -> None:

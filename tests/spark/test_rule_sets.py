@@ -265,6 +265,10 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         lambda df: matchrec.match_rules(df, {}, **STREAMS),
         "`rules` of `match_rules` is empty",
     ),
+    "a value that is no rule": (
+        lambda df: matchrec.match_rules(df, {"v": V, "w": ["x"]}, **STREAMS),
+        "rule `w` of `match_rules` is ('x',), of type tuple",
+    ),
     "names in two cases": (
         lambda df: matchrec.match_rules(df, {"v": V, "V": V}, **STREAMS),
         "rules `v` and `V` differ in case only",

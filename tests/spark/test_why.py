@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import col
+from pyspark.sql.functions import col, expr
 
 import matchrec
 from matchrec import MatchRecognizeError
@@ -335,6 +335,19 @@ def test_a_value_that_is_none_of_its_column(
     first, note, _ = str(caught.value).split("\n")
     assert first == message
     assert note.strip().startswith(example)
+
+
+def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSession) -> None:
+    for value, text in (("array(1, 2)", "[1, 2]"), ("named_struct('a', 1)", "{1}")):
+        rows = spark.sql(f"VALUES ({value}, 1), ({value}, 2) AS t(k, day)")
+        ups = "PARTITION BY k ORDER BY day PATTERN (A+) DEFINE A AS day > 0"
+        assert "2 rows" in str(matchrec.query(rows, ups).why(partition={"k": text}))
+        with pytest.raises(MatchRecognizeError, match="as CAST"):
+            matchrec.query(rows, ups).why(partition={"k": [1, 2]})
+        with pytest.raises(MatchRecognizeError, match="as CAST"):
+            matchrec.query(rows, ups).why(partition={"k": expr(value)})
+        along = "ORDER BY k, day PATTERN (A+) DEFINE A AS day > 0"
+        assert "row 1" in str(matchrec.query(rows, along).why(row=(text, 1)))
 
 
 def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:

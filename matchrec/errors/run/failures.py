@@ -151,6 +151,12 @@ def of_rule(name: str, error: L) -> L:
 no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
+# A value of a dict of rules that is none.
+no_rule = plan_error("""rule `{name}` of `match_rules` is {value:shown}
+    note: wanted: the text of a clause or of SASE+, a Pattern, or a dict of these by when each
+        becomes valid
+    write "{name}": "PATTERN (...) DEFINE ..." in it""")
+
 # Two names that people take for one.
 alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
     give one of them another name""")
@@ -246,7 +252,7 @@ rows_of_something_else = plan_error("""the rows given to of() have no column `{m
 # A value that cannot be written as SQL.
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
-    write the value as text""")
+    write the value as text; an array as "[1, 2]", as CAST(x AS STRING) writes it""")
 
 # A value that cannot be one of its column.
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}

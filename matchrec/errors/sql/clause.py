@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeParseError, meant_keyword, shortened
+from matchrec.errors.language import current_surface
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.source import Span
 
@@ -11,17 +12,15 @@ _ORDER = (
     "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE"
 )
 
-_WHOLE_QUERY = (
-    "write the clause alone, from PARTITION BY to DEFINE, or pass a whole query to matchrec.sql"
-)
-
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
     meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
+    alone = "write the clause alone, from PARTITION BY to DEFINE"
+    hint = meant or f"{alone}, or pass a whole query to {current_surface().query}"
     return MatchRecognizeParseError(
-        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=meant or _WHOLE_QUERY
+        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
     )
 
 

@@ -55,6 +55,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import marker_of
 from matchrec.source import Span
+from matchrec.spark import wire
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
@@ -340,7 +341,7 @@ def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchR
 
 def is_sortable(key: WrittenSql, relation: Relation) -> bool:
     """Whether Spark can put rows together and in order by a key."""
-    window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text})"
+    window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text} {wire.NUMBERED})"
     return refusal_of([window], relation) is None
 
 

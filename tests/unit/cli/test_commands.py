@@ -152,9 +152,33 @@ def test_sweep(embedded: Path) -> None:
     lines = [line.split()[:4] for line in found.stdout.splitlines()]
     assert lines == [["n", "matches", "partitions", "rows"], list("1223"), list("2112")]
     assert "<svg" in (embedded / "grid.svg").read_text()
-    assert "NAME=VALUE" in refused(
-        "sweep", "-", *STOCKS, "--events", "t", "--values", "n", given=""
-    )
+    assert invoke("sweep", "-", *STOCKS, *asked[2:], given=clause).stdout == found.stdout
+    of_oracle = invoke("sweep", "-", *STOCKS, *asked, "--dialect", "oracle", given=clause)
+    assert of_oracle.stdout == found.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "code"),
+    [
+        ("- --values n", "NAME=VALUE", 2),
+        ("- --values 1n=3", "`1n` is no name of a marker", 2),
+        ("- --values n=3 --values n=4", "`n` is given twice", 2),
+        ("- --values n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
+        ("- --values m=3", "has no marker `:m`", 1),
+        ("up.sase --values n=3", "this command is for SQL", 2),
+        ("-c PATTERN(A) --table u=prices.csv --values n=3", "a clause needs --events", 2),
+    ],
+)
+def test_what_is_wrong_with_a_sweep(embedded: Path, asked: str, message: str, code: int) -> None:
+    del embedded
+    clause = "ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
+    given = clause if asked.startswith("-") and "-c" not in asked else None
+    assert message in refused("sweep", *asked.split(), *STOCKS, given=given, code=code)
+
+
+def test_a_query_in_the_place_of_its_file() -> None:
+    assert "write -c before it" in refused("run", "SELECT * FROM t", *STOCKS)
+    assert "-c" not in refused("run", "select.sql", *STOCKS)
 
 
 def test_questions_about_events(files: Path) -> None:
