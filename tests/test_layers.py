@@ -59,6 +59,7 @@ MAY_IMPORT = {
     },
     "explanation": {
         "source",
+        "errors",
         "arguments",
         "pictures",
         "plan",

@@ -137,9 +137,12 @@ class QuerySource:
         try:
             if language == "pattern":
                 return check_pattern(self.path)
-            return read_query(self.path) if self.text is None else self.text
+            text = read_query(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
+        if not text.strip():
+            raise click.UsageError("the query is empty")
+        return text
 
 
 def query_of(

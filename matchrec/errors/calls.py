@@ -159,8 +159,7 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
 
 # What is no query of SQL, as its first word says.
 no_query = plan_error("""a query of SQL does not begin with {word}
-    pass a clause or a text of SASE+ with its DataFrame, matchrec.{call}(df, ...), or write SELECT *
-        FROM t MATCH_RECOGNIZE (...) around a clause""")
+    {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
 
 # An option of other functions than the one that is called.
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
@@ -392,6 +391,10 @@ nothing_observed = unsupported("""counters of a query are not to be had in this 
 # Rows of a stream wait for those before them, as the watermark says; the session has none.
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
     run on Spark""")
+
+# Nothing listens at the address of a server.
+no_server = plan_error("""no server answers at {address}: {reason}
+    start it, or write the address of one that runs""")
 
 # Sail has been asked by a PySpark that it does not take; the reason is its own.
 sail_refuses_client = refused("""Sail does not run with PySpark {version}

@@ -134,7 +134,9 @@ class Surface:
     values: what has those of parameters. row: to ask about one of the starting rows that were
     listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
     say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
-    takes a whole query.
+    takes a whole query; clause: what to do with a text that only the call `{name}`
+    takes. all_of_row: what names a row by
+    all columns of ORDER BY.
     """
 
     values: str
@@ -145,6 +147,8 @@ class Surface:
     frame: str
     table: str = ""
     query: str = "matchrec.sql"
+    all_of_row: str = "a tuple of all"
+    clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `engine="auto"`, `--engine auto`."""
@@ -163,6 +167,16 @@ class Surface:
             return f"partition={{{written}}}"
         again = " " if self is CELL else " --partition "
         return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
+
+    def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
+        """What asks why a starting row has no match: `query.why(row=3)`, `matchrec why --row 3`."""
+        if self is PYTHON:
+            about = [f"partition={dict(partition)}"] if partition else []
+            about += [f"row={(row[0] if len(row) == 1 else tuple(row))!r}"] if row else []
+            return f"query.why({', '.join(about)})"
+        keys = [(name, str(value)) for name, value in partition.items()]
+        rows = [f"--row {bare(str(value))}" for value in row]
+        return " ".join(["matchrec why", *([self.keys(keys)] if keys else []), *rows])
 
 
 PYTHON = Surface(
@@ -183,6 +197,8 @@ COMMAND_LINE = Surface(
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
     query="matchrec run",
+    all_of_row="--row once for each",
+    clause="write --language sase for a text of SASE+",
 )
 _VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(
@@ -193,6 +209,8 @@ CELL = Surface(
     markers=_VARIABLE,
     frame="give the Python variable {name} a DataFrame",
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
+    all_of_row="all of them one after the other",
+    clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
 )
 
 _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)

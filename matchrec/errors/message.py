@@ -139,8 +139,8 @@ def _names(template: str) -> Iterator[str]:
     """The names of the values of a template."""
     for one in re.finditer(_FIELD, template):
         yield from _names(one["value"] or "")
-        if one["name"]:
-            yield one["name"]
+        if name := one["name"] or one["of"]:
+            yield name
 
 
 def _has_names(note: str, named: Mapping[str, object]) -> bool:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
 from matchrec.engine.kernels import counting as layout
+from matchrec.errors.language import current_surface
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
@@ -201,7 +202,7 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
     yield f"{'matches':<{width}} {matches:>{digits},} {bar(matches, clause.tried)}".rstrip()
     inside = clause.figures.rows - clause.tried
     if inside > 0:
-        yield f"{inside:,} other rows were not tried: they are inside of matches"
+        yield f"not tried, as they are inside of matches: {counted(inside, 'other row')}"
 
 
 def bar(part: int, whole: int) -> str:
@@ -255,15 +256,8 @@ def nearest_lines(nearest: NearestStart) -> Iterator[str]:
         return
     yield f"nearest to a match: the starting row {named(nearest)}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
-    yield f"  {question(nearest)} says why"
-
-
-def question(nearest: NearestStart) -> str:
-    """The call of `why` of the query that tells of a starting row."""
-    values = tuple(nearest.order.values())
-    about = [f"partition={nearest.partition}"] if nearest.partition else []
-    about += [f"row={(values[0] if len(values) == 1 else values)!r}"] if values else []
-    return f"query.why({', '.join(about)})"
+    call = current_surface().why(nearest.partition, tuple(nearest.order.values()))
+    yield f"  {call} says why"
 
 
 def named(nearest: NearestStart) -> str:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from matchrec.errors.kinds import Located, MatchRecognizePlanError, listed
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, run_error, unsupported
+from matchrec.source import counted
 
 # SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
@@ -332,9 +333,9 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
     """row= has more values than there are columns, or there is no order."""
     return MatchRecognizePlanError(
-        f"`row` has {given} values, ORDER BY has {len(orders)} columns",
+        f"`row` has {counted(given, 'value')}, ORDER BY has {counted(len(orders), 'column')}",
         notes=(f"ORDER BY: {listed(orders)}",),
-        hint="write the value of the first one, or a tuple of all"
+        hint=f"write the value of the first one, or {current_surface().all_of_row}"
         if orders
         else "write ORDER BY, or leave row out",
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -36,6 +38,12 @@ CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 """What a client takes: of the ways to compress only that of none, which is bit 0."""
+
+PORT, PATIENCE = 15002, 10
+"""Of a server whose address names no port; and for how many seconds nothing need answer."""
+
+PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
+"""Where one of these is set, a server may be reached by a proxy only."""
 
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
@@ -150,6 +158,21 @@ def check_client(address: str) -> None:
         raise errors.sail_refuses_client(version=__version__, reason=str(error)) from error
     finally:
         client.close()
+
+
+def check_server(address: str) -> None:
+    """Raises where nothing listens at an address: PySpark's client tries for ten minutes.
+
+    Behind a proxy nobody can tell.
+    """
+    if any(os.environ.get(name) for name in PROXIES):
+        return
+    try:
+        place = urlsplit(address)
+        socket.create_connection((place.hostname, place.port or PORT), PATIENCE).close()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise errors.no_server(address=address, reason=reason) from error
 
 
 def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:

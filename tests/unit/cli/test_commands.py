@@ -176,6 +176,30 @@ def test_what_is_wrong_with_a_sweep(embedded: Path, asked: str, message: str, co
     assert message in refused("sweep", *asked.split(), *STOCKS, given=given, code=code)
 
 
+def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
+    del embedded
+    asked = ("-c", "ORDER BY ts PATTERN (A)", *STOCKS)
+    assert "write --language sase" in refused("run", *asked, code=1)
+    assert "the query is empty" in refused("run", "-c", " ")
+    rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
+    said = invoke("coverage", "-", *STOCKS, given=rare).stdout
+    assert "matchrec why --partition sym=" in said
+    assert "once for each" in refused(
+        "why",
+        "-",
+        *STOCKS,
+        *["--row", "1", "--row", "2", "--row", "3", "--partition", "sym=a"],
+        given=rare,
+        code=1,
+    )
+
+
+def test_nobody_listens_at_an_address() -> None:
+    asked = ("run", "-c", "SELECT 1", "--on", "sc://localhost:1")
+    assert "no server answers at sc://localhost:1" in refused(*asked, code=3)
+    assert "no server answers" in refused(*asked[:-1], "sc://localhost:x", code=3)
+
+
 def test_a_query_in_the_place_of_its_file() -> None:
     assert "write -c before it" in refused("run", "SELECT * FROM t", *STOCKS)
     assert "-c" not in refused("run", "select.sql", *STOCKS)
