@@ -45,7 +45,7 @@ def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
     def select_from(select_list: Template) -> Template:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))
 
-    return Relation(runner, select_from)
+    return Relation(runner, select_from, lambda: relation.rows)  # of the same schema
 
 
 def windows_in_hours(plan: MatchPlan, relation: Relation) -> Iterator[RowExpression]:
