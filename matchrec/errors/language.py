@@ -134,9 +134,8 @@ class Surface:
     values: what has those of parameters. row: to ask about one of the starting rows that were
     listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
     say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
-    takes a whole query; clause: what to do with a text that only the call `{name}`
-    takes. all_of_row: what names a row by
-    all columns of ORDER BY.
+    takes a whole query. clause: what to do with a text that only the call `{name}` takes.
+    all_of_row: what names a row by all columns of ORDER BY.
     """
 
     values: str
@@ -176,7 +175,8 @@ class Surface:
             return f"query.why({', '.join(about)})"
         keys = [(name, str(value)) for name, value in partition.items()]
         rows = [f"--row {bare(str(value))}" for value in row]
-        return " ".join(["matchrec why", *([self.keys(keys)] if keys else []), *rows])
+        call = "%%matchrec --why" if self is CELL else "matchrec why"
+        return " ".join([call, *([self.keys(keys)] if keys else []), *rows])
 
 
 PYTHON = Surface(
