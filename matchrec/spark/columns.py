@@ -37,6 +37,7 @@ from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
+from matchrec.plan.expression import Frame
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, quoted, template
@@ -87,18 +88,23 @@ class ColumnNames:
         """What is computed over one row."""
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
-    def other_rows(self, window: str) -> list[SelectItem]:
-        """What is read on other rows of the sorted partition, NULL where there is none."""
-        items = ((self.window_sql(window, one), one, name) for one, name in self.others.items())
-        return [SelectItem(self.add_origin(sql, one), name) for sql, one, name in items]
+    def other_rows(self, window: str, frame: str) -> list[SelectItem]:
+        """What is read on other rows of the sorted partition, NULL where there is none.
 
-    def window_sql(self, window: str, one: Shifted | Framed) -> str:
+        frame: of the window where one row is read, which does not depend on it.
+        """
+        sqls = (self.window_sql(window, frame, one) for one in self.others)
+        items = zip(sqls, self.others.items(), strict=True)
+        return [SelectItem(self.add_origin(sql, one), name) for sql, (one, name) in items]
+
+    def window_sql(self, window: str, frame: str, one: Shifted | Framed) -> str:
         """The window function that reads a value some rows further on, or one of several rows."""
         if isinstance(one, Framed):
             call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
             return f"{call} OVER ({window} {show_frame(one.frame)})"
         function = "lag" if one.offset < 0 else "lead"
-        return f"{function}({self.inner[one.argument]}, {abs(one.offset)}) OVER ({window})"
+        call = f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
+        return f"{call} OVER ({window} {frame})"
 
     def over_window(self, column: RowColumn) -> str:
         """A column as SQL over the rows and what is read on other rows."""
@@ -280,11 +286,20 @@ class Preparation:
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
+    @property
+    def frame_of_one_row(self) -> str:
+        """The frame of what numbers rows or reads one of them, as SQL.
+
+        Without a frame, Sail takes one of values, which binary ones, intervals and structs have
+        not; Spark knows by itself, and lets nobody write one.
+        """
+        return "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
+
     def number_rows(self, names: ColumnNames) -> Template:
         """Query the sorted rows with their numbers and the values that they read on other rows."""
-        window = self.window(names)
-        number = SelectItem(f"row_number() OVER ({window} {wire.NUMBERED})", wire.ROW_NUMBER)
-        items = select_list([number, *names.other_rows(window)])
+        window, frame = self.window(names), self.frame_of_one_row
+        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
+        items = select_list([number, *names.other_rows(window, frame)])
         return template(f"SELECT *, {items} FROM (", self.source(names), ")")
 
 

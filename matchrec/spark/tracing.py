@@ -188,8 +188,9 @@ class PartitionRequest:
 
     def as_sql(self, argument: str, text: str, value: object) -> str:
         """A value as SQL of the type of `text`. Raises MatchRecognizePlanError where it is none."""
-        relation, given = self.question.relation, literal(value, argument)
+        relation = self.question.relation
         of_column = relation.type_of(text)
+        given = literal(as_instant(value, of_column), argument)
         are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
         if value is None or (are_numbers and not isinstance(value, bool)):
             return given
@@ -268,6 +269,16 @@ def is_nested(type_: spark_types.DataType) -> bool:
     return isinstance(type_, nested)
 
 
+def as_instant(value: object, type_: spark_types.DataType) -> object:
+    """A time as PySpark reads it for a column of instants, and as it collects those.
+
+    One without a time zone is told in that of the program, whatever the session has.
+    """
+    if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
+        return value.astimezone()
+    return value
+
+
 def literal(value: object, argument: str) -> str:
     """A value as SQL, which Spark compares with a column. argument: that has it, for messages.
 
@@ -300,7 +311,7 @@ def literal(value: object, argument: str) -> str:
 
 
 def timestamp(value: datetime) -> str:
-    """An instant, or a time in the session's zone."""
+    """An instant, or a time without a zone."""
     if value.tzinfo is None:
         return f"TIMESTAMP'{value.isoformat(sep=' ')}'"
     instant = value.astimezone(timezone.utc).replace(tzinfo=None)

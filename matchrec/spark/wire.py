@@ -31,8 +31,6 @@ from typing import NamedTuple
 from matchrec.shortcuts import taken
 
 ROW_NUMBER = "__n"
-NUMBERED = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-"""The frame of `row_number`, in which any type has an order; a session may ask it to be written."""
 MATCHED_ROW = "__e"
 VARIABLE = "v"
 POSITION = "p"

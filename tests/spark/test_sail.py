@@ -160,6 +160,27 @@ def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> No
     assert "in match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
 
 
+UNLIKE_NUMBERS = (
+    "encode(CAST(id AS STRING), 'utf-8')",
+    "INTERVAL 1 DAY * id",
+    "struct(id, 'x' AS s)",
+    "struct(id, array(id) AS s)",
+)
+"""Keys by which Sail sorts rows, and of whose values it has no ranges."""
+
+
+@pytest.mark.parametrize("key", UNLIKE_NUMBERS)
+def test_keys_without_ranges_are_sorted_by(spark: SparkSession, key: str) -> None:
+    """Numbers of rows, and values of rows before and after, need no ranges of values."""
+    rows = spark.range(6)
+    clause = (
+        f"ORDER BY {key} DESC MEASURES FIRST(id) AS f, LAST(id) AS l PATTERN (A B*)"
+        " DEFINE B AS PREV(id, 2) = id + 2 OR NEXT(id) = id - 1 AND id > 3"
+    )
+    found = matchrec.match_recognize(rows, clause, options=matchrec.Options(sort="spark"))
+    assert sorted(map(tuple, found.collect())) == [(5, 0)]
+
+
 def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = sum(batch.num_rows for batch in batches)
     yield pa.RecordBatch.from_pydict({"rows": [rows]})

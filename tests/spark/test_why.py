@@ -302,6 +302,24 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
     ]
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
+def test_a_collected_instant_names_its_row(spark: SparkSession, zone: str) -> None:
+    """PySpark collects it in the zone of the program, which the session need not have."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        ts = "timestamp_seconds(1772700000 + 3600 * id)"
+        rows = spark.range(24).selectExpr("id", f"{ts} AS ts", f"{ts} AS key")
+        (chosen,) = rows.where("id = 12").collect()
+        query = matchrec.query(
+            rows, "PARTITION BY key ORDER BY ts MEASURES A.id AS i PATTERN (A) DEFINE A AS id = 12"
+        )
+        for asked in (chosen.ts, chosen.ts.astimezone(timezone(timedelta(hours=3)))):
+            assert "match 1, row 1: A" in str(query.why(partition={"key": asked}, row=asked))
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before or "UTC")
+
+
 def test_a_large_partition_is_refused(spark: SparkSession) -> None:
     frame = spark.range(5).selectExpr("id AS __bits0")
     assert collect_table(frame, 5).num_rows == 5
