@@ -146,6 +146,5 @@ def adds_hours_for_days(spark: SparkSession) -> bool:
 
     Asked each time, as the session may have another zone by then.
     """
-    noon = "CAST(date_add(DATE'1970-01-01', CAST(id AS INT)) AS TIMESTAMP) + INTERVAL 12 HOURS"
-    noons = spark.range(DAYS).selectExpr(f"hour({noon} + INTERVAL 1 DAY) <> hour({noon}) AS moved")
-    return bool(noons.where("moved").limit(1).count())
+    days = spark.range(DAYS).selectExpr("CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at")
+    return bool(days.where("hour(at + INTERVAL 1 DAY) <> hour(at)").limit(1).count())
