@@ -12,7 +12,7 @@ to find its words is a function beside them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -120,7 +120,7 @@ class Message(Generic[E]):
     def _hint(self, named: dict[str, Any]) -> str | None:
         """What to write instead, a template; the nearest of the known names becomes a value."""
         if self.near is not None:
-            lists = (one for one in named.values() if isinstance(one, tuple | Mapping))
+            lists = (one for one in named.values() if isinstance(one, tuple | list | Mapping))
             named["near"] = nearest(named["name"], (name for names in lists for name in names))
             if named["near"]:
                 return self.near
@@ -151,9 +151,9 @@ def _has_names(note: str, named: Mapping[str, object]) -> bool:
 
 def _kept(value: object) -> object:
     """A value that may be asked for several times."""
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, Sequence | Mapping):
         return value
-    return tuple(value)
+    return tuple(value) if isinstance(value, Collection | Iterator) else value
 
 
 def worded(template: str) -> str:
@@ -188,7 +188,9 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             return _FORMS[field["form"]](value)
         if isinstance(value, Mapping):
             return listed(value.values())
-        return listed(value) if isinstance(value, tuple) else "" if value is None else str(value)
+        if isinstance(value, tuple | list):
+            return listed(value)
+        return "" if value is None else str(value)
 
     return re.sub(_FIELD, fill, template)
 

@@ -153,9 +153,8 @@ def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
 
 
 def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
-    for cell in ("", " \n"):
-        with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
-            shell.run_cell_magic("matchrec", "", cell)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
+        shell.run_cell_magic("matchrec", "", " \n")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
         shell.run_line_magic("matchrec", "")
 

@@ -200,7 +200,8 @@ def test_nobody_listens_at_an_address() -> None:
     assert "no server answers" in refused(*asked[:-1], "sc://localhost:x", code=3)
 
 
-def test_a_query_in_the_place_of_its_file() -> None:
+def test_a_query_in_the_place_of_its_file(files: Path) -> None:
+    del files
     assert "write -c before it" in refused("run", "SELECT * FROM t", *STOCKS)
     assert "-c" not in refused("run", "select.sql", *STOCKS)
 
