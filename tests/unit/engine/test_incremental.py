@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ EXAMPLES = examples(75)
 Found = tuple[int, tuple[int, ...], tuple[int, ...]]  # number, rows, variables
 
 
+@pytest.mark.slow  # compiles a search of its own
 @settings(
     max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
