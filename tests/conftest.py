@@ -103,7 +103,8 @@ def small_session(on: str = "spark") -> SparkSession:
     """A small local session; its Python workers run the interpreter of the tests."""
     if on == "sail":
         compare_engines()  # its workers are threads of this program
-        return start(on, {"spark.sql.session.timeZone": "UTC"}, cores=2)
+        ansi = {"spark.sql.ansi.enabled": "true"}  # which Sail has not for PySpark 3.5
+        return start(on, {"spark.sql.session.timeZone": "UTC", **ansi}, cores=2)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("matchrec tests")

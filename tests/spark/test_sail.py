@@ -141,6 +141,7 @@ def test_a_query_is_divided_as_the_session_is(
     assert len(tasks) == (2 if on_sail else 1)
 
 
+@pytest.mark.filterwarnings("ignore:is_categorical_dtype:DeprecationWarning")  # of PySpark 3.5
 def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> None:
     """Where the session sorts, too: Sail would divide rows between a window and what reads it."""
     rows = spark.range(0, 30_000, 1, 1).selectExpr("id", "id % 3 AS x")
