@@ -41,11 +41,11 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
     """The remarks on a clause that has been planned, of SQL those on streams included."""
-    plan, relation = result.drafted.written, result.prepared.question.relation
-    days = windows_in_hours(result.drafted.plan, relation)
+    plan, question = result.drafted.written, result.prepared.question
+    days = windows_in_hours(result.drafted.plan, question.runner.spark, question.type_of_order)
     in_hours = (days_in_hours(one.span, written=one.text).located(reading.source) for one in days)
     found = (*remarks_in(plan, reading.source), *in_hours)
-    if not result.prepared.question.is_stream or reading.language is not None:
+    if not question.is_stream or reading.language is not None:
         return found
     return (*found, *remarks_on_state(plan, result.executable, reading.source))
 

@@ -45,7 +45,8 @@ TYPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
+    """What a command is asked. what: the query's text, or where a Pattern is. events: their table,
+    the only one if none is named.
 
     options: those that were given, by the names that `matchrec.query` and `Options` have for them.
     on: the engine, if one was named. clause: which one a question is about, by its number or its
@@ -72,10 +73,10 @@ class QueryRequest:
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
-        """A session in which the files are tables, and warnings are notices."""
+        """A session in which the files are tables."""
         from matchrec.spark.session import quiet_analysis
 
-        with warnings_told(), local_session(self.settings, self.on) as spark, quiet_analysis():
+        with local_session(self.settings, self.on) as spark, quiet_analysis():
             for table in self.tables:
                 table.register(spark)
             yield spark
@@ -157,7 +158,7 @@ def query_of(
         raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
     if language != "sql" and "order_by" not in given:
         raise click.UsageError(f"{NAMES[language]} needs --order-by")
-    events = given.pop("events", None) or only_name(tables)
+    events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
     if language != "sql" and not events:
         raise no_events(NAMES[language])
     clause = given.pop("clause", None)
@@ -167,11 +168,6 @@ def query_of(
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
     return QueryRequest(language, what, events, given, tables, settings, on, chosen, totals)
-
-
-def only_name(tables: tuple[Table, ...]) -> str:
-    """The name of a table that is the only one, or nothing."""
-    return tables[0].name if len(tables) == 1 else ""
 
 
 def no_events(what: str) -> click.UsageError:

@@ -25,7 +25,8 @@ from matchrec.cli.arguments import (
     named_once,
     names_of_parameters,
 )
-from matchrec.cli.queries import QueryRequest, no_events, only_name, plain_value_of
+from matchrec.cli.failures import warnings_told
+from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 
 
 @click.command()
@@ -173,12 +174,12 @@ def sweep(
     """
     from matchrec.api.dialects import check_clause
 
-    name = events or only_name(asked.tables)
+    name = events or asked.events
     if not name:
         raise no_events("a clause")
     if asked.dialect == "spark":
         check_clause(asked.what)
-    with asked.session() as spark:
+    with warnings_told(), asked.session() as spark:
         rows, grid = spark.table(name), dict(values)
         told = matchrec.sweep(rows, asked.what, grid, dialect=asked.dialect, options=asked.how)
     show(told, svg)

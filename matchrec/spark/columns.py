@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql import Column, DataFrame
@@ -93,9 +94,9 @@ class ColumnNames:
 
         frame: of the window where one row is read, which does not depend on it.
         """
-        sqls = (self.window_sql(window, frame, one) for one in self.others)
-        items = zip(sqls, self.others.items(), strict=True)
-        return [SelectItem(self.add_origin(sql, one), name) for sql, (one, name) in items]
+        sql = partial(self.window_sql, window, frame)
+        items = self.others.items()
+        return [SelectItem(self.add_origin(sql(one), one), name) for one, name in items]
 
     def window_sql(self, window: str, frame: str, one: Shifted | Framed) -> str:
         """The window function that reads a value some rows further on, or one of several rows."""

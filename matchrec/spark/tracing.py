@@ -41,7 +41,13 @@ from matchrec.spark.execute import project
 from matchrec.spark.prepare import Demand, prepare_sorted
 from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.types import crossing_schema, decode_columns, in_one_form, schema_of_reads
+from matchrec.spark.types import (
+    crossing_schema,
+    decode_columns,
+    in_one_form,
+    is_nested,
+    schema_of_reads,
+)
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
@@ -261,12 +267,6 @@ class PartitionRequest:
                 rows=errors.lines_of(dict(zip(self.orders, one, strict=True)) for one in near),
             )
         return tuple(np.flatnonzero(asked).tolist())
-
-
-def is_nested(type_: spark_types.DataType) -> bool:
-    """Whether values of a type hold others, as arrays do."""
-    nested = spark_types.ArrayType, spark_types.MapType, spark_types.StructType
-    return isinstance(type_, nested)
 
 
 def as_instant(value: object, type_: spark_types.DataType) -> object:

@@ -4,7 +4,7 @@ which rows are ordered, as whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -77,7 +77,7 @@ def value_type(type_: spark.DataType) -> ValueType:
     A collated string is OTHER, because its order is Spark's own; so is what has such parts.
     """
     name = type_.simpleString()
-    if type(type_) in NESTED:
+    if is_nested(type_):
         return nested_type(type_)
     if type(type_) in INTEGER_BITS:
         return ValueType(Family.INTEGER, name, INTEGER_BITS[type(type_)])
@@ -99,19 +99,34 @@ def sorts_exactly(type_: spark.DataType) -> bool:
     return value_type(type_).family not in SPARKS_OWN
 
 
-def nested_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of an array, a map or a struct."""
-    names: tuple[str, ...] = ()
+def is_nested(type_: spark.DataType) -> bool:
+    """Whether values of a type hold others, as arrays do."""
+    return type(type_) in NESTED
+
+
+def inner_types(type_: spark.DataType) -> list[spark.DataType]:
+    """The types of what values of a type hold, if they hold any."""
     match type_:
         case spark.ArrayType():
-            inner = [type_.elementType]
+            return [type_.elementType]
         case spark.MapType():
-            inner = [type_.keyType, type_.valueType]
+            return [type_.keyType, type_.valueType]
         case spark.StructType():
-            inner, names = [field.dataType for field in type_.fields], tuple(type_.names)
-        case _:
-            raise AssertionError(type_)
-    parts = tuple(map(value_type, inner))
+            return [field.dataType for field in type_.fields]
+    return []
+
+
+def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
+    """A type, and the types in it."""
+    yield type_
+    for one in inner_types(type_):
+        yield from parts_of(one)
+
+
+def nested_type(type_: spark.DataType) -> ValueType:
+    """The plan's type of an array, a map or a struct."""
+    names = tuple(type_.names) if isinstance(type_, StructType) else ()
+    parts = tuple(map(value_type, inner_types(type_)))
     if any(part.family is Family.OTHER and part != VOID for part in parts):
         return ValueType(Family.OTHER, type_.simpleString())
     return nested(NESTED[type(type_)], names, parts)

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.warnings import DaysInHoursWarning
+from tests.properties.test_queries import settings
 
 HOURS = 48
 FIRST = datetime(2026, 10, 31, tzinfo=timezone.utc)  # a day before clocks go back in New York
@@ -32,12 +33,10 @@ def events(spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path) 
                           pa.struct({"all days": pa.list_(zoned)})),
     }  # fmt: skip
     pq.write_table(pa.table(table), tmp_path / "events.parquet")
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
-    spark.read.parquet(str(tmp_path / "events.parquet")).createOrReplaceTempView("hours")
-    yield "hours"
-    spark.catalog.dropTempView("hours")
-    spark.conf.set("spark.sql.session.timeZone", before or "UTC")
+    with settings(spark, session__timeZone="America/New_York"):
+        spark.read.parquet(str(tmp_path / "events.parquet")).createOrReplaceTempView("hours")
+        yield "hours"
+        spark.catalog.dropTempView("hours")
 
 
 def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:

@@ -16,6 +16,7 @@ from pyspark.sql.functions import col, expr
 import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.spark.tracing import collect_table, literal
+from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -305,9 +306,7 @@ def test_values_name_a_partition_of_any_type(spark: SparkSession) -> None:
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
 def test_a_collected_instant_names_its_row(spark: SparkSession, zone: str) -> None:
     """PySpark collects it in the zone of the program, which the session need not have."""
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", zone)
-    try:
+    with settings(spark, session__timeZone=zone):
         ts = "timestamp_seconds(1772700000 + 3600 * id)"
         rows = spark.range(24).selectExpr("id", f"{ts} AS ts", f"{ts} AS key")
         (chosen,) = rows.where("id = 12").collect()
@@ -316,8 +315,6 @@ def test_a_collected_instant_names_its_row(spark: SparkSession, zone: str) -> No
         )
         for asked in (chosen.ts, chosen.ts.astimezone(timezone(timedelta(hours=3)))):
             assert "match 1, row 1: A" in str(query.why(partition={"key": asked}, row=asked))
-    finally:
-        spark.conf.set("spark.sql.session.timeZone", before or "UTC")
 
 
 def test_a_large_partition_is_refused(spark: SparkSession) -> None:

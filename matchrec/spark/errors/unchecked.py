@@ -9,15 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    DateType,
-    DoubleType,
-    FloatType,
-    MapType,
-    StructType,
-)
+from pyspark.sql.types import DateType, DoubleType, FloatType, MapType
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -28,8 +20,7 @@ from matchrec.plan.text import template
 from matchrec.spark.errors.diagnose import conditions_over_one_row, keys
 from matchrec.spark.sail.probes import drops_hours, takes_any_condition, tells_zeros_apart
 from matchrec.spark.session import Relation
-
-NESTED = (ArrayType, StructType, MapType)
+from matchrec.spark.types import is_nested, parts_of
 
 
 def check_types(plan: MatchPlan, relation: Relation) -> None:
@@ -61,7 +52,7 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
     for key in keys(plan):
         type_ = relation.type_of(key.text)
         floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
-        if floating and isinstance(type_, NESTED) and tells_zeros_apart(spark):
+        if floating and is_nested(type_) and tells_zeros_apart(spark):
             yield errors.nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
@@ -77,17 +68,3 @@ def has_hours(interval: str, relation: Relation) -> bool:
     day, at = "DATE'2000-01-01'", "TIMESTAMP'2000-01-01 00:00:00'"
     text = runner.written(f"{at} + ({interval}) = CAST({day} + ({interval}) AS TIMESTAMP)")
     return not runner.sql(template("SELECT ", text)).collect()[0][0]
-
-
-def parts_of(type_: DataType) -> Iterator[DataType]:
-    """A type, and the types in it."""
-    yield type_
-    match type_:
-        case ArrayType():
-            yield from parts_of(type_.elementType)
-        case MapType():
-            yield from parts_of(type_.keyType)
-            yield from parts_of(type_.valueType)
-        case StructType():
-            for field in type_.fields:
-                yield from parts_of(field.dataType)

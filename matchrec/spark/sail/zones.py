@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampType
+from pyspark.sql import SparkSession
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, TimestampType
 
-from matchrec.conditions.functions.calendar import has_one_offset
+from matchrec.conditions.row_column import OrderType
+from matchrec.conditions.types import Family
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
+from matchrec.spark.sail.probes import adds_hours_for_days, keeps_zones
 from matchrec.spark.session import Relation, is_connect
+from matchrec.spark.types import parts_of
 
 ROWS = "__rows"
 
@@ -25,16 +29,12 @@ def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
     if not is_connect(runner.spark):
         return relation
     fields = relation.rows.schema.fields
-    if not any(has_instants(field.dataType) for field in fields):
-        return relation
-    from matchrec.spark.sail.probes import keeps_zones
-
-    if not keeps_zones(runner.spark):
+    if not (any(map(has_instants, fields)) and keeps_zones(runner.spark)):
         return relation
     places = [f"__{place}" for place in range(len(fields))]
     items = (
         f"CAST({place} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
-        if has_instants(field.dataType)
+        if has_instants(field)
         else f"{place} AS {quoted(field.name)}"
         for place, field in zip(places, fields, strict=True)
     )
@@ -48,21 +48,20 @@ def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
     return Relation(runner, select_from, lambda: relation.rows)  # of the same schema
 
 
-def windows_in_hours(plan: MatchPlan, relation: Relation) -> Iterator[RowExpression]:
+def windows_in_hours(
+    plan: MatchPlan, spark: SparkSession, type_of_order: Callable[[str], OrderType]
+) -> Iterator[RowExpression]:
     """The windows of a day or more that the session counts in hours, and Spark by its clocks.
 
-    In a time zone without summer time both are the same.
+    In a time zone without summer time both are the same. type_of_order: see `Question`.
     """
-    runner, order = relation.runner, plan.order_by[0].expression if plan.order_by else None
     intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
-    if order is None or not intervals or not is_connect(runner.spark):
+    if not (intervals and plan.order_by and is_connect(spark)):
         return
-    is_instant = isinstance(relation.type_of(order.text), TimestampType)
-    if not is_instant or has_one_offset(runner.setting("spark.sql.session.timeZone")):
+    order = type_of_order(plan.order_by[0].expression.text)
+    if order.type.family is not Family.TIMESTAMP or order.has_one_offset:
         return
-    from matchrec.spark.sail.probes import adds_hours_for_days
-
-    if adds_hours_for_days(runner.spark):
+    if adds_hours_for_days(spark):
         yield from intervals
 
 
@@ -71,20 +70,13 @@ def is_short(length: Amount | None) -> bool:
     return length is not None and length.is_time and abs(length.value) < MICROSECONDS["DAY"]
 
 
-def has_instants(type_: DataType) -> bool:
-    """Whether values of a type are TIMESTAMPs, or hold them.
+def has_instants(field: StructField) -> bool:
+    """Whether values of a column are TIMESTAMPs, or hold them.
 
-    >>> has_instants(ArrayType(TimestampType())), has_instants(StructType())
-    (True, False)
+    >>> has_instants(StructField("at", ArrayType(TimestampType())))
+    True
     """
-    match type_:
-        case ArrayType():
-            return has_instants(type_.elementType)
-        case MapType():
-            return has_instants(type_.keyType) or has_instants(type_.valueType)
-        case StructType():
-            return any(has_instants(field.dataType) for field in type_.fields)
-    return isinstance(type_, TimestampType)
+    return any(isinstance(part, TimestampType) for part in parts_of(field.dataType))
 
 
 def sql_type(type_: DataType) -> str:
