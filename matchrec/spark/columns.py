@@ -161,10 +161,16 @@ class Preparation:
         return replace(self, drafted=drafted)
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """The rows of the `query` of columns.
+
+        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
+        """
+        return self.relation.runner.sql(self.query(columns))
+
+    def query(self, columns: tuple[RowColumn, ...]) -> Template:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
         Irrelevant rows are left out before the sort.
-        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         packed = self.packed_before_sort()
         several = tuple(one for one in self.drafted.row_conditions if not one.looks_at_one_row)
@@ -313,13 +319,11 @@ class Unsorted(Preparation):
 
     ranges: Ranges | str = ""
 
-    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def query(self, columns: tuple[RowColumn, ...]) -> Template:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
 
-        Each column is sent once: the fields of a struct of columns are in place of the struct. Rows
-        of one partition are in one task, in no order. Irrelevant rows are left out.
-
-        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
+        Each column is sent once: the fields of a struct of columns are in place of the struct.
+        Irrelevant rows are left out.
         """
         names = self.names_of_parts(columns)
         taken_apart = {wire.column(place) for place, one in enumerate(columns) if one.fields}
@@ -328,7 +332,11 @@ class Unsorted(Preparation):
         items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
-        rows = self.relation.over(self.source(names), map(str, items))
+        return self.relation.over(self.source(names), map(str, items))
+
+    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """As of `Preparation`; rows of one partition are in one task, in no order."""
+        names, rows = self.names_of_parts(columns), super().dataframe(columns)
         if not isinstance(self.ranges, str):
             order = self.order_names(names)[0]
             alike = [self.in_one_form(names, part.text) for part in self.plan.keys]

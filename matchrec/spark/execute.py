@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
@@ -28,7 +29,7 @@ from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
-from matchrec.spark.wire import SelectItem
+from matchrec.spark.wire import SelectItem, select_list
 from matchrec.spark.worker.matching import QueryWorker
 
 
@@ -99,9 +100,17 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     (rule,) = prepared.question.rules
     executable = prepared.link(rule)
     prepared = cut(prepared, executable)
-    result = project(prepared.question.relation, executable, match_rows(prepared, executable))
-    analysed = prepared.question.runner.analyse(result)
-    return ClauseResult(analysed, executable, prepared)
+    matched, schema = match_rows(prepared, executable)
+    result = project(prepared.question.relation, executable, matched)
+    if executable.aggregates or any(map(is_sql, executable.outputs)):
+        items = result_items(executable, range(len(executable.reads)))
+        result = prepared.question.runner.analyse(result, (select_list(items), schema.json()))
+    return ClauseResult(result, executable, prepared)
+
+
+def is_sql(output: Output) -> bool:
+    """Whether Spark computes a column of the result: it is more than a read."""
+    return not all(isinstance(piece, int) for piece in output.pieces)
 
 
 def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
@@ -140,8 +149,8 @@ def priced(rows: int, ranges: Sequence[int]) -> str:
     return f"ranges: {share}, {largest}; whole, one task has all of a key"
 
 
-def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
-    """The reads of all output rows; counters see what the workers count."""
+def match_rows(prepared: Prepared[Draft], executable: Executable) -> tuple[DataFrame, StructType]:
+    """The reads of all output rows, and their types; counters see what the workers count."""
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
@@ -151,8 +160,8 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> DataFrame:
     matching = QueryWorker(executable, incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
-        return options.counters.run_worker(sent, matching, schema, over_pandas)
-    return sent.run(lambda _: matching, schema, matching.name, over_pandas)
+        return options.counters.run_worker(sent, matching, schema, over_pandas), schema
+    return sent.run(lambda _: matching, schema, matching.name, over_pandas), schema
 
 
 def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

@@ -169,12 +169,13 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
     try:
         rows = preparation.dataframe(wanted.columns)
         fields = preparation.fields(rows, wanted.columns)
+        question.runner.analyse(rows, preparation.query(wanted.columns))
     except REFUSALS:
         for rule in question.rules:
             drafted = wanted.drafts[rule.name]
             with question.asking(rule):
                 single = replace(preparation.with_draft(drafted), keys=())
-                _ = single.dataframe(drafted.columns()).schema
+                question.runner.analyse(single.dataframe(drafted.columns()))
         raise
     return Prepared(question, wanted, preparation, fields, rows)
 

@@ -42,6 +42,7 @@ from matchrec.plan.text import (
     quoted,
     template,
 )
+from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
 
@@ -80,6 +81,10 @@ SETTINGS = (
     "spark.sql.timestampType",
 )
 """The settings of a session on which the meaning of a query depends."""
+
+SENT = "_matchrec_sent"
+SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
+"""How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
@@ -148,7 +153,7 @@ class Runner:
             return self._spark_sql(text, names)
         with quiet_analysis():
             try:
-                return self.analyse(self._spark_sql(text, names))
+                return self.analyse(self._spark_sql(text, names), text)
             except OF_TEXTS as error:
                 raise in_users_terms(error, Filled(text, names, self.source)) from None
 
@@ -164,7 +169,10 @@ class Runner:
             for piece in text
         ]
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
-        found: DataFrame = plain_sql(self.spark)(self.readable(whole), self.args, **frames)
+        readable = self.readable(whole)
+        if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
+            return sent_once(self.spark)(readable).select("*")  # asks for its schema anew
+        found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -192,17 +200,24 @@ class Runner:
             return text
         return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 
-    def analyse(self, frame: DataFrame) -> DataFrame:
+    def analyse(self, frame: DataFrame, text: Template | None = None) -> DataFrame:
         """Analyse a DataFrame now, and return it; over Connect that waits until something asks.
 
         Some sessions find a mistake only where they plan how a query runs, and tell it as the plan.
+        text: what such a mistake may be in, None for anything. Where columns of the same types came
+        out of it before, and it depends on nothing but tables, nobody looks for one again.
         """
         if is_connect(self.spark):
-            from matchrec.spark.sail.probes import analyses_late, check_plan
+            from matchrec.spark.sail.probes import analyses_late, check_plan, plans_of
 
-            _ = frame.schema
-            if analyses_late(self.spark):
+            schema = frame.schema
+            if not analyses_late(self.spark):
+                return frame
+            alone = text is not None and is_alone(text, self.args)
+            looked_at = plans_of(self.spark)(str(text), schema.json()) if alone else []
+            if not looked_at:
                 check_plan(cast("Any", frame)._explain_string())
+                looked_at.append(True)
         return frame
 
     @property
@@ -325,6 +340,24 @@ def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
     return f"{{{piece.name}:<{max(piece.width, PYSPARK_LENGTH)}}}"
 
 
+def is_alone(text: Template, args: object) -> bool:
+    """Whether a text depends on nothing that is passed along with it."""
+    return not args and not holes(text)
+
+
+def sent_once(spark: SparkSession) -> Callable[[str], DataFrame]:
+    """What `sql` of a client of Connect gives for a query, which it sends for each call.
+
+    It is the text, which the server reads anew when it runs. Kept at the session, as it holds it.
+    """
+
+    def send(text: str) -> DataFrame:
+        return plain_sql(spark)(text)
+
+    known: Callable[[str], DataFrame] = vars(spark).setdefault(SENT, once(send))
+    return known
+
+
 def is_dataframe(value: object) -> bool:
     """Whether PySpark would fill a hole with a view; other values become literals."""
     return hasattr(value, "createTempView")
@@ -357,11 +390,11 @@ class Relation:
         """The DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
 
-    def over(self, query: Template, items: Iterable[str]) -> DataFrame:
-        """The DataFrame of a select list over a query; one text, which Spark analyses once."""
+    def over(self, query: Template, items: Iterable[str]) -> Template:
+        """The query of a select list over a query; one text, which Spark analyses once."""
         text = ", ".join(items)
         whole = template("SELECT ", self.runner.written(text), " FROM (", query, ")")
-        return self.runner.sql(self.runner.in_scope(whole) if SUBQUERY.search(text) else whole)
+        return self.runner.in_scope(whole) if SUBQUERY.search(text) else whole
 
     @cached_property
     def _known(self) -> dict[str, StructField]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 from unittest.mock import patch
@@ -11,6 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
+from matchrec.shortcuts import ALL, in_force
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -196,7 +198,7 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
         return plain(self, text, *others, **named)
 
     plain = type(spark).sql
-    with patch.object(type(spark), "sql", noting):
+    with patch.object(type(spark), "sql", noting), in_force(replace(ALL, texts=False)):
         got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
     assert len(texts) == 2
     assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]

@@ -385,7 +385,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
-    found = find_frames(sqlglot_tokens(text))
+    found = find_frames(sqlglot_tokens(text)) if frames else ()
     holes = tuple((span, (View(name),)) for name, span in found if name in frames)
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 

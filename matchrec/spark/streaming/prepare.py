@@ -80,7 +80,7 @@ class EventPreparation(Preparation):
         # equal keys have equal hashes, also 0.0 and -0.0
         bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
         items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
-        frame = self.relation.over(self.source(names), map(str, items))
+        frame = self.relation.runner.sql(self.relation.over(self.source(names), map(str, items)))
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise streams.no_watermark(first_item.span, order=first_item.text)

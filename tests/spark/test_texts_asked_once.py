@@ -1,0 +1,101 @@
+"""A text that was planned before is not sent again; what it reads may have changed all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+
+QUERY = """SELECT * FROM changing MATCH_RECOGNIZE (ORDER BY n
+    MEASURES A.n AS a, LAST(B.n) + 1 AS b PATTERN (A B+) DEFINE B AS v > PREV(v))"""
+
+
+@pytest.fixture
+def changing(spark: SparkSession) -> Iterator[None]:
+    yield
+    spark.catalog.dropTempView("changing")
+
+
+def of_values(spark: SparkSession, *values: object, kind: str = "INT") -> None:
+    rows = spark.createDataFrame(list(enumerate(values)), f"n INT, v {kind}")
+    rows.createOrReplaceTempView("changing")
+
+
+def found(spark: SparkSession) -> list[tuple[int, int]]:
+    return sorted(tuple(row) for row in matchrec.sql(spark, QUERY).collect())
+
+
+@pytest.mark.usefixtures("changing")
+def test_each_query_reads_the_rows_of_its_time(spark: SparkSession) -> None:
+    of_values(spark, 1, 2, 3)
+    assert found(spark) == [(0, 3)]
+    of_values(spark, 1, 2, 0, 5, 4)
+    assert found(spark) == [(0, 2), (2, 4)]
+
+
+@pytest.mark.usefixtures("changing")
+def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
+    of_values(spark, 10, 9, 8)
+    assert found(spark) == []
+    of_values(spark, "10", "9", "8", kind="STRING")
+    assert found(spark) == [(0, 2)]
+    spark.sql("SELECT 1 AS n, 2 AS w").createOrReplaceTempView("changing")
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"\bv\b"):
+        found(spark)
+    of_values(spark, 10, 11)
+    assert found(spark) == [(0, 2)]
+
+
+@pytest.mark.usefixtures("changing")
+def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
+    of_values(spark, 1, 2)
+    for _ in range(3):
+        with pytest.raises((PySparkException, matchrec.MatchRecognizeError), match=r"(?i)not"):
+            matchrec.sql(
+                spark,
+                """SELECT * FROM (SELECT n, NOT v AS v FROM changing)
+                MATCH_RECOGNIZE (ORDER BY n MEASURES A.n AS a PATTERN (A) DEFINE A AS v)""",
+            )
+
+
+@pytest.mark.usefixtures("changing")
+def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
+    of_values(spark, 1, 2, 0, 5)
+    first, second = matchrec.sql(spark, QUERY), matchrec.sql(spark, QUERY)
+    joined = first.join(second, first["a"] < second["a"]).select(first["b"], second["b"])
+    assert [tuple(row) for row in joined.collect()] == [(2, 4)]
+
+
+@pytest.mark.usefixtures("changing")
+def test_queries_beside_each_other(spark: SparkSession) -> None:
+    of_values(spark, *(n % 7 for n in range(700)))
+    results: list[DataFrame] = []
+
+    def ask(measure: int) -> None:
+        text = QUERY.replace("+ 1", f"+ {measure}")
+        results.extend(matchrec.sql(spark, text) for _ in range(4))
+
+    threads = [Thread(target=ask, args=(one % 3,)) for one in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.count() for one in results] == [100] * 24
+
+
+@pytest.mark.usefixtures("changing")
+def test_only_what_asks_is_sent_once(spark: SparkSession) -> None:
+    """A statement that does something does it each time."""
+    of_values(spark, 1, 2)
+    for times in (1, 2):
+        matchrec.sql(
+            spark,
+            f"CREATE OR REPLACE TEMPORARY VIEW counted AS SELECT {times} AS n, * FROM ({QUERY})",
+        )
+        assert {row.n for row in spark.table("counted").collect()} == {times}
+    spark.catalog.dropTempView("counted")
