@@ -38,8 +38,9 @@ class Shortcuts:
     range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
     few_rows: that are searched by Python before the compiled code of a search is waited for.
     large: a key is cut that has one of so many rows. few: rows for each one that every match needs,
-    so that it pays to look for partitions without one. rows_a_call: of a piece. sort_bytes: that
-    are held before they are spilled; None for as many as there is room for.
+    so that it pays to look for partitions without one. rows_a_call: of a piece. hashed_rows: from
+    which on a hash of keys of many bits brings them together. sort_bytes: that are held before they
+    are spilled; None for as many as there is room for.
     """
 
     ranges: bool = True
@@ -62,6 +63,7 @@ class Shortcuts:
     large: int = 16
     few: int = 32
     rows_a_call: int = 1 << 17
+    hashed_rows: int = 1 << 15
     sort_bytes: int | None = None
 
 

@@ -36,6 +36,7 @@ LOWERED = {
     "large": 1 << 20,
     "few": 1,
     "rows_a_call": 16,
+    "hashed_rows": 1,
     "sort_bytes": 1 << 10,
     "few_rows": 0,
 }

@@ -7,11 +7,16 @@ packed from the last column to the first, so that words compare as rows do, the 
 
 Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
 numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are.
+
+Where partitions may come in any order, a hash of as many bits brings the rows of a key together:
+keys of 64 bits would be sorted twice. Keys with the same hash lie among each other then. They are
+few, and are sorted once more.
+Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative hashing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +26,12 @@ import pyarrow.compute as pc
 
 from matchrec.conditions.types import MOST_DIGITS
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
+from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker import arrays
 
-SHORT = 16  # bytes of texts that are sorted by their bytes
-LONG = 64  # bytes of those that are, if most texts differ; others are ranked
+LONG = 64  # bytes of texts that are sorted by their bytes, if most differ; others are ranked
 SAMPLE = 1 << 14
 FAR = 1 << 44  # so that numbers and the places of their rows take a second sort
 BYTES = 8  # of a number
@@ -34,14 +39,16 @@ OF_LENGTH = np.array([(1 << 64) - (1 << (64 - 8 * one)) for one in range(BYTES +
 FIRST_BIT = np.int64(np.iinfo(np.int64).min)
 ALL = (1 << 64) - 1
 BITS = 64
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
+LEAST_OF_HASH = 28  # bits, beside which an order is sorted at once
 
 
-def words_of(table: pa.Table, sorting: Sorting) -> list[Word]:
-    """The words of a table of at least one row, the last first; none where all rows are equal."""
+def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
+    """The words of so many rows, the last first; none where all rows are equal."""
     words: list[Word] = []
-    for code in codes_of(table, sorting):
+    for code in codes:
         if not words or words[-1].bits + code.bits > BITS:
-            words.append(Word(np.zeros(table.num_rows, np.uint64), 0, 0))
+            words.append(no_word(count))
         words[-1] = words[-1].add(code)
     return words
 
@@ -141,10 +148,10 @@ def narrowed(numbers: IntArray) -> IntArray:
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
-    """Their bytes, then their lengths; of long texts that are often equal the rank among all."""
+    """Their bytes, then their lengths; of texts that are long or often equal the rank among all."""
     lengths = arrays.as_integers(pc.binary_length(values))
     longest = int(lengths.max())
-    if longest <= SHORT or (longest <= LONG and most_differ(values)):
+    if longest <= LONG and most_differ(values):
         return [*byte_parts(values, longest), lengths]
     return [arrays.as_integers(arrays.ranks_of_repeated(values))]
 
@@ -187,11 +194,19 @@ class Order:
     begins: BoolArray
 
 
-def order_of(table: pa.Table, sorting: Sorting) -> Order:
-    """The order of a table's rows; rows that are equal in all columns keep theirs."""
-    words = words_of(table, sorting)
-    rows, ordered = (None, None) if are_in_order(words) else sort(words, table.num_rows)
-    begins = np.zeros(table.num_rows, np.bool_)
+def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
+    """The order of a table's rows; rows that are equal in all columns keep theirs.
+
+    in_any_order: whether partitions may come as they like.
+    """
+    count = table.num_rows
+    codes = [*codes_of(table, sorting)]
+    words = words_of(codes, count)
+    stay = are_in_order(words)
+    if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
+        return order_by_hash(codes, hashed)
+    rows, ordered = (None, None) if stay else sort(words, count)
+    begins = np.zeros(count, np.bool_)
     begins[0] = True
     for word in words:
         if word.of_keys:
@@ -233,11 +248,84 @@ def sort(words: list[Word], count: int) -> tuple[IntArray, WordArray | None]:
     return rows, digits >> np.uint64(place_bits) if at_once else None
 
 
-def sort_table(table: pa.Table, sorting: Sorting) -> pa.Table:
-    """The rows of a table of contiguous columns in order, the first of each partition marked."""
+def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word]:
+    """The words of the order and a hash of the keys, the last first; none where rows are sorted no
+    fewer times by them than by `words`.
+    """
+    keys = [code for code in codes if code.of_key]
+    if not keys or count < taken().hashed_rows:
+        return []
+    room = BITS - count.bit_length()
+    *before, last = words_of((code for code in codes if not code.of_key), count) or [no_word(count)]
+    if last.bits > room - LEAST_OF_HASH:
+        before, last = [*before, last], no_word(count)
+    if sorts(before, room) + 1 >= sorts(words, room):
+        return []
+    bits = room - last.bits
+    hashes = hash_of(keys) >> np.uint64(BITS - bits)
+    hashes <<= np.uint64(last.bits)
+    hashes |= last.values
+    return [*before, Word(hashes, room, (1 << bits) - 1 << last.bits)]
+
+
+def no_word(count: int) -> Word:
+    """The word of so many rows that are all equal."""
+    return Word(np.zeros(count, np.uint64), 0, 0)
+
+
+def sorts(words: list[Word], room: int) -> int:
+    """How often rows are sorted by words, so many bits at a time."""
+    return sum(-(-word.bits // room) for word in words)
+
+
+def hash_of(keys: list[SortCode]) -> WordArray:
+    """uint64[n], the same for equal keys, whose first bits differ where keys do, mostly."""
+    found = np.zeros(len(keys[0].values), np.uint64)
+    for key in keys:
+        found ^= found >> np.uint64(BITS // 2)
+        found += key.values.view(np.uint64)
+        found *= GOLDEN
+    return found
+
+
+def order_by_hash(codes: list[SortCode], words: list[Word]) -> Order:
+    """The order of rows by words of which the last is a hash of their keys."""
+    count, keys = len(words[0].values), [code for code in codes if code.of_key]
+    rows, ordered = sort(words, count)
+    of_hash = np.uint64(words[-1].of_keys)
+    hashes = (words[-1].values.take(rows) if ordered is None else ordered) & of_hash
+    alike = hashes[1:] == hashes[:-1]
+    begins = first_of_keys(keys, rows)
+    mixed = begins[1:] & alike
+    if mixed.any():
+        group = np.append(0, np.cumsum(~alike))
+        places = np.flatnonzero(np.isin(group, group[1:][mixed]))
+        some = rows[places]
+        apart = code_of(group[places], falling=False, of_key=True)
+        again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
+        rows[places] = some[sort(words_of([*again, apart], len(some)), len(some))[0]]
+        begins = first_of_keys(keys, rows)
+    return Order(rows, begins)
+
+
+def first_of_keys(keys: list[SortCode], rows: IntArray) -> BoolArray:
+    """bool[n], of rows in order: those whose keys differ from those of the row before."""
+    begins = np.zeros(len(rows), np.bool_)
+    begins[0] = True
+    for key in keys:
+        values = key.values.take(rows)
+        begins[1:] |= values[1:] != values[:-1]
+    return begins
+
+
+def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:
+    """The rows of a table of contiguous columns in order, the first of each partition marked.
+
+    in_any_order: as of `order_of`.
+    """
     if not table.num_rows:
         return table
-    order = order_of(table, sorting)
+    order = order_of(table, sorting, in_any_order=in_any_order)
     return with_begins(in_order(table, order, sorting), order)
 
 

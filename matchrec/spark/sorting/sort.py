@@ -119,7 +119,8 @@ def sorted_tables(
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            yield sort_table(without_matchless(take_all(held), sorting), sorting)
+            few = without_matchless(take_all(held), sorting)
+            yield sort_table(few, sorting, in_any_order=True)
             return
         if held:
             spills.add(take_all(held))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matchrec.engine.partitions import WordArray
+from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.spark import wire
+from matchrec.spark.sorting import order as ordering
 from matchrec.spark.sorting import sort as spilling
 from matchrec.spark.sorting.sort import sorted_batches
 from tests.quick.scale import copies_of, examples
@@ -63,3 +69,58 @@ def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, bu
     many = given_rows.times(copies_of(given_rows.count))
     found = [*sorted_batches(iter(many.batches), many.sorting, budget, 128)]
     check(many, found, 128)
+
+
+def hash_of_few_bits(keys: list[ordering.SortCode]) -> WordArray:
+    """Four hashes in all, so that most keys share theirs with others."""
+    return hash_of(keys) & np.uint64(3 << 62)
+
+
+hash_of = ordering.hash_of
+
+
+@pytest.mark.parametrize("hashing", [hash_of, hash_of_few_bits])
+@settings(max_examples=examples(60), deadline=None)
+@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
+def test_keys_come_together_by_a_hash(
+    hashing: Callable[[list[ordering.SortCode]], WordArray], given_rows: Rows, copies: int
+) -> None:
+    """Partitions in any order, each as the reference has it."""
+    if not given_rows.count:
+        return
+    many = given_rows.times(copies)
+    with patch.object(ordering, "hash_of", hashing), in_force(Shortcuts(hashed_rows=1)):
+        found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting))
+    expected = sorted_rows(many.keys, many.order, many.count)
+    marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
+    assert parted(found.column("row").to_pylist(), marks) == parted(
+        expected, first_rows(many.keys, expected)
+    )
+
+
+def parted(numbers: list[int], marks: list[int]) -> list[list[int]]:
+    """The numbers of each partition, the least partition first."""
+    ends = [*np.flatnonzero(marks)[1:], len(numbers)]
+    return sorted(numbers[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+
+
+def test_a_key_of_many_bits_is_sorted_once() -> None:
+    """Where it lies beside a short order; equal keys of other hashes come together all the same."""
+    count, drawn = 1 << 16, np.random.default_rng(7)
+    keys = drawn.integers(-(2**63), 2**63 - 1, 1 << 12)[drawn.integers(0, 1 << 12, count)]
+    order = drawn.integers(0, 1000, count)
+    item = wire.SortColumn("order", descending=True, nulls_first=True)
+    sorting = wire.Sorting(("key",), (item,))
+    table = pa.table({"key": keys, "order": order, wire.FIRST_BITS: np.zeros(count, np.int64)})
+    sorts: list[int] = []
+
+    def counting(words: list[ordering.Word], rows: int) -> object:
+        sorts.append(ordering.sorts(words, ordering.BITS - rows.bit_length()))
+        return sort(words, rows)
+
+    sort = ordering.sort
+    with patch.object(ordering, "sort", counting):
+        (found,) = spilling.sorted_tables(table.to_batches(), sorting, 1 << 30)
+    assert sorts == [1]
+    starts = np.flatnonzero(found.column(wire.FIRST_BITS).to_numpy())
+    assert len(starts) == len(np.unique(keys))
