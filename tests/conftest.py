@@ -19,6 +19,7 @@ from tests.quick.scale import (
     FULL,
     INTERPRETED,
     LONG_RUN,
+    NIGHT,
     batches,
     choose_settings_of_spark,
     examples,
@@ -30,6 +31,9 @@ from tests.quick.scale import (
 settings.register_profile("matchrec", derandomize=LONG_RUN is None)
 settings.load_profile("matchrec")
 choose_settings_of_spark()
+
+
+LONG = ("slow", "night")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,7 +62,7 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(tryfirst=True)  # before -m is looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if any(map(item.get_closest_marker, ("slow", "one_of"))) or has_larger_form(item):
+        if any(map(item.get_closest_marker, (*LONG, "one_of"))) or has_larger_form(item):
             item.add_marker(pytest.mark.larger)
     chosen = items
     if not any("::" in argument for argument in config.args):  # else somebody wants this one
@@ -72,10 +76,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """What a run does of all tests: slow ones in a full run, of others a part in each."""
+    """What a run does of all tests: slow ones in a full run or at night, of others a part."""
     for item in items:
         mark = item.get_closest_marker("one_of")
-        if item.get_closest_marker("slow") is not None:
+        if item.get_closest_marker("night") is not None:
+            now = NIGHT
+        elif item.get_closest_marker("slow") is not None:
             now = FULL
         elif mark is not None:
             now = is_now(item.nodeid, *mark.args)

@@ -22,6 +22,7 @@ from matchrec.plan.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.prepare import Prepared
+from matchrec.spark.question import Question
 from matchrec.spark.sail.zones import windows_in_hours
 from matchrec.spark.tuning import untuned_at_first
 
@@ -42,12 +43,17 @@ def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
     """The remarks on a clause that has been planned, of SQL those on streams included."""
     plan, question = result.drafted.written, result.prepared.question
-    days = windows_in_hours(result.drafted.plan, question.runner.spark, question.type_of_order)
-    in_hours = (days_in_hours(one.span, written=one.text).located(reading.source) for one in days)
-    found = (*remarks_in(plan, reading.source), *in_hours)
+    days = remarks_on_days(result.drafted.plan, question, reading.source)
+    found = (*remarks_in(plan, reading.source), *days)
     if not question.is_stream or reading.language is not None:
         return found
     return (*found, *remarks_on_state(plan, result.executable, reading.source))
+
+
+def remarks_on_days(plan: MatchPlan, question: Question, source: Source) -> Remarks:
+    """Which windows of a plan the session counts in hours, where Spark counts days."""
+    days = windows_in_hours(plan, question.runner.spark, question.type_of_order)
+    return tuple(days_in_hours(one.span, written=one.text).located(source) for one in days)
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:

@@ -13,7 +13,13 @@ from pyspark.sql import DataFrame
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Terms, relation_of, streams_of, with_values
-from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
+from matchrec.api.remarks import (
+    remarks_in,
+    remarks_on_days,
+    remarks_on_session,
+    remarks_on_state,
+    warn,
+)
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -123,9 +129,11 @@ def warn_of(built: build.BuiltRuleSet) -> None:
     """Warns of what in the rules is probably not meant."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
-        name, plan = rule.name, built.shared.drafts[rule.name].written
+        name, drafted = rule.name, built.shared.drafts[rule.name]
+        plan = drafted.written
         with reading(rule.language):
-            found = remarks_in(plan, rule.source)
+            days = remarks_on_days(drafted.plan, built.question, rule.source)
+            found = (*remarks_in(plan, rule.source), *days)
             if built.question.is_stream:
                 found += remarks_on_state(plan, linked.executable, rule.source)
         warn(*(of_rule(name, warning) for warning in found))

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import check_names, expr, relation_of
+from matchrec.api.remarks import remarks_on, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
 from matchrec.charts.sweep import Sweep
@@ -110,10 +111,14 @@ def name_of(point: Mapping[str, Any]) -> str:
 
 
 def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
-    """Raises MatchRecognizeError for what is wrong with the clause, with its place there."""
+    """Raises MatchRecognizeError for what is wrong with the clause, with its place there; warns of
+    what is probably not meant.
+    """
     assert rule.source is not None
+    clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
-        _ = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source).result
+        result = clause.result
+    warn(*remarks_on(result, clause))
 
 
 def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
-QUERIES_OF_A_QUICK_RUN = 8
+QUERIES_OF_A_QUICK_RUN = 3
 STREAMS_A_BATCH = 50
 ENGINES = ("backtracking", "breadth_first")
 Rows = Counter[tuple[float | str | None, ...]]

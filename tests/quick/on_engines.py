@@ -1,7 +1,8 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           an eighth of what is Spark's own, a fortieth of others
+    pytest --on spark           a sixteenth of what is Spark's own, one in a hundred of others; on the
+                                newest Spark other five sixteenths
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -27,8 +28,9 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 40  # of tests that run on Sail, one of so many runs on Spark as well
-OWN = 8  # of tests that are Spark's own, an older Spark has one of so many
+PART = 100  # of tests that run on Sail, one of so many runs on Spark as well
+OWN = 16  # of tests that are Spark's own, an older Spark has one of so many
+OF_NEWEST = 5  # of those, so many others run on the newest Spark
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module an older Spark has the first test of each eight, the newest
-    Spark the others.
+    Of what is Spark's own in a module an older Spark has the first test of each sixteen, the newest
+    Spark the five after it.
     """
     table, chosen, newest = entries(), [], is_newest()
     own: Counter[str] = Counter()  # how many tests of a module there have been
@@ -88,8 +90,9 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         elif entry.word == "newest":
             now = newest
         else:
+            place = own[module] % OWN
+            now = 1 <= place <= OF_NEWEST if newest else place == 0
             own[module] += 1
-            now = (own[module] % OWN != 1) is newest
         if now:
             chosen.append(item)
     return chosen

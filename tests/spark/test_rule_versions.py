@@ -641,7 +641,7 @@ def test_a_stream_goes_on_with_the_rules_of_a_table_that_grows(
     assert any("rule='long'" in row for row in found), "its run was open when the rules changed"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_loop_starts_a_query_again_as_its_rules_change(feed: Feed, table: RuleTable) -> None:
     names: dict[str, Any] = {}
     page = Path(__file__).parents[2] / "docs" / "how-to" / "rule_sets.md"

@@ -95,5 +95,11 @@ def test_days_in_hours_are_told(
             found = matchrec.match_recognize(rows, f"{days} AND id < 40").collect()
             assert [row["n"] for row in found] == [24, 12]
             return
-    with pytest.warns(DaysInHoursWarning, match="INTERVAL 1 DAY as 24 hours"):
+    told = "INTERVAL 1 DAY as 24 hours"
+    with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.match_recognize(rows, days)
+    with pytest.warns(DaysInHoursWarning, match=rf"rule 'a day'(?s:.)*{told}"):
+        matchrec.match_rules(rows, {"a day": days.removeprefix("ORDER BY ts ")}, order_by="ts")
+    marked = days.replace("4", ":least")
+    with pytest.warns(DaysInHoursWarning, match=told):
+        matchrec.sweep(rows, marked, {"least": [4]})

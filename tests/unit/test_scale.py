@@ -13,16 +13,17 @@ from tests.quick import on_engines, scale
 
 
 @pytest.mark.parametrize(
-    ("full", "long_run", "examples", "batches", "cases", "now", "groups"),
+    ("run", "long_run", "examples", "batches", "cases", "now", "groups"),
     [
-        (False, None, 6, [0], [0], [2], 1),
-        (True, None, 200, [1, 2], [*range(7)], [0, 1, 3, 4, 5, 6], 1),
-        (False, "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
+        ("", None, 3, [0], [0], [2], 1),
+        ("full", None, 25, [1], [0], [0, 1, 3, 4, 5, 6], 1),
+        ("night", None, 200, [1, 2], [*range(7)], [0, 1, 3, 4, 5, 6], 1),
+        ("", "9", 9, [0, 1, 2, 3], [*range(7)], [*range(7)], 7),
     ],
 )
 def test_how_much_is_done(
     monkeypatch: pytest.MonkeyPatch,
-    full: bool,
+    run: str,
     long_run: str | None,
     examples: int,
     batches: list[int],
@@ -30,7 +31,8 @@ def test_how_much_is_done(
     now: list[int],
     groups: int,
 ) -> None:
-    monkeypatch.setattr(scale, "FULL", full)
+    monkeypatch.setattr(scale, "FULL", bool(run))
+    monkeypatch.setattr(scale, "NIGHT", run == "night")
     monkeypatch.setattr(scale, "LONG_RUN", long_run)
     assert scale.examples(200) == examples
     assert [seed - scale.SEED for seed in scale.batches(3, each=2)] == batches
@@ -39,14 +41,16 @@ def test_how_much_is_done(
     assert len(scale.together([*range(7)])) == groups
 
 
-@pytest.mark.parametrize(("full", "done"), [(False, [0, 2, 3]), (True, [1, 3])])
+@pytest.mark.parametrize(("run", "done"), [("", [0, 2, 3]), ("full", [1, 3]), ("night", [1, 3, 4])])
 def test_a_slow_test_is_in_full_runs_whatever_its_number(
-    monkeypatch: pytest.MonkeyPatch, full: bool, done: list[int]
+    monkeypatch: pytest.MonkeyPatch, run: str, done: list[int]
 ) -> None:
-    monkeypatch.setattr(scale, "FULL", full)
-    monkeypatch.setattr(conftest, "FULL", full)
+    monkeypatch.setattr(scale, "FULL", bool(run))
+    monkeypatch.setattr(conftest, "FULL", bool(run))
+    monkeypatch.setattr(conftest, "NIGHT", run == "night")
     half, slow = {"one_of": pytest.mark.one_of(2).mark}, {"slow": pytest.mark.slow.mark}
-    marks: list[dict[str, Any]] = [half, half | slow, half, {}]
+    night = {"night": pytest.mark.night.mark}
+    marks: list[dict[str, Any]] = [half, half | slow, half, {}, night]
     items: list[Any] = [
         SimpleNamespace(number=number, nodeid=f"test_{number}", get_closest_marker=one.get)
         for number, one in enumerate(marks)
@@ -55,7 +59,7 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
     assert [one.number for one in found] == done
 
 
-@pytest.mark.parametrize(("newest", "done"), [(False, "ad"), (True, "bcf")])
+@pytest.mark.parametrize(("newest", "done"), [(False, "ad"), (True, "bf")])
 def test_two_versions_of_spark_share_what_is_its_own(
     monkeypatch: pytest.MonkeyPatch, newest: bool, done: str
 ) -> None:
@@ -63,6 +67,7 @@ def test_two_versions_of_spark_share_what_is_its_own(
     table += [on_engines.Entry("newest", "own.py::f", "")]
     monkeypatch.setattr(on_engines, "entries", lambda: table[::-1])
     monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
+    monkeypatch.setattr(on_engines, "OF_NEWEST", 1)
     names = ("own.py::a", "own.py::b", "own.py::c", "some.py::d", "some.py::e", "own.py::f")
     items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
     assert "".join(one.nodeid[-1] for one in on_engines.for_spark(items)) == done
