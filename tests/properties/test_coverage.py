@@ -160,6 +160,7 @@ def test_random_permutations(
     assert_agreement(Query(pattern), Rows(rows))
 
 
+@pytest.mark.slow  # compiles a search of its own
 def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
     """PERMUTE(A, A | B, B) names A, A, B, B: occurrences 0 to 3. No A is true in a run.
 
@@ -204,6 +205,7 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
     assert found.best == (2, 0)
 
 
+@pytest.mark.slow  # compiles a search of its own
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
     count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)

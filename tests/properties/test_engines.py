@@ -117,10 +117,12 @@ def test_all_small_patterns_on_all_small_inputs() -> None:
         assert_agreement(Query(pattern), every_input)
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("greedy", [True, False])
-@pytest.mark.parametrize("inner", ["A*", "A?", "A*?", "A??", "()", "^", "A | ()", "() | A", "A*|B"])
-@pytest.mark.parametrize("outer", ["*", "+", "?", "{2}", "{2,}", "{1,3}", "{,2}"])
+INNER = ["A*", "A?", "A*?", "A??", "()", "^", "A | ()", "() | A", "A*|B"]
+OUTER = ["*", "+", "?", "{2}", "{2,}", "{1,3}", "{,2}"]
+LOOPS = [*itertools.product(INNER, OUTER, [True, False])]
+
+
+@pytest.mark.parametrize(("inner", "outer", "greedy"), some_of(LOOPS))
 def test_loops_over_parts_that_can_be_empty(inner: str, outer: str, greedy: bool) -> None:
     loop = f"({inner}){outer}{'' if greedy else '?'}"
     rows = words("A B/A A B/B A/AB AB B/- A/A A A A/A B A/A")

@@ -28,7 +28,7 @@ from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, Match
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show
 from tests.generators.selection import Shape, cases, general, sequences
-from tests.quick.scale import examples
+from tests.quick.scale import examples, some_of
 from tests.references.event_selection import SelectionQuery
 from tests.references.matcher import Words
 from tests.tasks.contiguous import Rows, words
@@ -338,9 +338,8 @@ SMALL_ROWS = "/".join(
 )
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("selection", EventSelection)
-@pytest.mark.parametrize("text", SMALL)
+@pytest.mark.parametrize("text", some_of(SMALL))
 def test_all_small_inputs(text: str, selection: EventSelection) -> None:
     for output in OUTPUTS:
         assert_agreement(query(text, selection, output), plain_rows(SMALL_ROWS))

@@ -37,7 +37,7 @@ from tests.tasks.copies import cover_both_sizes
 from tests.tasks.patterns import drafted, searchable
 from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, plain_rows, query, task
 
-pytestmark = pytest.mark.larger  # its examples are
+pytestmark = pytest.mark.slow  # compiles a search of its own
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED", "FORBIDDEN")
 ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED

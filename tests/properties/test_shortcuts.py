@@ -192,7 +192,7 @@ def differences(found: Answer, expected: Answer) -> str:
     return f"{[*(found - expected)][:5]}\nwithout any: {[*(expected - found)][:5]}"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ["many", pytest.param("few rows", marks=pytest.mark.slow)])
 def test_nothing_changes_without_shortcuts(spark: SparkSession, size: str) -> None:
     count, lowered = SIZES[size]
     random = Random(f"{SEED if LONG_RUN else 0} {size}")

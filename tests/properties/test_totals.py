@@ -365,6 +365,7 @@ def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
         assert find_each_once(asked, Grouping.PARTITION) is asked
 
 
+@pytest.mark.slow  # compiles a search of its own
 def test_counts_of_more_than_64_bits_are_exact() -> None:
     for rows in (40, 63, 64, 65, 100, 126):
         counted = found_by_engine(

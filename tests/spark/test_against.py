@@ -129,6 +129,7 @@ QUERIES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow  # compiles a search of its own
 @pytest.mark.parametrize(("query", "arguments"), QUERIES[1:])
 def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
@@ -163,6 +164,7 @@ def overlapping(ends: Sequence[Any], spans: list[tuple[Any, Any]]) -> int:
     )
 
 
+@pytest.mark.slow  # compiles a search of its own
 @pytest.mark.parametrize(("query", "arguments"), [QUERIES[0], QUERIES[4]])
 def test_hits_are_those_of_the_matches(
     spark: SparkSession, query: Any, arguments: dict[str, Any]

@@ -43,6 +43,9 @@ CARRIED = (
 KEYS = {"partition": "k", "start": "k, f", "end": "k, l"}
 
 
+pytestmark = pytest.mark.slow  # compiles a search of its own
+
+
 @pytest.fixture(autouse=True, scope="module")
 def rows(spark: SparkSession) -> Iterator[None]:
     spark.sql(

@@ -247,6 +247,7 @@ def test_no_room_for_files(
     assert len(compiled) == 2, "once with the files in mind, then without"
 
 
+@pytest.mark.slow  # starts programs
 def test_several_processes_at_once_with_nothing_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

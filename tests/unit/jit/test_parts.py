@@ -50,5 +50,6 @@ def test_a_part_may_name_an_attribute_as_itself() -> None:
     assert floored(1.5) == 1
 
 
+@pytest.mark.slow  # starts a program
 def test_a_query_is_made_without_numba() -> None:
     assert subprocess.run([sys.executable, "-c", PLANNING], check=False).returncode == 0

@@ -232,6 +232,7 @@ def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
         yield previous is None, truth
 
 
+@pytest.mark.slow  # compiles a search of its own
 @settings(max_examples=examples(160), deadline=None, database=None, derandomize=True)
 @given(UNSORTED, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW")))
 def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
