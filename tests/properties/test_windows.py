@@ -62,6 +62,7 @@ def with_python_doubles(row: tuple[str | None, ...], query: WindowQuery) -> tupl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // WINDOWS_A_BATCH)))
 def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: int) -> None:
     random = Random(seed)

@@ -98,7 +98,7 @@ def test_days_in_hours_are_told(
     told = "INTERVAL 1 DAY as 24 hours"
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.match_recognize(rows, days)
-    with pytest.warns(DaysInHoursWarning, match=rf"rule : .*{told}"):
+    with pytest.warns(DaysInHoursWarning, match=f"rule `a day`: .*{told}"):
         matchrec.match_rules(rows, {"a day": days.removeprefix("ORDER BY ts ")}, order_by="ts")
     marked = days.replace("4", ":least")
     with pytest.warns(DaysInHoursWarning, match=told):

@@ -6,6 +6,8 @@ import math
 import subprocess
 import sys
 
+import pytest
+
 from matchrec.jit.decorators import inner, kernel
 
 PLANNING = """

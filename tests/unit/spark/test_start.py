@@ -66,7 +66,7 @@ print(matchrec.session("spark").range(3).count())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_spark_starts_where_a_session_on_sail_has_ended(
     spark: SparkSession, request: pytest.FixtureRequest
 ) -> None:
