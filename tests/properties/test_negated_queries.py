@@ -24,7 +24,7 @@ REFUSED = (  # by name, as the documentation says
 )
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // QUERIES_A_BATCH)))
 def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int) -> None:
     batch = negated_batch(seed, QUERIES_A_BATCH)

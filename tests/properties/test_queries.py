@@ -184,7 +184,7 @@ def test_both_engines_give_the_rows_of_the_oracle(spark: SparkSession, seed: int
     assert matched(spark, batch, answers(batch)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_conditions_over_neighbours_may_be_the_workers(spark: SparkSession) -> None:
     batch = random_batch(SEED + 400_000, 25)
     assert matched(spark, batch, answers(batch), scope=RowScope.SORTED) == []

@@ -118,7 +118,7 @@ def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None
     [  # each compiles a search of its own
         (ANY, ALL),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.night)
             for one in [(NEXT, ALL), (STRICT, ALL), (ANY, PREFERRED), (NEXT, PREFERRED)]
         ),
     ],

@@ -220,7 +220,7 @@ def copied(rows: WindowedRows) -> WindowedRows:
     return WindowedRows(Rows(own.words * COPIES, columns), ends)
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles searches of its own
 @pytest.mark.parametrize("depends_on_run", [False, True])
 @pytest.mark.parametrize("grouped", Grouping)
 @pytest.mark.parametrize("selection", EventSelection)

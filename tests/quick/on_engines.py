@@ -1,7 +1,7 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           a sixteenth of what is Spark's own, on the newest Spark five others;
+    pytest --on spark           a sixteenth of what is Spark's own, on the newest Spark three others;
                                 and one in a hundred of the other tests
     pytest --on spark --whole   all of them
 
@@ -30,7 +30,7 @@ TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART = 100  # of tests that run on Sail, one of so many runs on Spark as well
 OWN = 16  # of tests that are Spark's own, an older Spark has one of so many
-OF_NEWEST = 5  # of those, so many others run on the newest Spark
+OF_NEWEST = 3  # of those, so many others run on the newest Spark
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
     Of what is Spark's own in a module an older Spark has the first test of each sixteen, the newest
-    Spark the five after it.
+    Spark the three after it.
     """
     table, chosen, newest = entries(), [], is_newest()
     own: Counter[str] = Counter()  # how many tests of a module there have been
