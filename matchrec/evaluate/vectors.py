@@ -156,7 +156,8 @@ class Vectors:
     """Evaluates expressions for the rows begin .. end of partitions.
 
     columns: by kind, values and validity, [c, n]. starts: of partitions, and the number of rows.
-    inside: by distance, of all rows, whether the row so far from it is one of its partition.
+    inside: by distance, of all rows, whether the row so far from it is one of its partition. known:
+    what was read of other rows, as several conditions read the same.
     """
 
     columns: Mapping[Kind, tuple[Array, BoolArray]]
@@ -164,6 +165,7 @@ class Vectors:
     begin: int
     end: int
     inside: dict[int, BoolArray] = field(default_factory=dict)
+    known: dict[tuple[Kind, int, int], NullableValues] = field(default_factory=dict)
 
     def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
         """bool[end - begin]: whether a condition is true, of the rows that are asked.
@@ -177,7 +179,7 @@ class Vectors:
     def blocks(self) -> Iterator[Vectors]:
         """Vectors of a few rows each, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
-            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
+            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end), known={})
 
     def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
         """Truth values of a condition."""
@@ -224,16 +226,19 @@ class Vectors:
         values, valid = (array[column] for array in self.columns[kind])
         if not distance:
             return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
-        if distance not in self.inside:
-            self.inside[distance] = self.find_inside(distance)
-        inside = self.inside[distance][self.begin : self.end]
-        return NullableValues(
-            self.shifted(values, distance), self.shifted(valid, distance) & inside
-        )
+        if (kind, column, distance) not in self.known:
+            if distance not in self.inside:
+                self.inside[distance] = self.find_inside(distance)
+            there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
+            found = NullableValues(self.shifted(values, distance), there)
+            self.known[kind, column, distance] = found
+        return self.known[kind, column, distance]
 
     def shifted(self, values: Array, distance: int) -> Array:
         """The values so far from each row; any where there is no such row."""
         first, last = max(self.begin + distance, 0), min(self.end + distance, len(values))
+        if last - first == self.end - self.begin:
+            return values[first:last]
         found = np.zeros(self.end - self.begin, values.dtype)
         to = first - distance - self.begin
         if first < last:

@@ -1,8 +1,8 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           a sixteenth of what is Spark's own, on the newest Spark three others;
-                                and one in a hundred of the other tests
+    pytest --on spark           a sixteenth of what is Spark's own, on the newest Spark three
+                                others; and one in a hundred of the other tests
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
