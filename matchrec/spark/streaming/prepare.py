@@ -31,6 +31,7 @@ from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
+from matchrec.plan.text import Template
 from matchrec.spark import types, wire
 from matchrec.spark.columns import Preparation, add_columns
 from matchrec.spark.environment import able_workers
@@ -64,11 +65,9 @@ class EventPreparation(Preparation):
         """What prepares another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
-    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def query(self, columns: tuple[RowColumn, ...]) -> Template:
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
-        and __bucket. Events without a time are left out, and no others: Spark would put such a
-        filter before the watermark, which must move on with every event.
-        Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
+        and __bucket. Raises MatchRecognizeError for what is not of one row.
         """
         conditions = self.drafted.row_conditions
         check_one_row((*columns, *conditions), self.plan)
@@ -80,7 +79,14 @@ class EventPreparation(Preparation):
         # equal keys have equal hashes, also 0.0 and -0.0
         bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
         items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
-        frame = self.relation.runner.sql(self.relation.over(self.source(names), map(str, items)))
+        return self.relation.over(self.source(names), map(str, items))
+
+    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """Events without a time are left out, and no others: Spark would put such a filter before
+        the watermark, which must move on with every event.
+        Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
+        """
+        frame = super().dataframe(columns)
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise streams.no_watermark(first_item.span, order=first_item.text)
