@@ -48,8 +48,10 @@ def limit() -> int | None:
 def of_limit() -> Iterator[int]:
     """What is left of it, if there is one."""
     most = limit()
-    taken = None if most is None else kibibytes_in(PROC / "self" / "status").get("VmSize")
-    if most is not None and taken is not None:
+    if most is None:
+        return
+    taken = kibibytes_in(PROC / "self" / "status").get("VmSize")
+    if taken is not None:
         yield max(0, most - taken)
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.api.clauses import Reading
 from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
     days_in_hours,
@@ -35,25 +36,20 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 PACKAGE = __name__.partition(".")[0]
 
 
-def remarks_in(plan: MatchPlan, source: Source) -> Remarks:
-    """The remarks on a plan, which show their lines of the query."""
-    return tuple(remark.located(source) for remark in remarks(plan))
+def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
+    """The remarks on what a clause or a rule asks, which show their lines of the query."""
+    days = windows_in_hours(drafted.plan, question.runner.spark, question.type_of_order)
+    in_hours = (days_in_hours(one.span, written=one.text) for one in days)
+    return tuple(one.located(source) for one in (*remarks(drafted.written), *in_hours))
 
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
     """The remarks on a clause that has been planned, of SQL those on streams included."""
-    plan, question = result.drafted.written, result.prepared.question
-    days = remarks_on_days(result.drafted.plan, question, reading.source)
-    found = (*remarks_in(plan, reading.source), *days)
+    drafted, question = result.drafted, result.prepared.question
+    found = remarks_in(drafted, question, reading.source)
     if not question.is_stream or reading.language is not None:
         return found
-    return (*found, *remarks_on_state(plan, result.executable, reading.source))
-
-
-def remarks_on_days(plan: MatchPlan, question: Question, source: Source) -> Remarks:
-    """Which windows of a plan the session counts in hours, where Spark counts days."""
-    days = windows_in_hours(plan, question.runner.spark, question.type_of_order)
-    return tuple(days_in_hours(one.span, written=one.text).located(source) for one in days)
+    return (*found, *remarks_on_state(drafted.written, result.executable, reading.source))
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:

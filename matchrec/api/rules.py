@@ -13,13 +13,7 @@ from pyspark.sql import DataFrame
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Terms, relation_of, streams_of, with_values
-from matchrec.api.remarks import (
-    remarks_in,
-    remarks_on_days,
-    remarks_on_session,
-    remarks_on_state,
-    warn,
-)
+from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -130,12 +124,10 @@ def warn_of(built: build.BuiltRuleSet) -> None:
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         name, drafted = rule.name, built.shared.drafts[rule.name]
-        plan = drafted.written
         with reading(rule.language):
-            days = remarks_on_days(drafted.plan, built.question, rule.source)
-            found = (*remarks_in(plan, rule.source), *days)
+            found = remarks_in(drafted, built.question, rule.source)
             if built.question.is_stream:
-                found += remarks_on_state(plan, linked.executable, rule.source)
+                found += remarks_on_state(drafted.written, linked.executable, rule.source)
         warn(*(of_rule(name, warning) for warning in found))
     warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 

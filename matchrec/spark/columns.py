@@ -161,11 +161,15 @@ class Preparation:
         return replace(self, drafted=drafted)
 
     def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+        """The rows with columns. Raises as `rows_of`."""
+        return self.rows_of(self.query(columns), columns)
+
+    def rows_of(self, query: Template, _columns: tuple[RowColumn, ...]) -> DataFrame:
         """The rows of the `query` of columns.
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
-        return self.relation.runner.sql(self.query(columns))
+        return self.relation.runner.sql(query)
 
     def query(self, columns: tuple[RowColumn, ...]) -> Template:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
@@ -334,9 +338,9 @@ class Unsorted(Preparation):
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         return self.relation.over(self.source(names), map(str, items))
 
-    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def rows_of(self, query: Template, columns: tuple[RowColumn, ...]) -> DataFrame:
         """As of `Preparation`; rows of one partition are in one task, in no order."""
-        names, rows = self.names_of_parts(columns), super().dataframe(columns)
+        names, rows = self.names_of_parts(columns), super().rows_of(query, columns)
         if not isinstance(self.ranges, str):
             order = self.order_names(names)[0]
             alike = [self.in_one_form(names, part.text) for part in self.plan.keys]

@@ -29,7 +29,7 @@ from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
-from matchrec.spark.wire import SelectItem, select_list
+from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
 
 
@@ -103,8 +103,8 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     matched, schema = match_rows(prepared, executable)
     result = project(prepared.question.relation, executable, matched)
     if executable.aggregates or any(map(is_sql, executable.outputs)):
-        items = result_items(executable, range(len(executable.reads)))
-        result = prepared.question.runner.analyse(result, (select_list(items), schema.json()))
+        text = f"{executable.outputs} {executable.aggregates}", schema.json()
+        result = prepared.question.runner.analyse(result, text)
     return ClauseResult(result, executable, prepared)
 
 

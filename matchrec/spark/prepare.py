@@ -167,9 +167,10 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
     Raises for the rule whose text Spark refuses, if there is one.
     """
     try:
-        rows = preparation.dataframe(wanted.columns)
+        query = preparation.query(wanted.columns)
+        rows = preparation.rows_of(query, wanted.columns)
         fields = preparation.fields(rows, wanted.columns)
-        question.runner.analyse(rows, preparation.query(wanted.columns))
+        question.runner.analyse(rows, query)
     except REFUSALS:
         for rule in question.rules:
             drafted = wanted.drafts[rule.name]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from threading import Lock
 from types import MethodType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 from weakref import ref
 
@@ -82,7 +82,9 @@ SETTINGS = (
 )
 """The settings of a session on which the meaning of a query depends."""
 
-SENT = "_matchrec_sent"
+T = TypeVar("T")
+
+SENT, PLANNED = "_matchrec_sent", "_matchrec_planned"
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 """How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
@@ -208,7 +210,7 @@ class Runner:
         out of it before, and it depends on nothing but tables, nobody looks for one again.
         """
         if is_connect(self.spark):
-            from matchrec.spark.sail.probes import analyses_late, check_plan, plans_of
+            from matchrec.spark.sail.probes import analyses_late, check_plan
 
             schema = frame.schema
             if not analyses_late(self.spark):
@@ -348,13 +350,25 @@ def is_alone(text: Template, args: object) -> bool:
 def sent_once(spark: SparkSession) -> Callable[[str], DataFrame]:
     """What `sql` of a client of Connect gives for a query, which it sends for each call.
 
-    It is the text, which the server reads anew when it runs. Kept at the session, as it holds it.
+    It is the text, which the server reads anew when it runs.
     """
 
     def send(text: str) -> DataFrame:
         return plain_sql(spark)(text)
 
-    known: Callable[[str], DataFrame] = vars(spark).setdefault(SENT, once(send))
+    return once_a_session(spark, SENT, send)
+
+
+def plans_of(spark: SparkSession) -> Callable[..., list[bool]]:
+    """Whether the plan of a text was looked at, by the text and the types of what comes out."""
+    return once_a_session(spark, PLANNED, lambda *_: [])
+
+
+def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
+    """What reads texts, each once, with all that it has read. Kept at the session under a name, as
+    what was read may hold the session.
+    """
+    known: Callable[..., T] = vars(spark).setdefault(name, once(read))
     return known
 
 

@@ -15,8 +15,6 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DateType
 
-from matchrec.shortcuts import once
-
 T = TypeVar("T")
 GROUPED = "AggregateExec"
 DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
@@ -74,12 +72,6 @@ def takes_any_condition(spark: SparkSession) -> bool:
 def analyses_late(spark: SparkSession) -> bool:
     """Whether a query that cannot run has a schema all the same."""
     return accepts(lambda: of_a_row(spark, "NOT 1"))
-
-
-@asked_once
-def plans_of(_: SparkSession) -> Callable[..., list[bool]]:
-    """Whether the plan of a text was looked at, by the text and the types of what comes out."""
-    return once(lambda *_: [])
 
 
 def check_plan(plan: str) -> None:

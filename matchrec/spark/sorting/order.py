@@ -204,8 +204,18 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
     words = words_of(codes, count)
     stay = are_in_order(words)
     if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
-        return order_by_hash(codes, hashed)
+        return order_by_hash(codes, words, hashed)
     rows, ordered = (None, None) if stay else sort(words, count)
+    return Order(rows, first_of_keys(words, count, rows, ordered))
+
+
+def first_of_keys(
+    words: list[Word], count: int, rows: IntArray | None, ordered: WordArray | None = None
+) -> BoolArray:
+    """bool[n], of rows in order: those whose keys differ from those of the row before.
+
+    rows: as of `Order`. ordered: the values of the one word in order, where they are known.
+    """
     begins = np.zeros(count, np.bool_)
     begins[0] = True
     for word in words:
@@ -215,7 +225,7 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
             keys = ordered & np.uint64(word.of_keys)
             begins[1:] |= keys[1:] != keys[:-1]
             ordered = None
-    return Order(rows, begins)
+    return begins
 
 
 def are_in_order(words: list[Word]) -> bool:
@@ -252,10 +262,9 @@ def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Wo
     """The words of the order and a hash of the keys, the last first; none where rows are sorted no
     fewer times by them than by `words`.
     """
-    keys = [code for code in codes if code.of_key]
-    if not keys or count < taken().hashed_rows:
+    keys, room = [code for code in codes if code.of_key], BITS - count.bit_length()
+    if not keys or count < taken().hashed_rows or sorts(words, room) == 1:
         return []
-    room = BITS - count.bit_length()
     *before, last = words_of((code for code in codes if not code.of_key), count) or [no_word(count)]
     if last.bits > room - LEAST_OF_HASH:
         before, last = [*before, last], no_word(count)
@@ -288,34 +297,22 @@ def hash_of(keys: list[SortCode]) -> WordArray:
     return found
 
 
-def order_by_hash(codes: list[SortCode], words: list[Word]) -> Order:
-    """The order of rows by words of which the last is a hash of their keys."""
-    count, keys = len(words[0].values), [code for code in codes if code.of_key]
-    rows, ordered = sort(words, count)
-    of_hash = np.uint64(words[-1].of_keys)
-    hashes = (words[-1].values.take(rows) if ordered is None else ordered) & of_hash
-    alike = hashes[1:] == hashes[:-1]
-    begins = first_of_keys(keys, rows)
-    mixed = begins[1:] & alike
+def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) -> Order:
+    """The order of rows by `hashed`. words: of all codes."""
+    count = len(words[0].values)
+    rows, ordered = sort(hashed, count)
+    begins = first_of_keys(words, count, rows)
+    starts = first_of_keys(hashed, count, rows, ordered)
+    mixed = begins & ~starts
     if mixed.any():
-        group = np.append(0, np.cumsum(~alike))
-        places = np.flatnonzero(np.isin(group, group[1:][mixed]))
+        group = np.cumsum(starts, dtype=np.int64)
+        places = np.flatnonzero(np.isin(group, group[mixed]))
         some = rows[places]
         apart = code_of(group[places], falling=False, of_key=True)
         again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
         rows[places] = some[sort(words_of([*again, apart], len(some)), len(some))[0]]
-        begins = first_of_keys(keys, rows)
+        begins = first_of_keys(words, count, rows)
     return Order(rows, begins)
-
-
-def first_of_keys(keys: list[SortCode], rows: IntArray) -> BoolArray:
-    """bool[n], of rows in order: those whose keys differ from those of the row before."""
-    begins = np.zeros(len(rows), np.bool_)
-    begins[0] = True
-    for key in keys:
-        values = key.values.take(rows)
-        begins[1:] |= values[1:] != values[:-1]
-    return begins
 
 
 def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:

@@ -81,12 +81,12 @@ class EventPreparation(Preparation):
         items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
         return self.relation.over(self.source(names), map(str, items))
 
-    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def rows_of(self, query: Template, columns: tuple[RowColumn, ...]) -> DataFrame:
         """Events without a time are left out, and no others: Spark would put such a filter before
         the watermark, which must move on with every event.
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
-        frame = super().dataframe(columns)
+        frame = super().rows_of(query, columns)
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise streams.no_watermark(first_item.span, order=first_item.text)
