@@ -1,7 +1,7 @@
 """The queries of `published` over few rows, beside the reference matcher.
 
-Its conditions and measures are written here once more, as functions in Python. Some of them run in
-every full run, the others with `MATCHREC_FULL=1 pytest -m bench`.
+Its conditions and measures are written here once more, as functions in Python. Some of them run at
+night, the others with `MATCHREC_FULL=night pytest -m bench`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tests.benchmarks.crimes import draw_crimes
 from tests.benchmarks.published import BERLIN, FORMS, NEAR, WINDOW, Shape, of_lengths, templates
 from tests.references.matcher import find_all
 
-pytestmark = pytest.mark.one_of(4)
+pytestmark = pytest.mark.night  # tables of their own, in Python
 
 SEED, ROWS = 3, 3_000
 DRAWN = draw_crimes(SEED, ROWS)
 SHAPES = {shape.name: shape for shape in (*BERLIN, *templates(DRAWN))}
-IN_EACH_RUN = {
+EACH_NIGHT = {
     *("02 pairs that overlap", "03 greedy", "04 alternatives", "06 ALL ROWS PER MATCH"),
     *("08 WITHIN", "others between, near", "alternatives, in a beat", "loops, in a district"),
 }
 NAMES = [
-    pytest.param(name, marks=[] if name in IN_EACH_RUN else [pytest.mark.bench]) for name in SHAPES
+    pytest.param(name, marks=[] if name in EACH_NIGHT else [pytest.mark.bench]) for name in SHAPES
 ]
 Mapped = list[tuple[str, Row]]  # the rows of a match so far, the one that is tried among them
 Condition = Callable[[Mapped, Sequence[Row], int], bool]  # with all rows, and which one it is

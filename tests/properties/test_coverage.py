@@ -134,6 +134,7 @@ def test_random_patterns_in_windows(data: st.DataObject) -> None:
     assert_agreement(data.draw(queries()), data.draw(windowed(rows)))
 
 
+@pytest.mark.night  # compiles a search of its own
 @random_examples
 @given(run_dependent())
 def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> None:

@@ -115,14 +115,9 @@ def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None
 
 @pytest.mark.parametrize(
     ("selection", "output"),
-    [  # each compiles a search of its own
-        (ANY, ALL),
-        *(
-            pytest.param(*one, marks=pytest.mark.night)
-            for one in [(NEXT, ALL), (STRICT, ALL), (ANY, PREFERRED), (NEXT, PREFERRED)]
-        ),
-    ],
+    [(ANY, ALL), (NEXT, ALL), (STRICT, ALL), (ANY, PREFERRED), (NEXT, PREFERRED)],
 )
+@pytest.mark.night  # each compiles a search of its own
 @random_examples
 @given(st.data())
 def test_random_conditions_on_the_run(

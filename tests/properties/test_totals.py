@@ -273,7 +273,7 @@ def test_random_totals(selection: EventSelection, grouped: Grouping, depends_on_
     agree()
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles a search of its own
 @settings(
     max_examples=examples(64), deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )

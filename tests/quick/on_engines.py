@@ -1,8 +1,8 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           a sixteenth of what is Spark's own, on the newest Spark three
-                                others; and one in a hundred of the other tests
+    pytest --on spark           the first test of every third module that is Spark's own, on the
+                                newest Spark three of 32 of each; one in a hundred of the others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -29,8 +29,8 @@ from tests.quick.scale import is_drawn
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART = 100  # of tests that run on Sail, one of so many runs on Spark as well
-OWN = 16  # of tests that are Spark's own, an older Spark has one of so many
-OF_NEWEST = 3  # of those, so many others run on the newest Spark
+OWN, OF_NEWEST = 32, 3  # of so many tests that are Spark's own, so many run on the newest Spark
+OF_OLDER = 3  # of so many modules of such tests, one has a test on an older Spark
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module an older Spark has the first test of each sixteen, the newest
-    Spark the three after it.
+    Of what is Spark's own in a module an older Spark has the first test at most, the newest Spark
+    others.
     """
     table, chosen, newest = entries(), [], is_newest()
     own: Counter[str] = Counter()  # how many tests of a module there have been
@@ -90,8 +90,9 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         elif entry.word == "newest":
             now = newest
         else:
-            place = own[module] % OWN
-            now = 1 <= place <= OF_NEWEST if newest else place == 0
+            place = own[module]
+            of_newest = 1 <= place % OWN <= OF_NEWEST
+            now = of_newest if newest else place == 0 and is_drawn(module, OF_OLDER)
             own[module] += 1
         if now:
             chosen.append(item)

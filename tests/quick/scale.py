@@ -31,7 +31,7 @@ SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-PART, PART_OF_FULL = 64, 8  # a quick run has one example of so many, a full run by day
+PART, PART_OF_FULL = 64, 16  # a quick run has one example of so many, a full run by day
 
 
 def part() -> int:
@@ -71,14 +71,19 @@ def batches(night: int, each: int = 1) -> range:
 def is_now(name: str, of: int) -> bool:
     """Whether the test of this name is in this run, one of so many being quick.
 
-    A quick run has that one, a full run the others, a long run all.
+    A quick run has that one, a full run another by day and the others at night, a long run all.
     """
-    return LONG_RUN is not None or is_drawn(name, of) is not FULL
+    if LONG_RUN is not None:
+        return True
+    return is_drawn(name, of, 1) if FULL and not NIGHT else is_drawn(name, of) is not FULL
 
 
-def is_drawn(name: str, of: int) -> bool:
-    """Whether a test is one of so many: by its name, so that a new test draws no other one."""
-    return crc32(name.encode()) % of == 0
+def is_drawn(name: str, of: int, place: int = 0) -> bool:
+    """Whether a test is one of so many: by its name, so that a new test draws no other one.
+
+    place: which of them.
+    """
+    return crc32(name.encode()) % of == place
 
 
 def together(cases: Sequence[T]) -> Sequence[Sequence[T]]:

@@ -16,7 +16,7 @@ from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ON
 from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
 
-pytestmark = pytest.mark.larger  # asks for all functions
+pytestmark = pytest.mark.night  # asks for all functions
 
 EXAMPLE = re.compile(r">\s*SELECT (.*?);\s*\n", re.DOTALL)
 OF_QUERIES = re.compile(

@@ -146,6 +146,7 @@ def failing(edges: DataFrame, expressions: Sequence[str]) -> list[str]:
     return []
 
 
+@pytest.mark.night  # five seconds each
 @pytest.mark.parametrize("function", some_of(sorted(FUNCTIONS)))
 def test_no_function_of_the_table_fails(edges: DataFrame, function: str) -> None:
     taken = [*analysed(edges, calls(function))]
