@@ -14,7 +14,7 @@ from tests.cases.pattern_notation import Question, built, by_definition, questio
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.tasks.patterns import ENGINES, PatternBatch, after_match, answers
 
-pytestmark = pytest.mark.one_of(3)
+pytestmark = pytest.mark.one_of(4)
 
 FOLDER = CASES / "patterns"
 COLUMNS = ("conditions", "windows", "timeouts", "until", "order")  # files with columns of their own
@@ -52,7 +52,7 @@ def agrees(record: PatternRecord, lines: list[str]) -> bool:
     return sorted(lines) == sorted(wanted)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
     found = [record for place, record in records("patterns") if place.split(":")[0] in COLUMNS]
     with settings(spark, **INTERPRETED):

@@ -70,7 +70,7 @@ def error_parameters() -> Iterator[Any]:
             yield pytest.param(file, record, id=place(file, record))
 
 
-@pytest.mark.one_of(3)
+@pytest.mark.one_of(4)
 @pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
 def test_query(
     spark: SparkSession,

@@ -2,7 +2,7 @@
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
     pytest --on spark           the first test of every third module that is Spark's own, on the
-                                newest Spark three of 32 of each; one in a hundred of the others
+                                newest Spark two of 32 of each; one of 200 of the others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -28,8 +28,8 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 100  # of tests that run on Sail, one of so many runs on Spark as well
-OWN, OF_NEWEST = 32, 3  # of so many tests that are Spark's own, so many run on the newest Spark
+PART = 200  # of tests that run on Sail, one of so many runs on Spark as well
+OWN, OF_NEWEST = 32, 2  # of so many tests that are Spark's own, so many run on the newest Spark
 OF_OLDER = 3  # of so many modules of such tests, one has a test on an older Spark
 
 

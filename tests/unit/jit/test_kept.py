@@ -194,7 +194,7 @@ def make_unwritable(folder: Path) -> None:
     folder.write_text("")
 
 
-@pytest.mark.slow  # a program of its own
+@pytest.mark.night  # a program of its own
 def test_beside_the_source(tmp_path: Path) -> None:
     folder = source_in(tmp_path / "installed")
     assert summed(folder) == ("18", True)
@@ -202,7 +202,7 @@ def test_beside_the_source(tmp_path: Path) -> None:
     assert list((folder / "__pycache__").glob("*.nbi"))
 
 
-@pytest.mark.slow  # a program of its own
+@pytest.mark.night  # a program of its own
 def test_the_users_place_where_the_installation_cannot_be_written_to(tmp_path: Path) -> None:
     folder = source_in(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
@@ -224,7 +224,7 @@ def test_functions_of_a_read_only_installation_are_used(
     assert list((tmp_path / "home").rglob("*.nbc"))
 
 
-@pytest.mark.slow  # a program of its own
+@pytest.mark.night  # a program of its own
 def test_without_any_place_each_process_compiles_for_itself(tmp_path: Path) -> None:
     folder = source_in(tmp_path / "installed")
     make_unwritable(folder / "__pycache__")
