@@ -37,7 +37,7 @@ from tests.tasks.copies import cover_both_sizes
 from tests.tasks.patterns import drafted, searchable
 from tests.tasks.selection import ANY, NEXT, STRICT, WindowedRows, plain_rows, query, task
 
-pytestmark = pytest.mark.slow  # compiles a search of its own
+pytestmark = pytest.mark.night  # compiles searches of its own
 
 REASONS = ("FALSE", "NO_ROW", "OUT_OF_WINDOW", "ANCHORED", "FORBIDDEN")
 ALL, PREFERRED = MatchOutput.ALL, MatchOutput.PREFERRED
@@ -117,7 +117,6 @@ def test_random_patterns(selection: EventSelection, data: st.DataObject) -> None
     ("selection", "output"),
     [(ANY, ALL), (NEXT, ALL), (STRICT, ALL), (ANY, PREFERRED), (NEXT, PREFERRED)],
 )
-@pytest.mark.night  # each compiles a search of its own
 @random_examples
 @given(st.data())
 def test_random_conditions_on_the_run(
@@ -190,7 +189,6 @@ def test_a_row_that_may_not_be_skipped_ends_a_run() -> None:
     assert ended == {(1, "FALSE"): 1, (0, "NO_ROW"): 1, (None, "FALSE"): 1}
 
 
-@pytest.mark.slow  # compiles a search of its own
 def test_what_must_not_be_there_ends_a_run() -> None:
     asked = replace(query("A B", ANY), absences=(Absence("M", ("A",), ("B",)),))
     came, ended, begun = by_hand(asked, plain_rows("A M B A B"))

@@ -2,7 +2,7 @@
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
     pytest --on spark           the first test of every third module that is Spark's own, on the
-                                newest Spark two of 32 of each; one of 200 of the others
+                                newest Spark one of 32 of each; one of 200 of the others
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -29,7 +29,7 @@ from tests.quick.scale import is_drawn
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART = 200  # of tests that run on Sail, one of so many runs on Spark as well
-OWN, OF_NEWEST = 32, 2  # of so many tests that are Spark's own, so many run on the newest Spark
+OWN = 32  # of so many tests of a module that are Spark's own, one runs on the newest Spark
 OF_OLDER = 3  # of so many modules of such tests, one has a test on an older Spark
 
 
@@ -91,8 +91,8 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
             now = newest
         else:
             place = own[module]
-            of_newest = 1 <= place % OWN <= OF_NEWEST
-            now = of_newest if newest else place == 0 and is_drawn(module, OF_OLDER)
+            of_older = place == 0 and is_drawn(module, OF_OLDER)
+            now = place % OWN == 1 if newest else of_older
             own[module] += 1
         if now:
             chosen.append(item)

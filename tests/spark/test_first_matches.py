@@ -99,7 +99,7 @@ def test_it_is_converted_where_matches_are_counted_alike(rows: DataFrame) -> Non
         matchrec.query(rows, STAGES, order_by="id").to_sql()
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles a search of its own
 def test_questions_look_at_all_matches(rows: DataFrame) -> None:
     first = """PARTITION BY k ORDER BY id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A B) FIRST 1 MATCHES DEFINE B AS v > A.v"""

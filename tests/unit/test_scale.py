@@ -67,7 +67,6 @@ def test_two_versions_of_spark_share_what_is_its_own(
     table += [on_engines.Entry("newest", "own.py::f", "")]
     monkeypatch.setattr(on_engines, "entries", lambda: table[::-1])
     monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
-    monkeypatch.setattr(on_engines, "OF_NEWEST", 1)
     monkeypatch.setattr(on_engines, "is_drawn", lambda name, _: name == "own.py")
     names = ("own.py::a", "own.py::b", "own.py::c", "some.py::d", "some.py::e", "own.py::f")
     items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
