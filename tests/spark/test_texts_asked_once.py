@@ -64,6 +64,15 @@ def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
+def test_a_mistake_in_another_aggregate_is_told_when_the_query_is_made(spark: SparkSession) -> None:
+    """The result of the other one, with the same columns, was planned before."""
+    of_values(spark, 1, 2)
+    matchrec.sql(spark, QUERY.replace("LAST(B.n) + 1", "sum(B.v)")).collect()
+    with pytest.raises((PySparkException, matchrec.MatchRecognizeError), match="sum"):
+        matchrec.sql(spark, QUERY.replace("LAST(B.n) + 1", "sum(array(B.v))"))
+
+
+@pytest.mark.usefixtures("changing")
 def test_results_of_one_text_are_apart(spark: SparkSession) -> None:
     of_values(spark, 1, 2, 0, 5)
     first, second = matchrec.sql(spark, QUERY), matchrec.sql(spark, QUERY)

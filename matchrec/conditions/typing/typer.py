@@ -42,6 +42,8 @@ from matchrec.conditions.types import (
     NESTED,
     NUMBERS,
     TIMES,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     VOID,
     Family,
     Kind,
@@ -206,6 +208,8 @@ class Typer(ABC):
             return null(other), right
         if other == VOID:
             return left, null(one)
+        if one.family is not other.family and {one.family, other.family} <= TIMES:
+            return self.times(step, left, right)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
         is_compared = step.operator in COMPARISONS and unnamed(one) == unnamed(other)
@@ -250,6 +254,21 @@ class Typer(ABC):
         if is_wide_decimal(common) and columns:
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.as_number(step, left, common), self.as_number(step, right, common)
+
+    def times(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+        """Two times of other families as one type, to which Spark casts a column.
+
+        A date is its midnight. Source: Spark's TypeCoercion, findWiderDateTimeType.
+        """
+        one, other = left.type, right.type
+        common = TIMESTAMP if TIMESTAMP in (one, other) else TIMESTAMP_NTZ
+        if not are_columns(*(part for part in (left, right) if part.type != common)):
+            raise cannot_combine(step.operator, one.name, other.name, step.span)
+        return self.as_time(left, common), self.as_time(right, common)
+
+    def as_time(self, part: Typed, type_: ValueType) -> Typed:
+        """A time as another type, which only a column may have to become."""
+        return part if part.type == type_ else self.cast_column(part, type_)
 
     def as_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""

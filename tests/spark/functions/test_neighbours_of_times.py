@@ -41,6 +41,16 @@ INSTANTS = (
     "(B.t - A.t) * B.i / 7 > INTERVAL '2' DAY",
     "(A.t - B.t) / -0.03 > INTERVAL '2' DAY",
     "abs(A.t - B.t) > INTERVAL '2' DAY",
+    "A.d < B.t",
+    "B.t = A.d OR B.d <> A.t",
+    "A.d BETWEEN A.t AND B.t",
+    "A.t BETWEEN A.d AND B.d",
+    "B.t IN (A.d, A.t)",
+    "coalesce(A.t, B.d) > B.d",
+    "greatest(A.d, B.t) > A.t",
+    "CASE WHEN B.i > 0 THEN A.d ELSE B.t END >= B.t",
+    "nullif(A.d, B.t) IS NULL",
+    "to_date(A.t) <=> B.t",
 )
 LOCAL_TIMES = (
     "timestampdiff(HOUR, A.l, B.l) > 20",
@@ -49,6 +59,12 @@ LOCAL_TIMES = (
     "CAST(greatest(A.l, B.l) AS TIMESTAMP) = B.t",
     "datediff(B.l, greatest(A.l, A.l)) > 1",
     "greatest(A.l, B.l) - INTERVAL '1' HOUR > A.l",
+    "A.d < B.l",
+    "A.l <=> B.d",
+    "A.t < B.l",
+    "B.l BETWEEN A.t AND B.t",
+    "coalesce(A.l, B.t) >= B.d",
+    "A.d IN (B.l, B.t)",
 )
 
 

@@ -264,7 +264,13 @@ def test_between_and_in_are_comparisons() -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    ["s - LAST(A.i) > 1", "ts > LAST(A.day)", "sum(A.s) > 1", "m / LAST(A.ts) > i", "b + sum(A.b)"],
+    [
+        "s - LAST(A.i) > 1",
+        "ts > greatest(A.day, LAST(B.day))",
+        "sum(A.s) > 1",
+        "m / LAST(A.ts) > i",
+        "b + sum(A.b)",
+    ],
 )
 def test_what_the_engine_cannot_do_is_an_error_that_says_how_to_write_it(condition: str) -> None:
     with pytest.raises(MatchRecognizeError) as caught:
