@@ -208,6 +208,10 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
 # MATCH RECOGNIZE, MATCH_RECOGNISE.
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
 
+# SELECT ... MATCH_RECOGNIZE (...); SELECT ...
+several_statements = parse_error("""another statement after `;`
+    write each statement in a call of its own""")
+
 # FROM MATCH_RECOGNIZE (...).
 clause_without_relation = parse_error("""MATCH_RECOGNIZE without a relation before it
     write FROM t MATCH_RECOGNIZE (...)""")

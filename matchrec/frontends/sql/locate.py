@@ -88,6 +88,7 @@ def parse(
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
+        _refuse_statements(tokens)
         read: tuple[ReadBlock, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
@@ -109,6 +110,13 @@ def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
 def may_have_clause(text: str) -> bool:
     """Whether a text has the words of a clause; most texts have none."""
     return bool(_WORD.search(text) or _WINDOW.search(text))
+
+
+def _refuse_statements(tokens: TokenSequence) -> None:
+    """Several statements: no call takes more than one."""
+    for index in tokens.extents[0].get(";", ()):
+        if tokens.key(index) == ";" and tokens.key(index + 1) not in (";", ""):
+            raise errors.several_statements(tokens[index].span)
 
 
 def _refuse_misspelt(text: str) -> None:
