@@ -88,13 +88,13 @@ def parse(
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
-        _refuse_statements(tokens)
         read: tuple[ReadBlock, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
 
             read = read_blocks(tokens, windows, clauses)
         sites, blocks = _all_sites(tokens, clauses, read)
+        _refuse_statements(tokens)
         return QueryNode(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 
