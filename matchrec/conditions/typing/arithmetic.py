@@ -48,7 +48,7 @@ from matchrec.conditions.typing.numbers import (
     negative,
     on_times,
 )
-from matchrec.conditions.typing.typer import Typer, are_columns
+from matchrec.conditions.typing.typer import Typer, are_columns, are_other_times
 from matchrec.errors.conditions import cannot_combine, not_a_number, not_known_during_the_match
 
 TRYING = {
@@ -79,6 +79,9 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
         return type_of_numbers(typer, step, left, right)
+    if step.operator == "-" and are_other_times(one, other):
+        times = typer.times(step, left, right)
+        return type_arithmetic(typer, replace(step, operands=times))
     if calls.is_along_calendar(one, other, typer.settings.time_zone):
         return calls.type_along_calendar(typer, step)
     found = on_times(ArithmeticOperator(step.operator), left, right)

@@ -208,7 +208,7 @@ class Typer(ABC):
             return null(other), right
         if other == VOID:
             return left, null(one)
-        if one.family is not other.family and {one.family, other.family} <= TIMES:
+        if are_other_times(one, other):
             return self.times(step, left, right)
         if one.family is not other.family or one.family is Family.OTHER:
             raise cannot_combine(step.operator, one.name, other.name, step.span)
@@ -292,6 +292,11 @@ class Typer(ABC):
         missing = step.missing and cast(step.missing, type_.name)
         recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)
+
+
+def are_other_times(one: ValueType, other: ValueType) -> bool:
+    """Whether they are times of two families."""
+    return one.family is not other.family and {one.family, other.family} <= TIMES
 
 
 def are_columns(*parts: Typed) -> bool:

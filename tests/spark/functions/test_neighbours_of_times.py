@@ -51,6 +51,11 @@ INSTANTS = (
     "CASE WHEN B.i > 0 THEN A.d ELSE B.t END >= B.t",
     "nullif(A.d, B.t) IS NULL",
     "to_date(A.t) <=> B.t",
+    "B.t - A.d > INTERVAL '10' HOUR",
+    "B.d - A.t > INTERVAL '10' HOUR",
+    "B.t - A.d = B.t - CAST(A.d AS TIMESTAMP)",
+    "B.d - A.t < CAST(B.d AS TIMESTAMP) - A.t",
+    "(B.t - A.d) / 2 < INTERVAL '10' DAY",
 )
 LOCAL_TIMES = (
     "timestampdiff(HOUR, A.l, B.l) > 20",
@@ -65,6 +70,10 @@ LOCAL_TIMES = (
     "B.l BETWEEN A.t AND B.t",
     "coalesce(A.l, B.t) >= B.d",
     "A.d IN (B.l, B.t)",
+    "B.l - A.d > INTERVAL '10' HOUR",
+    "B.l - A.t > INTERVAL '10' HOUR",
+    "B.t - A.l > INTERVAL '10' HOUR",
+    "B.t - A.l = B.t - CAST(A.l AS TIMESTAMP)",
 )
 
 
