@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.conditions.functions.texts import TEXTS
 from matchrec.conditions.types import INT, STRING
-from tests.quick.scale import some_of
+from tests.quick.scale import INTERPRETED, some_of
 from tests.spark.functions import arguments as some
 from tests.spark.functions.asked import Case, Table, call
 
@@ -49,6 +49,8 @@ def test_texts_and_a_number(spark: SparkSession) -> None:
     rows = some.rows(
         (some.TEXTS, SEPARATED, some.INTS), (some.text_of, some.text_of, some.small), 400
     )
+    if INTERPRETED:  # there Spark takes NULL for 0 as the third argument of levenshtein
+        rows = [row for row in rows if row[2] is not None]
     names = "locate position split_part levenshtein"
     cases = [call(name, 0, 1, 2) for name in names.split()]
     Table((STRING, STRING, INT), rows).check(spark, cases)
