@@ -157,7 +157,9 @@ class Vectors:
 
     columns: by kind, values and validity, [c, n]. starts: of partitions, and the number of rows.
     inside: by distance, of all rows, whether the row so far from it is one of its partition. known:
-    what was read of other rows, as several conditions read the same.
+    what was read of other rows, as several conditions read the same. compared: comparisons that
+    several conditions have, but for those in which an operation has no result on some row. failed:
+    why, of each such operation.
     """
 
     columns: Mapping[Kind, tuple[Array, BoolArray]]
@@ -166,6 +168,8 @@ class Vectors:
     end: int
     inside: dict[int, BoolArray] = field(default_factory=dict)
     known: dict[tuple[Kind, int, int], NullableValues] = field(default_factory=dict)
+    compared: dict[Compare, NullableValues] = field(default_factory=dict)
+    failed: list[int] = field(default_factory=list)
 
     def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
         """bool[end - begin]: whether a condition is true, of the rows that are asked.
@@ -179,11 +183,15 @@ class Vectors:
     def blocks(self) -> Iterator[Vectors]:
         """Vectors of a few rows each, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
-            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end), known={})
+            yield replace(
+                self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end), known={}, compared={}
+            )
 
     def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
         """Truth values of a condition."""
         found = self.evaluate(expression, asked)
+        if found.values.dtype == np.bool_:
+            return found
         return NullableValues(np.not_equal(found.values, 0), found.valid)
 
     def evaluate(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
@@ -194,9 +202,8 @@ class Vectors:
                 return NullableValues(np.asarray(value or 0, type_), np.asarray(value is not None))
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
-            case Compare(comparison, left, right):
-                sides = self.evaluate(left, asked), self.evaluate(right, asked)
-                return compare_vectors(comparison, *sides)
+            case Compare():
+                return self.compare(expression, asked)
             case Arithmetic():
                 return self.compute(expression, asked)
             case Widen(part):
@@ -257,6 +264,16 @@ class Vectors:
             change[ends] -= 1
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
+    def compare(self, expression: Compare, asked: BoolArray) -> NullableValues:
+        """A comparison, computed once where it fails on no row, asked or not."""
+        found, failed = self.compared.get(expression), len(self.failed)
+        if found is None:
+            sides = (self.evaluate(one, asked) for one in (expression.left, expression.right))
+            found = compare_vectors(expression.comparison, *sides)
+            if len(self.failed) == failed:
+                self.compared[expression] = found
+        return found
+
     def compute(self, expression: Arithmetic, asked: BoolArray) -> NullableValues:
         """An arithmetic operation. Raises RowFailure."""
         left, valid = self.evaluate(expression.left, asked)
@@ -266,7 +283,7 @@ class Vectors:
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right, 0)
             if expression.ansi and not expression.tries:
-                self.fail(DIVISION_BY_ZERO, is_zero & both & asked)
+                self.fail(DIVISION_BY_ZERO, is_zero & both, asked)
             both = both & np.logical_not(is_zero)
         if expression.kind is Kind.FLOATING:
             return NullableValues(OF_FLOATS[operator](left, right), both)
@@ -274,13 +291,16 @@ class Vectors:
         if expression.tries:
             both = both & np.logical_not(overflows)
         elif expression.ansi:
-            self.fail(OVERFLOW, overflows & both & asked)
+            self.fail(OVERFLOW, overflows & both, asked)
         return NullableValues(values, both)
 
-    def fail(self, status: int, rows: BoolArray) -> None:
-        """Raises RowFailure if there are such rows."""
-        if rows.any():
-            raise RowFailure(status, self.begin + int(np.argmax(rows)))
+    def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
+        """Notes that an operation fails on some rows. Raises RowFailure if one of them is asked."""
+        if not rows.any():
+            return
+        self.failed.append(status)
+        if (rows & asked).any():
+            raise RowFailure(status, self.begin + int(np.argmax(rows & asked)))
 
     def connect(
         self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_

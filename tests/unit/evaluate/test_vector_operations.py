@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.conditions.run_condition import ArithmeticOperator
-from matchrec.evaluate.vectors import compute_integers
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    Compare,
+    Comparison,
+    Constant,
+    ReadValue,
+)
+from matchrec.conditions.types import Kind
+from matchrec.evaluate.vectors import RowFailure, Vectors, compute_integers
 from tests.references.matcher import wrapped
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -69,3 +77,27 @@ def test_quotients_are_rounded_half_away_from_zero(left: int, right: int, expect
     exact = Fraction(left, right)
     assert abs(expected - exact) <= Fraction(1, 2)
     assert computed(ArithmeticOperator.DIVIDE, [(left, right)], 64) == [(expected, False)]
+
+
+def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
+    """It has no result on the second row, of which the first condition does not ask it."""
+    column = ReadValue(0, Kind.INTEGER, None)
+    more = Arithmetic(ArithmeticOperator.ADD, column, Constant(1, Kind.INTEGER), Kind.INTEGER)
+    is_more = Compare(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
+    values, valid = np.array([[5, MOST]]), np.ones((1, 2), np.bool_)
+    vectors = Vectors({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
+    for _ in range(2):
+        assert vectors.holds(is_more, np.array([True, False])).tolist() == [True, False]
+    with pytest.raises(RowFailure) as caught:
+        vectors.holds(is_more, np.array([True, True]))
+    assert caught.value.row == 1
+
+
+def test_a_comparison_of_two_conditions_is_computed_once() -> None:
+    column = ReadValue(0, Kind.FLOATING, None)
+    is_more = Compare(Comparison.GREATER, column, Constant(0.5, Kind.FLOATING))
+    values, valid = np.array([[0.0, 1.0]]), np.ones((1, 2), np.bool_)
+    vectors = Vectors({Kind.FLOATING: (values, valid)}, np.array([0, 2]), 0, 2)
+    asked = np.array([True, True])
+    assert vectors.compare(is_more, asked) is vectors.compare(is_more, asked)
+    assert vectors.holds(is_more, asked).tolist() == [False, True]
