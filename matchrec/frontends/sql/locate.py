@@ -115,7 +115,8 @@ def may_have_clause(text: str) -> bool:
 def _refuse_statements(tokens: TokenSequence) -> None:
     """Several statements: no call takes more than one."""
     for index in tokens.extents[0].get(";", ()):
-        if tokens.key(index) == ";" and tokens.key(index + 1) not in (";", ""):
+        outside = tokens.key(index) == ";" and tokens.around[index] < 0
+        if outside and tokens.key(index + 1) not in (";", ""):
             raise errors.several_statements(tokens[index].span)
 
 
