@@ -299,8 +299,9 @@ class Vectors:
         if not rows.any():
             return
         self.failed.append(status)
-        if (rows & asked).any():
-            raise RowFailure(status, self.begin + int(np.argmax(rows & asked)))
+        failing = rows & asked
+        if failing.any():
+            raise RowFailure(status, self.begin + int(np.argmax(failing)))
 
     def connect(
         self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_

@@ -264,11 +264,7 @@ class Typer(ABC):
         common = TIMESTAMP if TIMESTAMP in (one, other) else TIMESTAMP_NTZ
         if not are_columns(*(part for part in (left, right) if part.type != common)):
             raise cannot_combine(step.operator, one.name, other.name, step.span)
-        return self.as_time(left, common), self.as_time(right, common)
-
-    def as_time(self, part: Typed, type_: ValueType) -> Typed:
-        """A time as another type, which only a column may have to become."""
-        return part if part.type == type_ else self.cast_column(part, type_)
+        return self.cast_column(left, common), self.cast_column(right, common)
 
     def as_number(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
         """A number as another type; Spark casts a decimal column to double, the engine the rest."""
@@ -281,11 +277,11 @@ class Typer(ABC):
         return widen(part, type_)
 
     def cast_column(self, part: Typed, type_: ValueType) -> Typed:
-        """A column as another type, cast by Spark before the match."""
-        step = part.value
-        assert step is not None
+        """A column as another type, cast by Spark before the match; what has the type as it is."""
         if part.type == type_:
             return part
+        step = part.value
+        assert step is not None
         constant = constant_of(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
