@@ -224,12 +224,17 @@ class Runner:
 
     @property
     def tasks(self) -> int | None:
-        """How many tasks run at once in one process; None of Spark: see `tasks_at_once`."""
+        """Into how many tasks of one process rows are divided; None of Spark, which says it itself.
+
+        They are half as many again as there are cores, as keys have unlike numbers of rows: the
+        cores end at about the same time.
+        """
         if not is_connect(self.spark):
             return None
         from matchrec.spark.sail.probes import tasks_at_once
 
-        return tasks_at_once(self.spark)
+        cores = tasks_at_once(self.spark)
+        return None if cores is None else cores + cores // 2
 
     def without_views(self, frame: DataFrame) -> DataFrame:
         """The rows of a DataFrame, from a plan in which no view is named.
