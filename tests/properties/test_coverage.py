@@ -161,7 +161,7 @@ def test_random_permutations(
     assert_agreement(Query(pattern), Rows(rows))
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles a search of its own
 def test_whatever_brings_the_nearest_run_nearer_has_ended_it() -> None:
     """PERMUTE(A, A | B, B) names A, A, B, B: occurrences 0 to 3. No A is true in a run.
 

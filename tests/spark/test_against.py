@@ -129,7 +129,7 @@ QUERIES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles a search of its own
 @pytest.mark.parametrize(("query", "arguments"), QUERIES[1:])
 def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]

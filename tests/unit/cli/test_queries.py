@@ -87,7 +87,8 @@ def test_a_pattern_as_sql(clicks: Path) -> None:
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     asked = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
     shown = invoke(*asked, "--by", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
-    assert shown.stdout.splitlines() == ["sym,ts,rows", "X,3,3", "Y,3,2"]
+    names, *found = shown.stdout.splitlines()
+    assert (names, sorted(found)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
 
 
 def test_aggregates_in_place_of_matches(clicks: Path) -> None:
