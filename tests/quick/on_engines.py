@@ -2,7 +2,7 @@
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
     pytest --on spark           the first test of every third module that is Spark's own, on the
-                                newest Spark one of 32 of each; one of 200 of the others
+                                newest Spark the second of the others; one of 200 of all else
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -29,8 +29,7 @@ from tests.quick.scale import is_drawn
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART = 200  # of tests that run on Sail, one of so many runs on Spark as well
-OWN = 32  # of so many tests of a module that are Spark's own, one runs on the newest Spark
-OF_OLDER = 3  # of so many modules of such tests, one has a test on an older Spark
+OF_OLDER = 3  # of so many modules that are Spark's own, one runs on an older Spark
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
-    Of what is Spark's own in a module an older Spark has the first test at most, the newest Spark
-    others.
+    Of a module with tests that are Spark's own an older Spark has the first, or the newest Spark
+    the second.
     """
     table, chosen, newest = entries(), [], is_newest()
     own: Counter[str] = Counter()  # how many tests of a module there have been
@@ -90,9 +89,7 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
         elif entry.word == "newest":
             now = newest
         else:
-            place = own[module]
-            of_older = place == 0 and is_drawn(module, OF_OLDER)
-            now = place % OWN == 1 if newest else of_older
+            now = own[module] == int(newest) and is_drawn(module, OF_OLDER) is not newest
             own[module] += 1
         if now:
             chosen.append(item)
