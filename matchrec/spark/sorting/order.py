@@ -6,7 +6,9 @@ how far a number is from the least, without the last bits if they are always the
 packed from the last column to the first, so that words compare as rows do, the first word first.
 
 Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
-numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are.
+numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are. Where
+one word sorts them at once, columns that are in it are read from the sorted words, which lie one
+after the other, and are not looked up row by row.
 
 Where partitions may come in any order, a hash of as many bits brings the rows of a key together:
 keys of 64 bits would be sorted twice. Keys with the same hash lie among each other then. They are
@@ -17,7 +19,7 @@ Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -55,17 +57,27 @@ def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """uint64[n], how many bits are used, and which of them are of keys."""
+    """uint64[n], how many bits are used, and which of them are of keys.
+
+    columns: whose values are in it, with their codes and the bits at which these begin.
+    """
 
     values: WordArray
     bits: int
     of_keys: int
+    columns: dict[str, tuple[SortCode, int]] = field(default_factory=dict)
 
     def add(self, code: SortCode) -> Word:
         """The word with a further code, which decides before the others."""
         code.add_to(self.values, self.bits)
         of_keys = self.of_keys | (code.all_bits << self.bits if code.of_key else 0)
-        return Word(self.values, self.bits + code.bits, of_keys)
+        columns = {**self.columns, code.column: (code, self.bits)} if code.column else self.columns
+        return Word(self.values, self.bits + code.bits, of_keys, columns)
+
+    def numbers_of(self, column: str) -> IntArray:
+        """int64[n], the values of a column that is in it."""
+        code, place = self.columns[column]
+        return code.read_from(self.values, place)
 
 
 def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
@@ -79,10 +91,11 @@ def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
 
 def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
     """The codes of a column, the last first; before its values decides whether there is one."""
-    parts = parts_of(values)
+    parts, are_values = parts_of(values)
     if not values.null_count:
         for part in reversed(parts):
-            yield code_of(part, falling=item.descending, of_key=of_key)
+            code = code_of(part, falling=item.descending, of_key=of_key)
+            yield replace(code, column=item.name) if are_values else code
         return
     null = flag_nulls(values)
     known = null == 0
@@ -95,7 +108,7 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
 @dataclass(frozen=True, slots=True)
 class SortCode:
     """The codes of numbers: how far each is from the least, in so many bits, without the last ones
-    that are always the same. falling: codes are inverted.
+    that are always the same. falling: codes are inverted. column: that has these values, if any.
     """
 
     values: IntArray
@@ -104,6 +117,7 @@ class SortCode:
     bits: int
     falling: bool
     of_key: bool
+    column: str | None = None
 
     @property
     def all_bits(self) -> int:
@@ -119,6 +133,17 @@ class SortCode:
         if self.falling:
             word ^= np.uint64(self.all_bits << place)
 
+    def read_from(self, word: WordArray, place: int) -> IntArray:
+        """The numbers, of words that have their codes at bit `place`."""
+        codes = word >> np.uint64(place)
+        codes &= np.uint64(self.all_bits)
+        if self.falling:
+            codes ^= np.uint64(self.all_bits)
+        codes <<= np.uint64(self.same)
+        codes += np.uint64(self.least & ALL)
+        numbers: IntArray = codes.view(np.int64)
+        return numbers
+
 
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     """The codes of numbers, at least one; they have no bits where all are equal."""
@@ -128,23 +153,28 @@ def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     return SortCode(values, least, same, (most - least >> same).bit_length(), falling, of_key)
 
 
-def parts_of(values: pa.Array) -> list[IntArray]:
-    """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning."""
+def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
+    """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning.
+
+    And whether the one part is the values themselves, which are whole numbers.
+    """
     kind = values.type
     if pa.types.is_decimal(kind) and kind.precision > MOST_DIGITS:
         words = arrays.decimal_words(values)
-        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT]
+        return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT], False
     if arrays.is_text(kind):
-        return text_parts(values)
-    return [narrowed(arrays.sort_keys(values))]
+        return text_parts(values), False
+    numbers = arrays.sort_keys(values)
+    if are_far_apart(numbers):
+        return [arrays.as_integers(arrays.ranks_of_repeated(arrays.arrow_of(numbers)))], False
+    return [numbers], arrays.is_whole(kind)
 
 
-def narrowed(numbers: IntArray) -> IntArray:
-    """Numbers, or their ranks where they lie far apart and are often equal, as hashes for keys."""
-    held = arrays.arrow_of(numbers)
-    if int(numbers.max()) - int(numbers.min()) < FAR or most_differ(held):
-        return numbers
-    return arrays.as_integers(arrays.ranks_of_repeated(held))
+def are_far_apart(numbers: IntArray) -> bool:
+    """Whether numbers lie far apart and are often equal, as hashes for keys: ranks are shorter."""
+    if int(numbers.max()) - int(numbers.min()) < FAR:
+        return False
+    return not most_differ(arrays.arrow_of(numbers))
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
@@ -187,11 +217,12 @@ class Order:
     """The rows of a table in order.
 
     rows: their numbers, None where they are in order as they are. begins: bool[n], of the rows in
-    order, which are the first of a partition.
+    order, which are the first of a partition. word: of the rows in order, where one sorts at once.
     """
 
     rows: IntArray | None
     begins: BoolArray
+    word: Word | None = None
 
 
 def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
@@ -205,26 +236,26 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
     stay = are_in_order(words)
     if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
         return order_by_hash(codes, words, hashed)
-    rows, ordered = (None, None) if stay else sort(words, count)
-    return Order(rows, first_of_keys(words, count, rows, ordered))
+    rows, word = (None, None) if stay else sort(words, count)
+    return Order(rows, first_of_keys(words, count, rows, word), word)
 
 
 def first_of_keys(
-    words: list[Word], count: int, rows: IntArray | None, ordered: WordArray | None = None
+    words: list[Word], count: int, rows: IntArray | None, ordered: Word | None = None
 ) -> BoolArray:
     """bool[n], of rows in order: those whose keys differ from those of the row before.
 
-    rows: as of `Order`. ordered: the values of the one word in order, where they are known.
+    rows: as of `Order`. ordered: the one word of the rows in order, where it is known.
     """
     begins = np.zeros(count, np.bool_)
     begins[0] = True
+    if ordered is not None:
+        words, rows = [ordered], None
     for word in words:
         if word.of_keys:
-            if ordered is None:
-                ordered = word.values if rows is None else word.values.take(rows)
-            keys = ordered & np.uint64(word.of_keys)
+            keys = word.values if rows is None else word.values.take(rows)
+            keys = keys & np.uint64(word.of_keys)
             begins[1:] |= keys[1:] != keys[:-1]
-            ordered = None
     return begins
 
 
@@ -237,10 +268,10 @@ def are_in_order(words: list[Word]) -> bool:
     return bool(in_order.all())
 
 
-def sort(words: list[Word], count: int) -> tuple[IntArray, WordArray | None]:
+def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
     """The numbers of rows in order; rows whose words are equal stay as they are.
 
-    And the values of the one word in order, where there is one that is sorted at once.
+    And the one word of the rows in order, where there is one that is sorted at once.
     """
     places, place_bits = np.arange(count, dtype=np.uint64), count.bit_length()
     rows: IntArray | None = None
@@ -254,8 +285,9 @@ def sort(words: list[Word], count: int) -> tuple[IntArray, WordArray | None]:
             ordered = (digits & np.uint64((1 << place_bits) - 1)).view(np.int64)
             rows = ordered if rows is None else rows.take(ordered)
     assert rows is not None
-    at_once = len(words) == 1 and words[0].bits <= BITS - place_bits
-    return rows, digits >> np.uint64(place_bits) if at_once else None
+    if len(words) > 1 or words[0].bits > BITS - place_bits:
+        return rows, None
+    return rows, replace(words[0], values=digits >> np.uint64(place_bits))
 
 
 def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Word]:
@@ -274,7 +306,7 @@ def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Wo
     hashes = hash_of(keys) >> np.uint64(BITS - bits)
     hashes <<= np.uint64(last.bits)
     hashes |= last.values
-    return [*before, Word(hashes, room, (1 << bits) - 1 << last.bits)]
+    return [*before, Word(hashes, room, (1 << bits) - 1 << last.bits, last.columns)]
 
 
 def no_word(count: int) -> Word:
@@ -300,11 +332,12 @@ def hash_of(keys: list[SortCode]) -> WordArray:
 def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) -> Order:
     """The order of rows by `hashed`. words: of all codes."""
     count = len(words[0].values)
-    rows, ordered = sort(hashed, count)
+    rows, word = sort(hashed, count)
     begins = first_of_keys(words, count, rows)
-    starts = first_of_keys(hashed, count, rows, ordered)
+    starts = first_of_keys(hashed, count, rows, word)
     mixed = begins & ~starts
     if mixed.any():
+        word = None
         group = np.cumsum(starts, dtype=np.int64)
         places = np.flatnonzero(np.isin(group, group[mixed]))
         some = rows[places]
@@ -312,7 +345,7 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) 
         again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
         rows[places] = some[sort(words_of([*again, apart], len(some)), len(some))[0]]
         begins = first_of_keys(words, count, rows)
-    return Order(rows, begins)
+    return Order(rows, begins, word)
 
 
 def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:
@@ -330,22 +363,29 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     """The rows of a table in order."""
     if order.rows is None:
         return table
-    rows = arrays.arrow_of(order.rows)
-    columns = [
-        of_partitions(arrays.column(table, name), order)
-        if name in sorting.keys and arrays.is_text(table.schema.field(name).type)
-        else pc.take(arrays.column(table, name), rows, boundscheck=False)
-        for name in table.column_names
-    ]
+    first_rows = order.rows[order.begins]
+    partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
+    columns = []
+    for name in table.column_names:
+        values = arrays.column(table, name)
+        if order.word is not None and name in order.word.columns:
+            values = arrays.as_type(order.word.numbers_of(name), values.type)
+        elif name in sorting.keys and has_one_form(values.type):  # looked up once a partition
+            values = take(take(values, first_rows), partitions)
+        else:
+            values = take(values, order.rows)
+        columns.append(values)
     return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def of_partitions(values: pa.Array, order: Order) -> pa.Array:
-    """A column that is the same in all rows of a partition: a text is looked up once for each."""
-    assert order.rows is not None
-    of_each = pc.take(values, arrays.arrow_of(order.rows[order.begins]), boundscheck=False)
-    partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
-    return pc.take(of_each, arrays.arrow_of(partitions), boundscheck=False)
+def has_one_form(kind: pa.DataType) -> bool:
+    """Whether equal values of a type are the same, as 0.0 and -0.0 are not."""
+    return arrays.is_text(kind) or arrays.is_whole(kind)
+
+
+def take(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
+    """Some of the values."""
+    return pc.take(values, arrays.arrow_of(rows), boundscheck=False)
 
 
 def with_begins(table: pa.Table, order: Order) -> pa.Table:

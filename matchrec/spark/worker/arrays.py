@@ -82,6 +82,12 @@ def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [present, pa.py_buffer(held)])
 
 
+def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
+    """An array of a type whose values are held as whole numbers."""
+    held = numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(held)])
+
+
 def offsets_of(offsets: IntArray) -> pa.Array:
     """Where the lists of an array of lists begin, then where they end."""
     return arrow_of(offsets.astype(np.int32))

@@ -38,12 +38,17 @@ def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
     before, after = pa.Table.from_batches(given_rows.batches), pa.Table.from_batches(found)
     expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
     assert after.column("row").to_pylist() == expected
-    assert after.schema == before.schema
-    moved = before.take(expected)
-    for name in set(before.column_names) - {wire.FIRST_BITS}:
-        assert held(after.column(name)).equals(held(moved.column(name)))
+    check_columns(before, after)
     marks = [6 + one for one in first_rows(given_rows.keys, expected)]
     assert after.column(wire.FIRST_BITS).to_pylist() == marks
+
+
+def check_columns(before: pa.Table, after: pa.Table) -> None:
+    """The rows are whole."""
+    assert after.schema == before.schema
+    moved = before.take(after.column("row"))
+    for name in set(before.column_names) - {wire.FIRST_BITS}:
+        assert held(after.column(name)).equals(held(moved.column(name)))
 
 
 def held(values: pa.ChunkedArray) -> pa.Array:
@@ -92,6 +97,7 @@ def test_keys_come_together_by_a_hash(
     many = given_rows.times(copies)
     with patch.object(ordering, "hash_of", hashing), in_force(Shortcuts(hashed_rows=1)):
         found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting))
+    check_columns(pa.Table.from_batches(many.batches), found)
     expected = sorted_rows(many.keys, many.order, many.count)
     marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
     assert parted(found.column("row").to_pylist(), marks) == parted(
@@ -129,6 +135,7 @@ def test_a_key_of_many_bits_is_sorted_once(
         (found,) = spilling.sorted_tables(iter(table.to_batches()), sorting, 1 << 30)
     assert sorts[0] == 1
     assert len(sorts) == (1 if hashing is hash_of else 2)
+    check_columns(table, found)
     marks = found.column(wire.FIRST_BITS).to_pylist()
     by_reference = np.lexsort((range(count), -order, keys))
     same = np.append(True, np.diff(keys[by_reference]) != 0)
