@@ -142,3 +142,30 @@ def test_a_key_of_many_bits_is_sorted_once(
     assert parted(found.column("row").to_pylist(), marks) == parted(
         by_reference.tolist(), same.tolist()
     )
+
+
+@pytest.mark.parametrize("unit", [1, 7, 1000, 15_625, 1_000_000, 60_000_000, 1 << 40])
+@pytest.mark.parametrize("least", [0, -(2**63), 2**63 - 3 * (1 << 40) - 1])
+@pytest.mark.parametrize("descending", [False, True])
+def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending: bool) -> None:
+    """Each is a number of units from the least, which a worker takes for its code."""
+    for steps in ([3, 0, 2, 1, 2, 0], [0, 3], [1, 1]):
+        numbers = [least + unit * step for step in steps]
+        table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
+        sorting = wire.Sorting((), (wire.SortColumn("at", descending, nulls_first=True),))
+        found = ordering.sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
+        check_columns(table, found)
+        by_hand = sorted(
+            range(len(steps)), key=lambda row: -steps[row] if descending else steps[row]
+        )
+        assert found.column("row").to_pylist() == by_hand
+
+
+def test_seconds_are_sorted_at_once() -> None:
+    """Those of ten years, beside a thousand keys and a million rows; microseconds would not be."""
+    of_a_year = 365 * 24 * 3600
+    seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
+    (code,) = ordering.codes_of_column(
+        pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
+    )
+    assert code.bits == (10 * of_a_year).bit_length()
