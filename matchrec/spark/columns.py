@@ -24,7 +24,7 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
@@ -202,10 +202,10 @@ class Preparation:
         return [column.sql for column in bit_columns("FALSE", tests)]
 
     def fields(
-        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+        self, rows: Sequence[StructField], columns: tuple[RowColumn, ...]
     ) -> dict[RowColumn, StructField]:
-        """The fields of columns in the `dataframe` of these."""
-        return dict(zip(columns, rows.schema.fields, strict=False))
+        """The fields of columns. rows: of the `dataframe` of these."""
+        return dict(zip(columns, rows, strict=False))
 
     def incoming(self, _columns: tuple[RowColumn, ...]) -> Incoming:
         """How a worker takes rows with these columns apart."""
@@ -228,7 +228,7 @@ class Preparation:
         """
         rows = self.dataframe(columns) if rows is None else rows
         if not known.keys() >= set(columns):
-            known = self.fields(rows, columns)
+            known = self.fields(self.relation.runner.fields(rows), columns)
         fields = tuple(known[column] for column in columns)
         return Sent(encode_columns(rows), fields, self.incoming(columns))
 
@@ -359,9 +359,9 @@ class Unsorted(Preparation):
             yield expr(wire.RANGE)
 
     def fields(
-        self, rows: DataFrame, columns: tuple[RowColumn, ...]
+        self, rows: Sequence[StructField], columns: tuple[RowColumn, ...]
     ) -> dict[RowColumn, StructField]:
-        found = {field.name: field for field in rows.schema.fields}
+        found = {field.name: field for field in rows}
         for struct in self.structs(columns):
             parts = zip(struct.fields, map(found.__getitem__, struct.parts), strict=True)
             fields = [StructField(name, p.dataType, p.nullable, p.metadata) for name, p in parts]

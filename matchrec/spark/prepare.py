@@ -169,8 +169,8 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
     try:
         query = preparation.query(wanted.columns)
         rows = preparation.rows_of(query, wanted.columns)
-        fields = preparation.fields(rows, wanted.columns)
         question.runner.analyse(rows, query)
+        fields = preparation.fields(question.runner.fields(rows, str(query)), wanted.columns)
     except REFUSALS:
         for rule in question.rules:
             drafted = wanted.drafts[rule.name]

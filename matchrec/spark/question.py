@@ -27,7 +27,7 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
-from matchrec.spark.sail.zones import in_zone_of_session
+from matchrec.spark.sail.zones import as_spark_has_it
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
 from matchrec.spark.types import value_type
 
@@ -179,7 +179,7 @@ class Question:
         use: Use = EVERYTHING,
     ) -> Question:
         """What rules ask, with the values of earlier measures in those that read them."""
-        relation = in_zone_of_session(relation, columns.alias)
+        relation = as_spark_has_it(relation, columns.alias)
 
         def is_known(name: str) -> bool:
             with quiet_analysis():

@@ -88,6 +88,9 @@ SENT, PLANNED = "_matchrec_sent", "_matchrec_planned"
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 """How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
+CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
+"""What chooses one of several values."""
+
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 
 
@@ -221,6 +224,42 @@ class Runner:
                 check_plan(cast("Any", frame)._explain_string())
                 looked_at.append(True)
         return frame
+
+    def fields(self, frame: DataFrame, text: str | None = None) -> list[StructField]:
+        """The fields of a DataFrame, analysed now, with the types that its values have.
+
+        Some sessions give CASE, IF and UNION the type of the first value, until they plan how they
+        run. text: of expressions over a relation that has its types, None of anything else.
+        """
+        found: list[StructField] = frame.schema.fields
+        if not is_connect(self.spark) or not (text is None or CHOICE.search(text)):
+            return found
+        from matchrec.spark.sail.probes import analyses_late, check_plan, types_in
+
+        if not analyses_late(self.spark):
+            return found
+        plan = cast("Any", frame)._explain_string(extended=True)
+        try:
+            check_plan(plan)
+        except AnalysisException:
+            if frame.isStreaming:  # which is refused later, by name
+                return found
+            raise
+        planned = types_in(plan)
+        return [
+            StructField(one.name, planned.get(place, one.dataType), one.nullable, one.metadata)
+            for place, one in enumerate(found)
+        ]
+
+    def typed(self, frame: DataFrame, text: str) -> DataFrame:
+        """The DataFrame, whose schema has the types of its values. text: as of `fields`."""
+        if not (is_connect(self.spark) and CHOICE.search(text)):
+            return frame
+        fields = self.fields(frame, text)
+        if fields == frame.schema.fields:
+            return frame
+        named = ((quoted(one.name), one.dataType.simpleString()) for one in fields)
+        return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in named))
 
     @property
     def tasks(self) -> int | None:
@@ -426,7 +465,8 @@ class Relation:
         wanted = tuple(texts)
         new = tuple(dict.fromkeys(text for text in wanted if text not in self._known))
         if new:
-            self._known.update(zip(new, self.select(new).schema, strict=True))
+            fields = self.runner.fields(self.select(new), " ".join(new))
+            self._known.update(zip(new, fields, strict=True))
         return [self._known[text] for text in wanted]
 
     def type_of(self, text: str) -> DataType:

@@ -52,6 +52,18 @@ def test_columns_of_other_types_are_seen(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("changing")
+def test_a_type_that_the_schema_does_not_tell_is_seen(spark: SparkSession) -> None:
+    """A session may take a CASE for the type of its first value: here both columns for an INT."""
+    of_values(spark, 0, 0)
+    assert found(spark) == []
+    chosen = "CASE WHEN n = 0 THEN 0 ELSE 0.5D END AS v"
+    spark.sql(f"SELECT n, {chosen} FROM VALUES (0), (1) AS t(n)").createOrReplaceTempView(
+        "changing"
+    )
+    assert found(spark) == [(0, 2)]
+
+
+@pytest.mark.usefixtures("changing")
 def test_a_mistake_is_told_each_time(spark: SparkSession) -> None:
     of_values(spark, 1, 2)
     for _ in range(3):

@@ -13,7 +13,19 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DateType
+from pyspark.sql.types import (
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+)
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"
@@ -23,6 +35,21 @@ DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
 """What stands in its place where a query cannot run."""
 
+COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
+COLUMN = re.compile(r"(?:^|, )#\d+: ")
+DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
+NAMES: dict[str, DataType] = {
+    "Boolean": BooleanType(),
+    "Int8": ByteType(),
+    "Int16": ShortType(),
+    "Int32": IntegerType(),
+    "Int64": LongType(),
+    "Float32": FloatType(),
+    "Float64": DoubleType(),
+    "Utf8": StringType(),
+    "Date32": DateType(),
+}
+"""What a plan says of the types of its columns."""
 
 DAYS = 100 * 365
 """From 1970 on, in which some zones have changed their clocks, and do no more."""
@@ -79,6 +106,24 @@ def check_plan(plan: str) -> None:
     found = NO_PLAN.search(plan)
     if found is not None:
         raise AnalysisException(found["reason"])
+
+
+def types_in(plan: str) -> dict[int, DataType]:
+    """The types of a plan's columns by their places, without those that need more words.
+
+    >>> types_in("== Analyzed Logical Plan ==\\n#4: List(Int8), #5: Decimal128(2, 1)\\n")
+    {1: DecimalType(2,1)}
+    """
+    found = COLUMNS.search(plan)
+    names = COLUMN.split(found[1])[1:] if found else []
+    types = {place: type_named(name) for place, name in enumerate(names)}
+    return {place: type_ for place, type_ in types.items() if type_ is not None}
+
+
+def type_named(name: str) -> DataType | None:
+    """The type that a plan calls so, None of one that has parts."""
+    digits = DECIMAL.fullmatch(name)
+    return DecimalType(int(digits[1]), int(digits[2])) if digits else NAMES.get(name)
 
 
 @asked_once

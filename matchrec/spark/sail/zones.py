@@ -1,4 +1,4 @@
-"""The time zone in which the hour and the day of an instant are told."""
+"""The types of a relation's columns, and the time zone in which the hour of an instant is told."""
 
 from __future__ import annotations
 
@@ -19,24 +19,28 @@ from matchrec.spark.types import parts_of
 ROWS = "__rows"
 
 
-def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
-    """The relation, each TIMESTAMP in the session's time zone, as Spark has all of them.
+def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
+    """The relation with columns as Spark has them: of the type that their values have, and each
+    TIMESTAMP in the session's time zone.
 
-    In some sessions a column has a zone of its own, such as UTC in a file of Parquet, and `hour`
-    tells the hour there. alias: the name that qualifies the relation's columns.
+    Some sessions give a UNION the types of its first query. In some a column has a zone of its own,
+    such as UTC in a file of Parquet, and `hour` tells the hour there. alias: the name that
+    qualifies the relation's columns.
     """
     runner = relation.runner
     if not is_connect(runner.spark):
         return relation
-    fields = relation.rows.schema.fields
-    if not (any(map(has_instants, fields)) and keeps_zones(runner.spark)):
+    fields = runner.fields(relation.rows)
+    others = [one != told for one, told in zip(fields, relation.rows.schema.fields, strict=True)]
+    has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
+    if not (has_zones or any(others)):
         return relation
     places = [f"__{place}" for place in range(len(fields))]
     items = (
         f"CAST({place} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
-        if has_instants(field)
+        if is_other or (has_zones and has_instants(field))
         else f"{place} AS {quoted(field.name)}"
-        for place, field in zip(places, fields, strict=True)
+        for place, field, is_other in zip(places, fields, others, strict=True)
     )
     rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
     name = "" if alias is None else f" AS {quoted(alias)}"
@@ -45,7 +49,7 @@ def in_zone_of_session(relation: Relation, alias: str | None) -> Relation:
     def select_from(select_list: Template) -> Template:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))
 
-    return Relation(runner, select_from, lambda: relation.rows)  # of the same schema
+    return Relation(runner, select_from, None if any(others) else lambda: relation.rows)
 
 
 def windows_in_hours(
