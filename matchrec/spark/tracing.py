@@ -224,7 +224,8 @@ class PartitionRequest:
         """The keys of some partitions by name, as texts; none where nothing divides the rows."""
         if not self.keys:
             return []
-        items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(self.keys.values())]
+        alike = map(self.alike, self.keys.values())
+        items = [f"CAST({text} AS STRING) AS k{i}" for i, text in enumerate(alike)]
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         in_order = sorted(rows, key=lambda row: [by_number(errors.known(one)) for one in row])
         return [dict(zip(self.keys, row, strict=True)) for row in in_order]

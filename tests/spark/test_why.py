@@ -137,6 +137,12 @@ def test_what_is_asked_about_what_is_not_there(
     assert message in str(caught.value)
 
 
+def test_one_partition_with_both_zeros(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(0.0, 1), (-0.0, 2)], "k double, n int")
+    answer = matchrec.query(rows, "PARTITION BY k ORDER BY n PATTERN (A B)").why()
+    assert "match 1: rows 1 to 2: A B" in str(answer)
+
+
 def test_one_of_several_clauses(spark: SparkSession) -> None:
     inner = "(SELECT * FROM why_ticks WHERE ticker = :one)"
     clause = "MATCH_RECOGNIZE (ORDER BY day MEASURES {} PATTERN (A+) DEFINE A AS {})"
