@@ -127,6 +127,12 @@ def type_named(name: str) -> DataType | None:
 
 
 @asked_once
+def compares_as_decimals(spark: SparkSession) -> bool:
+    """Whether a double and a decimal are compared as decimals, which Spark compares as doubles."""
+    return bool(of_a_row(spark, "0.1D + 0.2D = 0.3").collect()[0][0])
+
+
+@asked_once
 def tries_to_add(spark: SparkSession) -> bool:
     """Whether `try_add` takes what `+` takes, such as a timestamp and an interval of months."""
     return accepts(lambda: of_a_row(spark, "try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)"))

@@ -1,0 +1,109 @@
+"""Decimals beside floating-point numbers: `price > 99.5`, where `price` is a DOUBLE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
+
+from matchrec.plan.expression import Operation, Scalar, Term, names_of
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.spark.sail.probes import compares_as_decimals
+from matchrec.spark.session import Relation, is_connect
+
+COMPARED = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>", "BETWEEN", "IN"})
+CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "NULLIF", "GREATEST", "LEAST"})
+COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})
+
+
+class Number(Enum):
+    """What a number is that is no whole number."""
+
+    FLOATING = "floating"
+    DECIMAL = "decimal"
+
+
+NAMED = {"DOUBLE": Number.FLOATING, "FLOAT": Number.FLOATING, "REAL": Number.FLOATING}
+
+
+def with_doubles(
+    plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
+) -> MatchPlan:
+    """The plan, in which decimals are doubles where they are compared with floating-point numbers.
+
+    Spark makes them so by itself. Some sessions make decimals of both, of 15 digits after the
+    point: 0.1D + 0.2D equals 0.3 then, and NaN is an error. find: the input's column of some names.
+    """
+    types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
+    spark = relation.runner.spark
+    if Number.FLOATING not in types.values() or not is_connect(spark):
+        return plan
+    if not compares_as_decimals(spark):
+        return plan
+    written = Doubles(lambda names: types.get(find(names) or "")).written
+    return replace(
+        plan,
+        definitions=tuple(
+            replace(one, condition=written(one.condition)) for one in plan.definitions
+        ),
+        measures=tuple(replace(one, value=written(one.value)) for one in plan.measures),
+    )
+
+
+def number_of(kind: DataType) -> Number | None:
+    """What values of a type are."""
+    if isinstance(kind, DecimalType):
+        return Number.DECIMAL
+    return Number.FLOATING if isinstance(kind, DoubleType | FloatType) else None
+
+
+@dataclass(frozen=True)
+class Doubles:
+    """Writes decimals as doubles. of_column: what a column is, by its names."""
+
+    of_column: Callable[[tuple[str, ...]], Number | None]
+
+    def written(self, scalar: Scalar) -> Scalar:
+        """The expression, in which no decimal is compared with a floating-point number."""
+        if not isinstance(scalar, Operation):
+            return scalar
+        scalar = scalar.of_operands(self.written)
+        if scalar.operator not in COMPARED | CHOSEN:
+            return scalar
+        if Number.FLOATING not in map(self.number, scalar.operands):
+            return scalar
+        return scalar.of_operands(self.as_double)
+
+    def as_double(self, scalar: Scalar) -> Scalar:
+        """A decimal as a DOUBLE, all else as it is."""
+        if self.number(scalar) is not Number.DECIMAL:
+            return scalar
+        if isinstance(scalar, Term) and not scalar.references:
+            return replace(scalar, pieces=("CAST(", *scalar.pieces, " AS DOUBLE)"))
+        return Operation("CAST", ("CAST(", scalar, " AS DOUBLE)"), scalar.span, words=("DOUBLE",))
+
+    def number(self, scalar: Scalar) -> Number | None:
+        """What an expression is, as far as its text and its columns tell."""
+        match scalar:
+            case Operation("CAST", _):
+                return NAMED.get(" ".join(scalar.words))
+            case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
+                numbers = {*map(self.number, operands)}
+                return next((one for one in Number if one in numbers), None)
+            case Operation():
+                return None
+        if scalar.references:
+            return self.of_column(names_of(scalar))
+        return Number.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
+
+
+def is_decimal(text: str) -> bool:
+    """Whether a text is a number with a point, and no exponent or letter.
+
+    >>> [is_decimal(text) for text in ("(0.5)", "-.5", "0.5D", "1e3", "5", "1.5 + x")]
+    [True, True, False, False, False, False]
+    """
+    whole, point, fraction = text.strip("()+- ").partition(".")
+    return point == "." and (whole + fraction).isdecimal()
