@@ -59,16 +59,17 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
     assert [one.number for one in found] == done
 
 
-@pytest.mark.parametrize(("newest", "done"), [(False, "a"), (True, "bf")])
+@pytest.mark.parametrize(("newest", "done"), [(False, "a"), (True, "fh")])
 def test_two_versions_of_spark_share_what_is_its_own(
     monkeypatch: pytest.MonkeyPatch, newest: bool, done: str
 ) -> None:
     table = [on_engines.Entry("leave", "own.py", ""), on_engines.Entry("fails", "some.py::d", "")]
-    table += [on_engines.Entry("newest", "own.py::f", "")]
+    table += [on_engines.Entry("newest", "own.py::f", ""), on_engines.Entry("leave", "new.py", "")]
     monkeypatch.setattr(on_engines, "entries", lambda: table[::-1])
     monkeypatch.setattr(on_engines, "is_newest", lambda: newest)
     monkeypatch.setattr(on_engines, "is_drawn", lambda name, _: name == "own.py")
-    names = ("own.py::a", "own.py::b", "own.py::c", "some.py::d", "some.py::e", "own.py::f")
+    names = (*(f"own.py::{one}" for one in "abcf"), "some.py::d", "some.py::e")
+    names += tuple(f"new.py::{one}" for one in "ghi")
     items: list[Any] = [SimpleNamespace(nodeid=one) for one in names]
     assert "".join(one.nodeid[-1] for one in on_engines.for_spark(items)) == done
 
