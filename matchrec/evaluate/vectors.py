@@ -132,7 +132,7 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
 
 IntArray = npt.NDArray[np.int64]
 
-ROWS_A_BLOCK = 1 << 15
+ROWS_A_BLOCK = 1 << 16
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
