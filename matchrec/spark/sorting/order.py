@@ -414,5 +414,6 @@ def with_begins(table: pa.Table, order: Order) -> pa.Table:
     place = table.column_names.index(wire.FIRST_BITS)
     field = table.schema.field(place)
     bits = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS))
-    marked = arrays.arrow_of((bits & ~1) | order.begins.astype(bits.dtype))
-    return table.set_column(place, field, marked)
+    marked = bits & ~1
+    np.bitwise_or(marked, order.begins, out=marked)
+    return table.set_column(place, field, arrays.arrow_of(marked))
