@@ -119,6 +119,12 @@ operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that
 nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
     remove parentheses and groups, or compute parts of it as columns of the input""")
 
+# Clauses in one another, each a DataFrame for the one around it.
+clauses_nested_too_deep = unsupported("""more clauses are nested in one another than Spark Connect
+        sends in a query
+    make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read
+        FROM inner""")
+
 # A condition that is too large for the engine once it is written out.
 too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
         operations

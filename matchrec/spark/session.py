@@ -33,6 +33,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.conditions.functions.function import Settings
+from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.plan.text import (
     AVERAGE_OR_NULL,
     SUM_OR_NULL,
@@ -177,7 +178,8 @@ class Runner:
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
             return sent_once(self.spark)(readable).select("*")  # asks for its schema anew
-        found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
+        with refusing_depth(self.spark):
+            found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -320,6 +322,20 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
     original = original_of(getattr(found, "__func__", None))
     bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
     return bound
+
+
+@contextmanager
+def refusing_depth(spark: SparkSession) -> Iterator[None]:
+    """Raises MatchRecognizeError for more DataFrames in one another than Connect sends."""
+    if not is_connect(spark):
+        yield
+        return
+    from google.protobuf.message import DecodeError
+
+    try:
+        yield
+    except DecodeError as error:
+        raise clauses_nested_too_deep() from error
 
 
 def takes_frames(spark: SparkSession) -> bool:

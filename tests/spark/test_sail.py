@@ -18,6 +18,7 @@ from matchrec.spark.session import Runner
 PROBES = {
     "takes_any_condition": True,
     "analyses_late": True,
+    "compares_as_decimals": True,
     "drops_hours": True,
     "tells_zeros_apart": True,
     "tries_to_add": False,
@@ -185,3 +186,21 @@ def test_keys_without_ranges_are_sorted_by(spark: SparkSession, key: str) -> Non
 def rows_of_a_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = sum(batch.num_rows for batch in batches)
     yield pa.RecordBatch.from_pydict({"rows": [rows]})
+
+
+def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None:
+    """Spark plans any number; what Connect sends ends at some, and a view begins anew."""
+
+    def nested(rows: str, deep: int) -> str:
+        for _ in range(deep):
+            rows = f"""(SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY id ALL ROWS PER MATCH
+                PATTERN (A) DEFINE A AS id >= 0))"""
+        return f"SELECT * FROM {rows}"
+
+    inner = matchrec.sql(spark, nested("range(5)", 7))
+    inner.createOrReplaceTempView("inner_rows")
+    assert matchrec.sql(spark, nested("inner_rows", 7)).count() == 5
+    if Runner(spark).tasks is None:
+        return
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="make a view of an inner"):
+        matchrec.sql(spark, nested("range(5)", 14))
