@@ -228,7 +228,8 @@ class Backtest:
         measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
 
         def rows(frame: DataFrame, names: tuple[str, ...], ends: tuple[str, str], last: str) -> Any:
-            texts = ", ".join(text_of(quoted(name)) for name in names)
+            kinds = dict(frame.dtypes)
+            texts = ", ".join(text_of(quoted(name), kinds[name]) for name in names)
             lane = f"concat_ws(', ', {texts})" if names else "CAST(NULL AS STRING)"
             spans = (measured.format(quoted(one)) for one in ends)
             found = frame.selectExpr(f"{lane} AS lane", *spans, f"{last} AS last")

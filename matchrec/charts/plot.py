@@ -53,8 +53,14 @@ def check_matplotlib() -> None:
 
 def size_of_lines(series: Mapping[str, Series]) -> tuple[float, float]:
     """The size of a figure of lines, in inches."""
-    rows = -(-len(series) // min(2, len(series)))
+    rows, _ = grid_of(series)
     return WIDTH, 2.3 * rows + 0.2
+
+
+def grid_of(series: Mapping[str, Series]) -> tuple[int, int]:
+    """The rows and columns of panels, one panel at least."""
+    columns = min(2, max(1, len(series)))
+    return max(1, -(-len(series) // columns)), columns
 
 
 def size_of_lanes(series: Mapping[str, Series]) -> tuple[float, float]:
@@ -66,8 +72,7 @@ def draw_lines(
     figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], measured: str
 ) -> None:
     """A panel with a line for each series."""
-    columns = min(2, len(series))
-    rows = -(-len(series) // columns)
+    rows, columns = grid_of(series)
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         found = [span for span in spans if span.series in (None, name)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,16 +108,14 @@ def series_of(matches: DataFrame, named: Named) -> str | None:
     if named.by is None:
         return "''"
     found = [column for column in matches.columns if column.lower() == named.by.lower()]
-    return text_of(spelled(found[0])) if found else None
+    return text_of(spelled(found[0]), dict(matches.dtypes)[found[0]]) if found else None
 
 
 def series_of_events(matches: DataFrame, named: Named, events: str) -> str | None:
     """SQL for the series of a match by its first event."""
     assert named.by is not None
-    fields = fields_of(matches, events)
-    return (
-        text_of(f"{spelled(events)}[0].{spelled(named.by)}") if named.by.lower() in fields else None
-    )
+    kind = fields_of(matches, events).get(named.by.lower())
+    return text_of(f"{spelled(events)}[0].{spelled(named.by)}", kind) if kind else None
 
 
 def spelled(name: str) -> str:
@@ -126,9 +123,13 @@ def spelled(name: str) -> str:
     return quoted(name).replace("{", "{{").replace("}", "}}")
 
 
-def text_of(column: str) -> str:
-    """A key as the name of a series."""
-    return f"coalesce(CAST({column} AS STRING), 'NULL')"
+FLOATS = ("float", "double")
+
+
+def text_of(column: str, kind: str) -> str:
+    """A key of a type as the name of a series. Both zeros are one key: -0.0 + 0.0 is 0.0."""
+    key = f"{column} + CAST(0 AS {kind})" if kind in FLOATS else column
+    return f"coalesce(CAST({key} AS STRING), 'NULL')"
 
 
 def ends_told(types: Mapping[str, str], kind: str) -> tuple[str, str] | None:
@@ -165,11 +166,12 @@ def event_columns(matches: DataFrame, x: str) -> Iterator[str]:
             yield name
 
 
-def fields_of(matches: DataFrame, column: str) -> set[str]:
-    """The fields of the events in a column; none where it is no array of events."""
+def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
+    """The fields of the events in a column, and their types; none where it is no array of them."""
     kind: Any = matches.schema[column].dataType
     event = getattr(kind, "elementType", None)
-    return {field.name.lower() for field in getattr(event, "fields", ())}
+    fields = getattr(event, "fields", ())
+    return {field.name.lower(): field.dataType.simpleString() for field in fields}
 
 
 def between(series: str | None, kind: str, first: str, last: str) -> str:
@@ -248,17 +250,22 @@ class Charted:
 
     @property
     def rows(self) -> str:
-        """SQL over `{data}`: series, x and y of each row that has them."""
+        """SQL over `{data}`: series, x and y of each row that has them; x is finite."""
         x = spelled(find_column(self.data, "x", self.named.x))
         y = spelled(find_column(self.data, "y", self.named.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
         value = number if self.is_measured else f"CAST({y} AS STRING)"
-        by = self.named.by
-        series = "''" if by is None else text_of(spelled(find_column(self.data, "by", by)))
-        columns = f"{series} AS series, CAST({x} AS {self.kind}) AS x, {value} AS y"
-        return (
-            f"SELECT * FROM (SELECT {columns} FROM {{data}}) WHERE x IS NOT NULL AND y IS NOT NULL"
-        )
+        columns = f"{self.series} AS series, CAST({x} AS {self.kind}) AS x, {value} AS y"
+        has_place = "abs(x) < DOUBLE('Infinity')" if self.kind in FLOATS else "x IS NOT NULL"
+        return f"SELECT * FROM (SELECT {columns} FROM {{data}}) WHERE {has_place} AND y IS NOT NULL"
+
+    @property
+    def series(self) -> str:
+        """SQL for the series of a row."""
+        if self.named.by is None:
+            return "''"
+        by = find_column(self.data, "by", self.named.by)
+        return text_of(spelled(by), dict(self.data.dtypes)[by])
 
     @property
     def places(self) -> str:
@@ -319,7 +326,7 @@ def among(names: Sequence[str]) -> str:
 
 def literal(number: float) -> str:
     """A number as SQL."""
-    return f"DOUBLE('{float(number)!r}')" if math.isfinite(number) else "DOUBLE('0')"
+    return f"DOUBLE('{float(number)!r}')"
 
 
 def as_series(points: list[tuple[Any, Any]]) -> Series:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.charts.plot import plot as draw
-from matchrec.charts.series import Charted, MatchSpan, Named
+from matchrec.charts.series import Charted, MatchSpan, Named, Page
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -133,6 +133,40 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     last = datetime(2024, 1, 1) + timedelta(seconds=99_999)
     assert (line.times[0], line.times[-1]) == (datetime(2024, 1, 1), last)
     assert page.spans[0].first == datetime(2024, 1, 1)
+
+
+def test_both_zeros_are_one_series(spark: SparkSession) -> None:
+    data = spark.sql(
+        "SELECT DOUBLE(k) AS k, t, v FROM VALUES ('-0.0', 1, 9), ('0.0', 2, 8) AS t(k, t, v)"
+    )
+    clause = """PARTITION BY k ORDER BY t MEASURES FIRST(t) AS first_t, LAST(t) AS last_t
+        PATTERN (A DOWN) DEFINE DOWN AS v < PREV(v)"""
+    of_sql = charted_by_key(matchrec.match_recognize(data, clause), data)
+    pattern = matchrec.Pattern.begin("a").next("down").where("v < last(a.v)")
+    events = matchrec.detect(data, pattern, order_by="t", partition_by="k")
+    of_events = charted_by_key(events.select("a", "down"), data)
+    for page in (of_sql, of_events):
+        assert {name: line.values for name, line in page.series.items()} == {"0.0": [9, 8]}
+        assert [(span.series, span.first, span.last) for span in page.spans] == [("0.0", 1, 2)]
+
+
+def charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
+    return Charted(matches, data, Named("t", "v", "k")).page(1, 6)
+
+
+@pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
+def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession, x: str) -> None:
+    data = spark.sql(f"SELECT {x} AS t, 1 AS v")
+    matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t FROM range(0)")
+    plot = draw(matches, data, Named("t", "v"), 1, 6)
+    assert repr(plot) == "<Plot: 0 matches in 0 series, page 1 of 1>"
+    assert 'src="data:image/png;base64,' in plot._repr_html_()
+
+
+def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
+    data = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
+    matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t")
+    assert Charted(matches, data, Named("t", "v")).page(1, 6).series[""].times == [1.0]
 
 
 @pytest.mark.parametrize(
