@@ -102,7 +102,7 @@ class Aggregate:
     function: lower-case name. arguments: none for `count(*)`. condition: of FILTER (WHERE ...).
     ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
     All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
-    MATCH_NUMBER of that row; they are operations only where MATCH_NUMBER is one, in DEFINE.
+    MATCH_NUMBER of that row.
     ignore_nulls: IGNORE NULLS is written. so_far: the current row is left out, as in
     `avg(a[..i-1].x)` of SASE+. frame: it is over these rows of the partition instead, whatever is
     mapped.

@@ -276,16 +276,9 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
 
 
 def _row_term(reader: ExpressionCursor, index: int, start: int, end: int) -> Scalar:
-    """What the aggregate at `index` evaluates on each row.
-
-    Spark computes it before the match; but what MATCH_NUMBER() is part of in a condition is
-    computed during the match, as the condition itself is, so that it has operations.
-    """
+    """What the aggregate at `index` evaluates on each row."""
     with reader.inside(index):
-        tree = reader.between(start, end)
-    if reader.scope.clause is ClausePart.DEFINE and MATCH_NUMBER in tree.references:
-        return tree
-    return Term(tree.pieces, tree.span, written_operations(tree))
+        return reader.between(start, end)
 
 
 def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:

@@ -8,7 +8,16 @@ from enum import Enum
 
 from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
-from matchrec.plan.expression import Operation, Scalar, Term, names_of
+from matchrec.plan.expression import (
+    Aggregate,
+    Operation,
+    Reference,
+    Scalar,
+    Term,
+    names_of,
+    with_references,
+    with_terms,
+)
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import Relation, is_connect
@@ -26,6 +35,10 @@ class Number(Enum):
 
 
 NAMED = {"DOUBLE": Number.FLOATING, "FLOAT": Number.FLOATING, "REAL": Number.FLOATING}
+
+
+AGGREGATES = {"avg": Number.FLOATING, "mean": Number.FLOATING}
+"""What aggregates of whole numbers are; all others are taken for what they add up."""
 
 
 def with_doubles(
@@ -68,13 +81,19 @@ class Doubles:
     def written(self, scalar: Scalar) -> Scalar:
         """The expression, in which no decimal is compared with a floating-point number."""
         if not isinstance(scalar, Operation):
-            return scalar
+            return with_references(scalar, self.inside)
         scalar = scalar.of_operands(self.written)
         if scalar.operator not in COMPARED | CHOSEN:
             return scalar
         if Number.FLOATING not in map(self.number, scalar.operands):
             return scalar
         return scalar.of_operands(self.as_double)
+
+    def inside(self, reference: Reference) -> Reference:
+        """What an aggregate adds up, so written."""
+        if isinstance(reference, Aggregate):
+            return with_terms(reference, self.written)
+        return reference
 
     def as_double(self, scalar: Scalar) -> Scalar:
         """A decimal as a DOUBLE, all else as it is."""
@@ -94,8 +113,10 @@ class Doubles:
                 return next((one for one in Number if one in numbers), None)
             case Operation():
                 return None
-        if scalar.references:
-            return self.of_column(names_of(scalar))
+            case Term((Aggregate(function, _, (argument, *_)),)):
+                return self.number(argument) or AGGREGATES.get(function)
+            case Term() if scalar.references:
+                return self.of_column(names_of(scalar))
         return Number.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
 
 
