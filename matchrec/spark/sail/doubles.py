@@ -27,17 +27,17 @@ CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "NULLIF", "GREATEST", "LEAST"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})
 
 
-class Number(Enum):
+class Fractional(Enum):
     """What a number is that is no whole number."""
 
     FLOATING = "floating"
     DECIMAL = "decimal"
 
 
-NAMED = {"DOUBLE": Number.FLOATING, "FLOAT": Number.FLOATING, "REAL": Number.FLOATING}
+NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
 
-AGGREGATES = {"avg": Number.FLOATING, "mean": Number.FLOATING}
+AGGREGATES = {"avg": Fractional.FLOATING, "mean": Fractional.FLOATING}
 """What aggregates of whole numbers are; all others are taken for what they add up."""
 
 
@@ -51,7 +51,7 @@ def with_doubles(
     """
     types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
     spark = relation.runner.spark
-    if Number.FLOATING not in types.values() or not is_connect(spark):
+    if Fractional.FLOATING not in types.values() or not is_connect(spark):
         return plan
     if not compares_as_decimals(spark):
         return plan
@@ -65,18 +65,18 @@ def with_doubles(
     )
 
 
-def number_of(kind: DataType) -> Number | None:
+def number_of(kind: DataType) -> Fractional | None:
     """What values of a type are."""
     if isinstance(kind, DecimalType):
-        return Number.DECIMAL
-    return Number.FLOATING if isinstance(kind, DoubleType | FloatType) else None
+        return Fractional.DECIMAL
+    return Fractional.FLOATING if isinstance(kind, DoubleType | FloatType) else None
 
 
 @dataclass(frozen=True)
 class Doubles:
     """Writes decimals as doubles. of_column: what a column is, by its names."""
 
-    of_column: Callable[[tuple[str, ...]], Number | None]
+    of_column: Callable[[tuple[str, ...]], Fractional | None]
 
     def written(self, scalar: Scalar) -> Scalar:
         """The expression, in which no decimal is compared with a floating-point number."""
@@ -85,7 +85,7 @@ class Doubles:
         scalar = scalar.of_operands(self.written)
         if scalar.operator not in COMPARED | CHOSEN:
             return scalar
-        if Number.FLOATING not in map(self.number, scalar.operands):
+        if Fractional.FLOATING not in map(self.number, scalar.operands):
             return scalar
         return scalar.of_operands(self.as_double)
 
@@ -97,27 +97,27 @@ class Doubles:
 
     def as_double(self, scalar: Scalar) -> Scalar:
         """A decimal as a DOUBLE, all else as it is."""
-        if self.number(scalar) is not Number.DECIMAL:
+        if self.number(scalar) is not Fractional.DECIMAL:
             return scalar
         if isinstance(scalar, Term) and not scalar.references:
             return replace(scalar, pieces=("CAST(", *scalar.pieces, " AS DOUBLE)"))
         return Operation("CAST", ("CAST(", scalar, " AS DOUBLE)"), scalar.span, words=("DOUBLE",))
 
-    def number(self, scalar: Scalar) -> Number | None:
+    def number(self, scalar: Scalar) -> Fractional | None:
         """What an expression is, as far as its text and its columns tell."""
         match scalar:
             case Operation("CAST", _):
                 return NAMED.get(" ".join(scalar.words))
             case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
                 numbers = {*map(self.number, operands)}
-                return next((one for one in Number if one in numbers), None)
+                return next((one for one in Fractional if one in numbers), None)
             case Operation():
                 return None
             case Term((Aggregate(function, _, (argument, *_)),)):
                 return self.number(argument) or AGGREGATES.get(function)
             case Term() if scalar.references:
                 return self.of_column(names_of(scalar))
-        return Number.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
+        return Fractional.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
 
 
 def is_decimal(text: str) -> bool:
