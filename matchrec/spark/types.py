@@ -146,11 +146,25 @@ def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> St
     return StructType(
         [
             StructField(
-                wire.read(index), type_of(read, inputs), may_be_null(read, executable, inputs)
+                wire.read(index),
+                type_of(read, inputs),
+                may_be_null(read, executable, inputs),
+                padding_of(read, inputs),
             )
             for index, read in enumerate(executable.reads)
         ]
     )
+
+
+CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # in the metadata of a string that is CHAR(n) in its table
+
+
+def padding_of(read: Read, inputs: Sequence[StructField]) -> dict[str, Any] | None:
+    """The metadata of a read by which Spark pads what it compares with a CHAR(n), if it has any."""
+    match read:
+        case ReadRow(column) | ReadAt(column) if CHAR in inputs[column].metadata:
+            return {CHAR: inputs[column].metadata[CHAR]}
+    return None
 
 
 def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField]) -> bool:
