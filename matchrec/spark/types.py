@@ -143,28 +143,20 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
 
 def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> StructType:
     """The schema of the reads. inputs: the fields of the columns that crossed."""
-    return StructType(
-        [
-            StructField(
-                wire.read(index),
-                type_of(read, inputs),
-                may_be_null(read, executable, inputs),
-                padding_of(read, inputs),
-            )
-            for index, read in enumerate(executable.reads)
-        ]
-    )
+    fields = []
+    for index, read in enumerate(executable.reads):
+        nullable = may_be_null(read, executable, inputs)
+        padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
+        fields.append(StructField(wire.read(index), type_of(read, inputs), nullable, padding))
+    return StructType(fields)
 
 
-CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # in the metadata of a string that is CHAR(n) in its table
+CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # in the metadata of a text that is CHAR(n) in its table
 
 
-def padding_of(read: Read, inputs: Sequence[StructField]) -> dict[str, Any] | None:
-    """The metadata of a read by which Spark pads what it compares with a CHAR(n), if it has any."""
-    match read:
-        case ReadRow(column) | ReadAt(column) if CHAR in inputs[column].metadata:
-            return {CHAR: inputs[column].metadata[CHAR]}
-    return None
+def padding_of(field: StructField) -> dict[str, str] | None:
+    """The metadata by which Spark pads what it compares with a CHAR(n); None of other columns."""
+    return {CHAR: field.metadata[CHAR]} if CHAR in field.metadata else None
 
 
 def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField]) -> bool:

@@ -349,3 +349,22 @@ def test_sums_of_many_digits_that_are_not_too_large(spark: SparkSession) -> None
         PATTERN (A+) DEFINE A AS id >= 0"""
     found = matchrec.match_recognize(frame, clause).collect()
     assert [row.s for row in found] == [0, Decimal("-" + NINES), 0, Decimal("-" + NINES)]
+
+
+def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
+    """As Spark pads it: in its table, `k` of CHAR(4) is 'a   ', and `k = 'a'` is true."""
+    spark.sql("CREATE TABLE padded (k CHAR(4), c CHAR(3), n INT) USING parquet")
+    spark.sql("INSERT INTO padded VALUES ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 1)")
+    rule = "PATTERN (A B) DEFINE A AS c = 'x'"
+    query = f"""SELECT * FROM padded MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
+        MEASURES A.c = 'x' AS begins_with_x, PREV(B.c) IN ('x', 'z') AS comes_after_x, B.n AS n
+        {rule}) WHERE k = 'a'"""
+    try:
+        (row,) = matchrec.sql(spark, query).collect()
+        assert tuple(row)[1:] == (True, True, 2)
+        found = matchrec.match_rules(
+            spark.table("padded"), {"rule": rule}, order_by="n", partition_by="k"
+        )
+        assert found.matches.where("k = 'a'").count() == 1
+    finally:
+        spark.sql("DROP TABLE padded")

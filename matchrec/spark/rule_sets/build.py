@@ -41,7 +41,7 @@ from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
-from matchrec.spark.types import OrderTimes, schema_of_reads, struct_of
+from matchrec.spark.types import OrderTimes, padding_of, schema_of_reads, struct_of
 from matchrec.spark.wire import SelectItem
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_ty
     order = inputs[rule_set.order].dataType
     event = {name: inputs[place].dataType for name, place in rule_set.events.items()}
     events = struct_of(event | {VARIABLE: spark_types.StringType()})
-    keys = {wire.key(i): inputs[place].dataType for i, place in enumerate(rule_set.keys)}
+    keys = [
+        spark_types.StructField(wire.key(i), one.dataType, metadata=padding_of(one))
+        for i, one in enumerate(inputs[place] for place in rule_set.keys)
+    ]
     known = {
         wire.ROW_NUMBER: spark_types.LongType(),
         wire.FIRST: order,
@@ -88,7 +91,8 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_ty
         [
             spark_types.StructField(wire.RULE, number, nullable=False),
             spark_types.StructField(wire.KIND, number, nullable=False),
-            *struct_of(keys | known),
+            *keys,
+            *struct_of(known),
             *slots,
         ]
     )
