@@ -168,8 +168,8 @@ def project(relation: Relation, executable: Executable, matched: DataFrame) -> D
     """The scalar SQL around the reads, and the names of the result."""
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable)
-    items = list(map(str, result_items(executable, range(len(executable.reads)))))
-    return relation.runner.typed(relation.runner.select(matched, items), ", ".join(items))
+    items = result_items(executable, range(len(executable.reads)))
+    return relation.runner.select_typed(matched, list(map(str, items)))
 
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:

@@ -253,8 +253,9 @@ class Runner:
             for place, one in enumerate(found)
         ]
 
-    def typed(self, frame: DataFrame, text: str) -> DataFrame:
-        """The DataFrame, whose schema has the types of its values. text: as of `fields`."""
+    def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
+        """As `select`, from rows that have their types: the schema has those of the values."""
+        frame, text = self.select(frame, items), ", ".join(items)
         if not (is_connect(self.spark) and CHOICE.search(text)):
             return frame
         fields = self.fields(frame, text)

@@ -286,7 +286,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
             matched = own.selectExpr(*reads)
             return project(question.relation, linked.executable, matched)
         items = [str(one) for one in items_of_rule(built, number)]
-        return runner.analyse(runner.typed(runner.select(own, items), ", ".join(items)))
+        return runner.analyse(runner.select_typed(own, items))
 
 
 def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:

@@ -382,19 +382,23 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     """The rows of a table in order."""
     if order.rows is None:
         return table
-    first_rows = order.rows[order.begins]
-    partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
     columns = []
     for name in table.column_names:
         values = arrays.column(table, name)
         if order.word is not None and name in order.word.columns:
             values = arrays.as_type(order.word.numbers_of(name), values.type)
-        elif name in sorting.keys and has_one_form(values.type):  # looked up once a partition
-            values = take(take(values, first_rows), partitions)
+        elif name in sorting.keys and has_one_form(values.type):
+            values = of_partitions(values, order.rows, order.begins)
         else:
             values = take(values, order.rows)
         columns.append(values)
     return pa.Table.from_arrays(columns, schema=table.schema)
+
+
+def of_partitions(values: pa.Array, rows: IntArray, begins: BoolArray) -> pa.Array:
+    """A column that is the same in all rows of a partition: looked up once for each."""
+    partitions = np.cumsum(begins, dtype=np.int32) - np.int32(1)
+    return take(take(values, rows[begins]), partitions)
 
 
 def has_one_form(kind: pa.DataType) -> bool:
@@ -415,5 +419,5 @@ def with_begins(table: pa.Table, order: Order) -> pa.Table:
     field = table.schema.field(place)
     bits = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS))
     marked = bits & ~1
-    np.bitwise_or(marked, order.begins, out=marked)
+    marked |= order.begins
     return table.set_column(place, field, arrays.arrow_of(marked))
