@@ -31,6 +31,7 @@ from matchrec.plan.expression import (
     Classifier,
     Navigation,
     Reference,
+    Scalar,
     Semantics,
     Term,
     column_term,
@@ -216,18 +217,24 @@ def search_only(plan: MatchPlan, measures: tuple[Measure, ...]) -> MatchPlan:
     return replace(one_row, partial=None, first_matches=None)
 
 
-def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
-    """The plan with every reference changed: in the condition of a variable, or in a measure."""
+def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
+    """The plan with every expression changed: the condition of a variable, or a measure."""
 
     def definition(one: Definition) -> Definition:
-        changed = with_references(one.condition, lambda each: change(each, one.variable))
-        return replace(one, condition=changed)
+        return replace(one, condition=change(one.condition, one.variable))
 
     def measure(one: Measure) -> Measure:
-        return replace(one, value=with_references(one.value, lambda each: change(each, None)))
+        return replace(one, value=change(one.value, None))
 
     return replace(
         plan,
         definitions=tuple(map(definition, plan.definitions)),
         measures=tuple(map(measure, plan.measures)),
+    )
+
+
+def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
+    """The plan with every reference changed: in the condition of a variable, or in a measure."""
+    return with_expressions(
+        plan, lambda scalar, name: with_references(scalar, lambda each: change(each, name))
     )

@@ -18,12 +18,13 @@ from matchrec.plan.expression import (
     with_references,
     with_terms,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import Relation, is_connect
 
-COMPARED = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>", "BETWEEN", "IN"})
-CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "NULLIF", "GREATEST", "LEAST"})
+COMPARED = COMPARISONS | {"BETWEEN", "IN", "NULLIF"}
+CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})
 
 
@@ -36,9 +37,11 @@ class Fractional(Enum):
 
 NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
+AVERAGES = frozenset({"avg", "mean"})
+"""Aggregates that are floating of whole numbers."""
 
-AGGREGATES = {"avg": Fractional.FLOATING, "mean": Fractional.FLOATING}
-"""What aggregates of whole numbers are; all others are taken for what they add up."""
+ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_value", "last_value"}
+"""Aggregates that are floating of floating numbers, and decimal of decimals."""
 
 
 def with_doubles(
@@ -49,20 +52,14 @@ def with_doubles(
     Spark makes them so by itself. Some sessions make decimals of both, of 15 digits after the
     point: 0.1D + 0.2D equals 0.3 then, and NaN is an error. find: the input's column of some names.
     """
-    types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
     spark = relation.runner.spark
-    if Fractional.FLOATING not in types.values() or not is_connect(spark):
+    if not is_connect(spark):
         return plan
-    if not compares_as_decimals(spark):
+    types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
+    if Fractional.FLOATING not in types.values() or not compares_as_decimals(spark):
         return plan
-    written = Doubles(lambda names: types.get(find(names) or "")).written
-    return replace(
-        plan,
-        definitions=tuple(
-            replace(one, condition=written(one.condition)) for one in plan.definitions
-        ),
-        measures=tuple(replace(one, value=written(one.value)) for one in plan.measures),
-    )
+    doubles = Doubles(lambda names: types.get(find(names) or ""))
+    return with_expressions(plan, lambda scalar, _: doubles.written(scalar))
 
 
 def number_of(kind: DataType) -> Fractional | None:
@@ -85,7 +82,8 @@ class Doubles:
         scalar = scalar.of_operands(self.written)
         if scalar.operator not in COMPARED | CHOSEN:
             return scalar
-        if Fractional.FLOATING not in map(self.number, scalar.operands):
+        deciding = scalar.operands[:1] if scalar.operator == "NULLIF" else scalar.operands
+        if Fractional.FLOATING not in map(self.number, deciding):
             return scalar
         return scalar.of_operands(self.as_double)
 
@@ -111,10 +109,14 @@ class Doubles:
             case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
                 numbers = {*map(self.number, operands)}
                 return next((one for one in Fractional if one in numbers), None)
+            case Operation("NULLIF", (first, *_)):
+                return self.number(first)
             case Operation():
                 return None
             case Term((Aggregate(function, _, (argument, *_)),)):
-                return self.number(argument) or AGGREGATES.get(function)
+                is_average = function in AVERAGES and names_of(argument) != ()
+                found = self.number(argument) if function in ALIKE else None
+                return Fractional.FLOATING if is_average and found is None else found
             case Term() if scalar.references:
                 return self.of_column(names_of(scalar))
         return Fractional.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
