@@ -366,6 +366,19 @@ def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Sca
     return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
 
 
+def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
+    """The expression with every operation changed, operands first, inside of aggregates too."""
+    if isinstance(scalar, Operation):
+        return change(scalar.of_operands(lambda one: with_operations(one, change)))
+
+    def inside(reference: Reference) -> Reference:
+        if isinstance(reference, Aggregate):
+            return with_terms(reference, lambda one: with_operations(one, change))
+        return reference
+
+    return with_references(scalar, inside)
+
+
 def with_final_semantics(scalar: Scalar) -> Scalar:
     """The expression with every reference seen with final semantics."""
     return with_references(scalar, lambda one: with_semantics(one, Semantics.FINAL))

@@ -27,6 +27,7 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
+from matchrec.spark.padding import with_padding
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.zones import as_spark_has_it
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
@@ -190,6 +191,7 @@ class Question:
         for rule in rules:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
+                plan = with_padding(plan, relation, columns.find)
                 plan = with_doubles(plan, relation, columns.find)
             found.append(replace(rule, plan=plan))
         return Question(tuple(found), relation, columns, options, use)

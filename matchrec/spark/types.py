@@ -159,6 +159,12 @@ def padding_of(field: StructField) -> dict[str, str] | None:
     return {CHAR: field.metadata[CHAR]} if CHAR in field.metadata else None
 
 
+def length_of(field: StructField) -> int | None:
+    """The n of a column of CHAR(n); None of other columns."""
+    kind, _, length = str(field.metadata.get(CHAR, "")).rstrip(")").partition("(")
+    return int(length) if kind == "char" else None
+
+
 def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField]) -> bool:
     """Whether a read can be NULL, as Spark says of the same value."""
     match read:

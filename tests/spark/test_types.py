@@ -368,3 +368,52 @@ def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
         assert found.matches.where("k = 'a'").count() == 1
     finally:
         spark.sql("DROP TABLE padded")
+
+
+PAIRS = (
+    "PREV(c) = 'a'",
+    "PREV(c) < c5",
+    "X.c = A.c5",
+    "(X.c) = (A.c5)",
+    "'x' = X.c OR X.c <=> A.c",
+    "PREV(c) IN ('zzzz', NULL, 'a')",
+    "PREV(c) IN ('zzzz', 'a')",
+    "X.c IN (A.c5, 'ab')",
+    "X.c NOT IN ('a', A.c5)",
+    "X.c = A.t",
+    "CASE X.c WHEN 'a' THEN A.c5 = 'b' WHEN A.c5 THEN TRUE ELSE A.c5 = 'a' END",
+    "CASE PREV(c) WHEN 'a' THEN TRUE END",
+    "DECODE(X.c, 'a', 1, A.c5, 2, 3) < 3",
+)
+
+
+@pytest.mark.slow
+def test_chars_of_two_rows_are_compared_as_those_of_one(spark: SparkSession) -> None:
+    """As Spark compares the columns of a pair of rows, which it pads."""
+    spark.sql("CREATE TABLE pairs (n INT, c CHAR(3), c5 CHAR(5), t STRING) USING parquet")
+    spark.sql("""INSERT INTO pairs VALUES (1, 'a', 'a', 'a'), (2, 'a', 'b', 'a  '),
+        (3, 'b', 'a', 'b'), (4, 'ab', 'b', 'ab '), (5, NULL, 'ab', 'a'), (6, 'x', NULL, 'x')""")
+    skip = "AFTER MATCH SKIP TO NEXT ROW PATTERN (X A)"
+    rules = {one: f"{skip} DEFINE A AS {one}" for one in PAIRS}
+    pairs = ", ".join(f"({of_pair(one)}) AS `{place}`" for place, one in enumerate(PAIRS))
+    joined = spark.sql(f"SELECT {pairs}, A.n FROM pairs A JOIN pairs X ON X.n + 1 = A.n").collect()
+    expected = {
+        (rule, *row[-1:])
+        for row in joined
+        for rule, holds in zip(PAIRS, row, strict=False)
+        if holds
+    }
+    try:
+        for sort in ("auto", "spark"):
+            matches = matchrec.match_rules(
+                spark.table("pairs"), rules, order_by="n", options=matchrec.Options(sort=sort)
+            ).matches
+            assert {*map(tuple, matches.select("rule", "end_time").collect())} == expected, sort
+    finally:
+        spark.sql("DROP TABLE pairs")
+
+
+def of_pair(condition: str) -> str:
+    """The condition over two rows, X before A."""
+    with_own = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
+    return re.sub(r"PREV\((\w+)\)", r"X.\1", with_own)

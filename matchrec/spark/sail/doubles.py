@@ -8,16 +8,7 @@ from enum import Enum
 
 from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
-from matchrec.plan.expression import (
-    Aggregate,
-    Operation,
-    Reference,
-    Scalar,
-    Term,
-    names_of,
-    with_references,
-    with_terms,
-)
+from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, names_of, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.sail.probes import compares_as_decimals
@@ -59,7 +50,7 @@ def with_doubles(
     if Fractional.FLOATING not in types.values() or not compares_as_decimals(spark):
         return plan
     doubles = Doubles(lambda names: types.get(find(names) or ""))
-    return with_expressions(plan, lambda scalar, _: doubles.written(scalar))
+    return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
 
 
 def number_of(kind: DataType) -> Fractional | None:
@@ -75,23 +66,15 @@ class Doubles:
 
     of_column: Callable[[tuple[str, ...]], Fractional | None]
 
-    def written(self, scalar: Scalar) -> Scalar:
-        """The expression, in which no decimal is compared with a floating-point number."""
-        if not isinstance(scalar, Operation):
-            return with_references(scalar, self.inside)
-        scalar = scalar.of_operands(self.written)
-        if scalar.operator not in COMPARED | CHOSEN:
-            return scalar
-        deciding = scalar.operands[:1] if scalar.operator == "NULLIF" else scalar.operands
+    def written(self, operation: Operation) -> Operation:
+        """The operation, in which no decimal is compared with a floating-point number."""
+        if operation.operator not in COMPARED | CHOSEN:
+            return operation
+        is_first = operation.operator == "NULLIF"
+        deciding = operation.operands[:1] if is_first else operation.operands
         if Fractional.FLOATING not in map(self.number, deciding):
-            return scalar
-        return scalar.of_operands(self.as_double)
-
-    def inside(self, reference: Reference) -> Reference:
-        """What an aggregate adds up, so written."""
-        if isinstance(reference, Aggregate):
-            return with_terms(reference, self.written)
-        return reference
+            return operation
+        return operation.of_operands(self.as_double)
 
     def as_double(self, scalar: Scalar) -> Scalar:
         """A decimal as a DOUBLE, all else as it is."""
