@@ -10,7 +10,7 @@ analysis.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,38 +46,46 @@ def live_registers(
     kept: Mapping[int, RegisterSet] | None = None,
 ) -> list[RegisterSet]:
     """The live registers of every state. steps, reads: by variable. kept: live in any case."""
-    live: list[RegisterSet] = [(kept or {}).get(state, frozenset()) for state in range(states)]
-    changed = True
-    while changed:
-        changed = False
-        for move in reversed(moves):
-            after = reads[move.test] | live[move.target]
-            before = needed_before(steps[move.variable], after) | live[move.source]
-            changed = changed or before != live[move.source]
-            live[move.source] = before
-    return live
+    live: list[set[int]] = [set((kept or {}).get(state, ())) for state in range(states)]
+    needed = [dependences(one) for one in steps]
+    into: list[list[Move]] = [[] for _ in range(states)]
+    waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
+
+    def need(move: Move, register: int) -> None:
+        """A register is read once the row of a move is mapped."""
+        for before in needed[move.variable].get(register, {register}) - live[move.source]:
+            live[move.source].add(before)
+            waiting.append((move.source, before))
+
+    for move in moves:
+        into[move.target].append(move)
+        for register in reads[move.test]:
+            need(move, register)
+    while waiting:
+        state, register = waiting.pop()
+        for move in into[state]:
+            need(move, register)
+    return [*map(frozenset, live)]
 
 
-def needed_before(steps: tuple[Step, ...], after: RegisterSet) -> RegisterSet:
-    """The registers whose value before `steps` matters to the registers `after` them."""
-    needed = set(after)
-    for _ in useful(steps, needed):
-        pass
-    return frozenset(needed)
+def dependences(steps: tuple[Step, ...]) -> dict[int, RegisterSet]:
+    """By register that the steps write, the registers before them on which its value depends."""
+    found: dict[int, RegisterSet] = {}
+    for step in steps:
+        read = (found.get(register, frozenset({register})) for register in step.reads)
+        found |= dict.fromkeys(step.writes, frozenset().union(*read))
+    return found
 
 
 def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...]:
     """The steps without those that no register of `after` depends on."""
-    return tuple(reversed(tuple(useful(steps, set(after)))))
-
-
-def useful(steps: tuple[Step, ...], needed: set[int]) -> Iterator[Step]:
-    """The steps on which `needed` depends, last first; it becomes what is needed before them."""
+    found, needed = [], set(after)
     for step in reversed(steps):
         if not needed.isdisjoint(step.writes):
             needed.difference_update(step.writes)
             needed.update(step.reads)
-            yield step
+            found.append(step)
+    return tuple(reversed(found))
 
 
 JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP})

@@ -59,6 +59,9 @@ CONDITIONS: Mapping[str, Text] = {
     "GREATEST on the run": lambda n: defined(f"greatest({many(n, 'A.x + #', ', ')}) > x"),
     "GREATEST of computed values": lambda n: defined(f"greatest({many(n, 'A.x + x', ', ')}) > 1"),
     "lambdas": lambda n: defined(many(n, "exists(array(x), e -> e > #)", " OR ")),
+    "rows back on the run": lambda n: query(
+        f"B AS LAST(x, {n}) > 1 AND LAST(CLASSIFIER(), {n}) = 'A'", pattern="A B*"
+    ),
     "subqueries": lambda n: defined(many(n, "x > (SELECT max(id) FROM range(#))", " OR ")),
     "RUNNING": lambda n: defined(many(n, "RUNNING sum(A.x) > #", " OR ")),
     "calls": lambda n: defined(many(n, "abs(x + #) > 1", " OR ")),

@@ -1,5 +1,7 @@
+from random import Random
+
 from matchrec.evaluate import instructions as op
-from matchrec.evaluate.link import Move, live_registers, needed_before, useful_steps
+from matchrec.evaluate.link import Move, dependences, live_registers, useful_steps
 from matchrec.evaluate.registers import Registers, RowOf, Step
 from matchrec.plan.expression import End
 
@@ -25,7 +27,33 @@ def test_steps_that_nothing_depends_on_are_dropped() -> None:
     steps = (Step(op.COPY, 1, 0), Step(op.SET_ROW, 0), Step(op.ADD_ONE, 2))
     assert useful_steps(steps, frozenset({1})) == (Step(op.COPY, 1, 0),)
     assert useful_steps(steps, frozenset({0})) == (Step(op.SET_ROW, 0),)
-    assert needed_before(steps, frozenset({1, 2})) == {0, 2}
+    assert dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
+
+
+def test_live_are_those_that_some_path_reads() -> None:
+    """As turn by turn, until nothing changes, what is read later is read on each move before."""
+    for seed in range(300):
+        random = Random(seed)
+        steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
+        moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
+        reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
+        kept = {random.randrange(4): frozenset({random.randrange(8)})}
+        live = [set(kept.get(state, ())) for state in range(4)]
+        for move in moves * 64:
+            needed = reads[move.test] | live[move.target]
+            for step in reversed(steps[move.variable]):
+                if not needed.isdisjoint(step.writes):
+                    needed = needed.difference(step.writes).union(step.reads)
+            live[move.source] |= needed
+        assert live_registers(moves, 4, steps, reads, kept) == live, seed
+
+
+def random_step(random: Random) -> Step:
+    operation = random.choice(
+        [op.SET_ROW, op.COPY, op.COPY_AT, op.SET_AT, op.ADD_ONE, op.SUM_INTEGER]
+    )
+    a, b, c = (random.randrange(7) for _ in range(3))
+    return Step(operation, a, b, c)
 
 
 def test_last_rows_shift_from_the_far_end() -> None:
