@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -59,6 +60,21 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """On Spark modules of which this run has no test; None leaves it to others."""
+    if not is_part_of_spark(config) or collection_path.suffix != ".py":
+        return None
+    module = collection_path.relative_to(config.rootpath).as_posix()
+    return None if on_engines.may_have_tests_for_spark(module) else True
+
+
+def is_part_of_spark(config: pytest.Config) -> bool:
+    """Whether the run has a part of the tests on Spark, and nobody wants one of them."""
+    if any("::" in argument for argument in config.args):
+        return False
+    return config.getoption("--on") == "spark" and not config.getoption("--whole")
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m is looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
@@ -67,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = items
     if not any("::" in argument for argument in config.args):  # else somebody wants this one
         chosen = list(in_this_run(items))
-        if config.getoption("--on") == "spark" and not config.getoption("--whole"):
+        if is_part_of_spark(config):
             chosen = on_engines.for_spark(chosen)
     if config.getoption("--on") == "sail":
         chosen = on_engines.for_sail(chosen)

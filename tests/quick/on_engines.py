@@ -2,7 +2,8 @@
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
     pytest --on spark           the first test of every third module that is Spark's own, on the
-                                newest Spark the second of the others; one of 200 of all else
+                                newest Spark the second of the others; of every fifth module
+                                of all else one test of 60
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -28,7 +29,8 @@ from tests.quick.scale import is_drawn
 
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
-PART = 200  # of tests that run on Sail, one of so many runs on Spark as well
+PART_OF_MODULES = 5  # of modules that run on Sail, so many have tests that run on Spark as well
+PART = 60  # of the tests of such a module, one of so many
 OF_OLDER = 3  # of so many modules that are Spark's own, one runs on an older Spark
 
 
@@ -74,6 +76,21 @@ def for_sail(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     return chosen
 
 
+def may_have_tests_for_spark(module: str) -> bool:
+    """Whether the part of Spark may have tests of a module; those of others are not collected."""
+    own = [
+        one for one in entries() if one.begins.startswith(module) or module.startswith(one.begins)
+    ]
+    if is_drawn(module, PART_OF_MODULES) or any(one.word == "newest" for one in own):
+        return True
+    return bool(own) and is_drawn_of_own(module)
+
+
+def is_drawn_of_own(module: str) -> bool:
+    """Whether this Spark has a test of a module with tests that are Spark's own."""
+    return is_drawn(module, OF_OLDER) is not is_newest()
+
+
 def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """A part of what is Spark's own, and a smaller one of all else that has a session.
 
@@ -85,11 +102,12 @@ def for_spark(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     for item in items:
         entry, module = entry_of(item, table), item.nodeid.partition("::")[0]
         if entry is None:
-            now = has_session(item) and is_drawn(item.nodeid, PART)
+            is_part = is_drawn(module, PART_OF_MODULES) and is_drawn(item.nodeid, PART)
+            now = has_session(item) and is_part
         elif entry.word == "newest":
             now = newest
         else:
-            now = own[module] == int(newest) and is_drawn(module, OF_OLDER) is not newest
+            now = own[module] == int(newest) and is_drawn_of_own(module)
             own[module] += 1
         if now:
             chosen.append(item)
