@@ -24,6 +24,7 @@ from tests.quick.scale import (
     batches,
     choose_settings_of_spark,
     examples,
+    is_drawn,
     is_now,
     some_of,
 )
@@ -35,6 +36,7 @@ choose_settings_of_spark()
 
 
 LONG = ("slow", "night")
+OF_QUICK = 4  # where nobody names tests, a quick run has one of so many, a full run the others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,19 +72,34 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def is_part_of_spark(config: pytest.Config) -> bool:
     """Whether the run has a part of the tests on Spark, and nobody wants one of them."""
-    if any("::" in argument for argument in config.args):
+    if wants_some(config):
         return False
     return config.getoption("--on") == "spark" and not config.getoption("--whole")
 
 
+def wants_some(config: pytest.Config) -> bool:
+    """Whether somebody has named some tests."""
+    return any("::" in argument for argument in config.args)
+
+
+def wants_all_of_some(config: pytest.Config) -> bool:
+    """Whether somebody has named some tests, or files, folders or words in names."""
+    every = {config.rootpath, config.rootpath / "tests"}
+    named = {(config.rootpath / argument).resolve() for argument in config.args}
+    return bool(config.getoption("keyword")) or not named <= every
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m is looked at
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    has_all = wants_all_of_some(config) or is_part_of_spark(config)
     for item in items:
-        if any(map(item.get_closest_marker, (*LONG, "one_of"))) or has_larger_form(item):
+        is_quick = has_all or is_drawn(item.nodeid, OF_QUICK)
+        marked = any(map(item.get_closest_marker, (*LONG, "one_of"))) or has_larger_form(item)
+        if marked or not is_quick:
             item.add_marker(pytest.mark.larger)
     chosen = items
-    if not any("::" in argument for argument in config.args):  # else somebody wants this one
-        chosen = list(in_this_run(items))
+    if not wants_some(config):
+        chosen = list(in_this_run(items, has_all))
         if is_part_of_spark(config):
             chosen = on_engines.for_spark(chosen)
     if config.getoption("--on") == "sail":
@@ -91,8 +108,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = chosen
 
 
-def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """What a run does of all tests: slow ones in a full run or at night, of others a part."""
+def in_this_run(items: list[pytest.Item], has_all: bool) -> Iterator[pytest.Item]:
+    """What a run does of all tests: slow ones in a full run or at night, of others a part.
+
+    has_all: whether it has all of those without a mark.
+    """
     for item in items:
         mark = item.get_closest_marker("one_of")
         if item.get_closest_marker("night") is not None:
@@ -101,8 +121,10 @@ def in_this_run(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             now = FULL
         elif mark is not None:
             now = is_now(item.nodeid, *mark.args)
-        else:
+        elif has_all or (FULL and has_larger_form(item)):
             now = True
+        else:
+            now = is_drawn(item.nodeid, OF_QUICK) is not FULL
         if now:
             yield item
 
