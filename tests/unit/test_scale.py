@@ -55,8 +55,25 @@ def test_a_slow_test_is_in_full_runs_whatever_its_number(
         SimpleNamespace(number=number, nodeid=f"test_{number}", get_closest_marker=one.get)
         for number, one in enumerate(marks)
     ]
-    found: Any = conftest.in_this_run(items)
+    found: Any = conftest.in_this_run(items, has_all=True)
     assert [one.number for one in found] == done
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("has_larger_form", [False, True])
+def test_a_test_without_a_mark_is_in_one_run_or_the_other(
+    monkeypatch: pytest.MonkeyPatch, full: bool, has_larger_form: bool
+) -> None:
+    monkeypatch.setattr(conftest, "FULL", full)
+    monkeypatch.setattr(conftest, "has_larger_form", lambda _: has_larger_form)
+    items: list[Any] = [
+        SimpleNamespace(nodeid=f"test_{number}", get_closest_marker={}.get) for number in range(8)
+    ]
+    quick = [one for one in items if scale.is_drawn(one.nodeid, conftest.OF_QUICK)]
+    assert 0 < len(quick) < len(items)
+    others = items if has_larger_form else [one for one in items if one not in quick]
+    assert [*conftest.in_this_run(items, has_all=False)] == (others if full else quick)
+    assert [*conftest.in_this_run(items, has_all=True)] == items
 
 
 @pytest.mark.parametrize(("newest", "done"), [(False, "a"), (True, "fh")])
