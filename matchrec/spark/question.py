@@ -9,12 +9,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StringType
 
 from matchrec import arguments
 from matchrec.compile.path import Draft, draft
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
+from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
@@ -27,11 +29,10 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
-from matchrec.spark.padding import with_padding
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.zones import as_spark_has_it
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
-from matchrec.spark.types import value_type
+from matchrec.spark.types import length_of, value_type
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
@@ -191,7 +192,7 @@ class Question:
         for rule in rules:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
-                plan = with_padding(plan, relation, columns.find)
+                plan = padded(plan, relation, columns)
                 plan = with_doubles(plan, relation, columns.find)
             found.append(replace(rule, plan=plan))
         return Question(tuple(found), relation, columns, options, use)
@@ -248,6 +249,18 @@ class Question:
     def ansi(self) -> bool:
         """Whether overflow is an error."""
         return self.runner.setting("spark.sql.ansi.enabled") == "true"
+
+
+def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
+    """The plan, in whose conditions a CHAR(n) of another row is padded as one of the row itself."""
+    lengths = {one.name: length_of(one) for one in relation.rows.schema.fields}
+    if not any(lengths.values()):
+        return plan
+
+    def is_text(constant: str) -> bool:
+        return relation.type_of(constant) == StringType()
+
+    return Padding(lambda names: lengths.get(columns.find(names) or ""), is_text).of_plan(plan)
 
 
 def check_steps(plan: MatchPlan, most: int | None) -> None:

@@ -9,44 +9,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql.types import StringType
-
 from matchrec.conditions.split import is_bare
 from matchrec.plan.expression import ColumnReference, Operation, Reference, Scalar, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
-from matchrec.spark.session import Relation
-from matchrec.spark.types import length_of
 
 CHOSEN_BY = frozenset({"CASE OF", "DECODE"})  # x, a value to compare it with, what it is then, ...
 
 
-def with_padding(
-    plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
-) -> MatchPlan:
-    """The plan, in whose conditions a CHAR(n) of another row is padded as one of the row itself.
-
-    find: the input's column of some names.
-    """
-    lengths = {one.name: length_of(one) for one in relation.rows.schema.fields}
-    if not any(lengths.values()):
-        return plan
-    padding = Padding(relation, lambda names: lengths.get(find(names) or ""))
-
-    def change(scalar: Scalar, variable: str | None) -> Scalar:
-        if variable is None:  # of a measure, which Spark computes of columns of CHAR(n)
-            return scalar
-        return with_operations(scalar, lambda one: padding.padded(one, variable))
-
-    return with_expressions(plan, change)
-
-
 @dataclass(frozen=True)
 class Padding:
-    """Pads what is compared. of_column: the n of a column of CHAR(n), by its names."""
+    """Pads what is compared.
 
-    relation: Relation
-    of_column: Callable[[tuple[str, ...]], int | None]
+    length_of: the n of a column of CHAR(n), by its names. is_text: whether a constant is a text.
+    """
+
+    length_of: Callable[[tuple[str, ...]], int | None]
+    is_text: Callable[[str], bool]
+
+    def of_plan(self, plan: MatchPlan) -> MatchPlan:
+        """The plan, in whose conditions a CHAR(n) of another row is padded as one of their own.
+
+        Measures are as they were: Spark computes them of columns of CHAR(n).
+        """
+
+        def change(scalar: Scalar, variable: str | None) -> Scalar:
+            if variable is None:
+                return scalar
+            return with_operations(scalar, lambda one: self.padded(one, variable))
+
+        return with_expressions(plan, change)
 
     def padded(self, operation: Operation, variable: str) -> Operation:
         """The operation with what it compares of one length, if Spark would make it so.
@@ -74,11 +66,11 @@ class Padding:
         """The length of a text that is a constant or of CHAR(n), as SQL; None of anything else."""
         if not scalar.references:
             text = "".join(map(str, scalar.pieces))
-            return f"LENGTH({text})" if self.relation.type_of(text) == StringType() else None
+            return f"LENGTH({text})" if self.is_text(text) else None
         column = scalar.references[0]
         if not is_bare(scalar) or not isinstance(column, ColumnReference):
             return None
-        length = self.of_column(column.names)
+        length = self.length_of(column.names)
         return None if length is None else str(length)
 
 
