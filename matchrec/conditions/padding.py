@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from matchrec.conditions.split import is_bare
-from matchrec.plan.expression import ColumnReference, Operation, Reference, Scalar, with_operations
+from matchrec.plan.expression import (
+    ColumnReference,
+    Operation,
+    Reference,
+    Scalar,
+    branches,
+    with_operations,
+)
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 
@@ -81,7 +88,7 @@ def compared_by(operation: Operation) -> tuple[Scalar, ...]:
     """
     operands = operation.operands
     if operation.operator in CHOSEN_BY:
-        return (*operands[:1], *operands[1:-1:2])
+        return branches(operation)[0]
     of_constants = operation.operator == "IN" and not any(one.references for one in operands[1:])
     return operands if of_constants or operation.operator in COMPARISONS else ()
 

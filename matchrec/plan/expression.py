@@ -325,6 +325,21 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
+    """What IF and CASE ask, or `CASE OF` and DECODE compare, and the values of which they are one.
+
+    CASE WHEN a THEN x WHEN b THEN y ELSE z END: (a, b) and (x, y, z)
+    CASE v WHEN a THEN x END: (v, a) and (x,)
+    """
+    operands = choice.operands
+    first = 1 if choice.operator in ("CASE OF", "DECODE") else 0
+    last = first + (len(operands) - first) // 2 * 2
+    if choice.operator == "IF":
+        return operands[:1], operands[1:]
+    asked = operands[:first] + operands[first:last:2]
+    return asked, operands[first + 1 : last : 2] + operands[last:]
+
+
 def amount_of(scalar: Scalar) -> Amount | None:
     """How much an expression is that is a number or an interval as it is written."""
     return scalar.amount if isinstance(scalar, Term) else None

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
-from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, names_of, with_operations
+from matchrec.conditions.typing.arithmetic import MATHEMATICAL
+from matchrec.plan.expression import (
+    Aggregate,
+    Operation,
+    Scalar,
+    Term,
+    branches,
+    names_of,
+    with_operations,
+)
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import Relation, is_connect
 
-COMPARED = COMPARISONS | {"BETWEEN", "IN", "NULLIF"}
+COMPARED = COMPARISONS | {"BETWEEN", "IN"}
+COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
+CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})
 
@@ -25,6 +36,9 @@ class Fractional(Enum):
     FLOATING = "floating"
     DECIMAL = "decimal"
 
+
+WHOLE = frozenset({"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"})
+"""Mathematical functions that are not floating of whole numbers."""
 
 NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
@@ -67,14 +81,25 @@ class Doubles:
     of_column: Callable[[tuple[str, ...]], Fractional | None]
 
     def written(self, operation: Operation) -> Operation:
-        """The operation, in which no decimal is compared with a floating-point number."""
-        if operation.operator not in COMPARED | CHOSEN:
+        """The operation, in which no decimal is brought together with a floating-point number."""
+        groups = [
+            one for one in self.together(operation) if Fractional.FLOATING in map(self.number, one)
+        ]
+        changed = {id(one) for group in groups for one in group}
+        if not changed:
             return operation
-        is_first = operation.operator == "NULLIF"
-        deciding = operation.operands[:1] if is_first else operation.operands
-        if Fractional.FLOATING not in map(self.number, deciding):
-            return operation
-        return operation.of_operands(self.as_double)
+        return operation.of_operands(lambda one: self.as_double(one) if id(one) in changed else one)
+
+    def together(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
+        """The operands that are compared with each other, or of which the operation is one."""
+        operator = operation.operator
+        is_first_floating = operator == "NULLIF" and self.number(operation) is Fractional.FLOATING
+        if operator in COMPARED | CHOSEN or is_first_floating:
+            yield operation.operands
+        if operator in COMPARED_CHOICES:
+            yield branches(operation)[0]
+        if operator in CHOICES:
+            yield branches(operation)[1]
 
     def as_double(self, scalar: Scalar) -> Scalar:
         """A decimal as a DOUBLE, all else as it is."""
@@ -90,12 +115,14 @@ class Doubles:
             case Operation("CAST", _):
                 return NAMED.get(" ".join(scalar.words))
             case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
-                numbers = {*map(self.number, operands)}
-                return next((one for one in Fractional if one in numbers), None)
-            case Operation("NULLIF", (first, *_)):
+                return self.common(operands)
+            case Operation(operator) if operator in CHOICES:
+                return self.common(branches(scalar)[1])
+            case Operation("NULLIF" | "ROUND", (first, *_)):
                 return self.number(first)
-            case Operation():
-                return None
+            case Operation(operator):
+                is_floating = operator in MATHEMATICAL and operator not in WHOLE
+                return Fractional.FLOATING if is_floating else None
             case Term((Aggregate(function, _, (argument, *_)),)):
                 is_average = function in AVERAGES and names_of(argument) != ()
                 found = self.number(argument) if function in ALIKE else None
@@ -103,6 +130,11 @@ class Doubles:
             case Term() if scalar.references:
                 return self.of_column(names_of(scalar))
         return Fractional.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
+
+    def common(self, scalars: Iterable[Scalar]) -> Fractional | None:
+        """What some numbers are together: floating, if one of them is."""
+        numbers = {*map(self.number, scalars)}
+        return next((one for one in Fractional if one in numbers), None)
 
 
 def is_decimal(text: str) -> bool:
