@@ -252,7 +252,7 @@ class Joined:
         """Each place of matches, and over how many incidents it lies."""
         labels = self.labels
         over = f"{labels.same('d', 'm')} AND {OVERLAPS}"
-        marked = self.incidents.selectExpr("*", "TRUE AS __marked")
+        marked = labels.frame.selectExpr(*labels.own, "TRUE AS __marked")
         own = [*labels.named("m"), "m.__low", "m.__high", "m.__count"]
         joined = self.places.alias("m").join(marked.alias("d"), expr(over), "left")
         found = joined.groupBy(*own).agg(expr("count(d.__marked) AS __over"))

@@ -72,7 +72,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
         key=str,
     )
     alarms = sorted(tuple(row) for row in found.alarms.collect())
-    assert alarms == [("a", 2, 3, 1, 1), ("a", 3, 7, 1, 2), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
+    assert alarms == [("a", 2, 3, 1, 2), ("a", 3, 7, 1, 3), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
     assert (found.score.incidents, found.score.hits, found.score.hit_by_several) == (8, 3, 2)
     assert (found.score.matches, found.score.false_alarms) == (4, 2)
     assert str(found).splitlines()[:3] == [

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 import matchrec
-from matchrec import Pattern, RuleMatches
+from matchrec import AfterMatch, Pattern, RuleMatches
 from tests.cases.case_file import CaseFile, QueryRecord, case_files
 from tests.cases.test_queries import register_tables, text_of
 from tests.properties.test_queries import INTERPRETED, settings
@@ -111,6 +111,16 @@ def test_events_of_patterns_cross_as_their_columns(ticks: DataFrame) -> None:
     assert "struct(" not in plan_of(found.rows)
     (row,) = found.rule("falls").where("sym = 'X'").collect()
     assert [tuple(one)[:3] for one in (*row.a, *row.b)] == [("X", 1, 90), ("X", 2, 80)]
+
+
+@pytest.mark.parametrize("skip", ["TO NEXT ROW", "PAST LAST ROW"])
+def test_without_a_match_there_is_no_list_of_its_rows(ticks: DataFrame, skip: str) -> None:
+    stages = Pattern.begin("a").where("price > 80").next("b").where("price > 900")
+    lists = f"""MEASURES collect_list(day) AS days AFTER MATCH SKIP {skip}
+        PATTERN (A B) DEFINE A AS price > 80, B AS price > 900"""
+    rules = {"stages": stages.after_match(AfterMatch.SKIP_TO_NEXT), "lists": lists}
+    found = matchrec.match_rules(ticks, rules, **STREAMS)
+    assert [found.matches.count(), *(found.rule(one).count() for one in rules)] == [0, 0, 0]
 
 
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:

@@ -355,10 +355,10 @@ def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
     """As Spark pads it: in its table, `k` of CHAR(4) is 'a   ', and `k = 'a'` is true."""
     spark.sql("CREATE TABLE padded (k CHAR(4), c CHAR(3), n INT) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('a', 'x', 1), ('a', 'y', 2), ('b', 'x', 1)")
-    rule = "PATTERN (A B) DEFINE A AS c = 'x'"
-    query = f"""SELECT * FROM padded MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
+    rule = "MEASURES A.c = 'x' AS x, B.n AS n PATTERN (A B) DEFINE A AS c = 'x'"
+    query = """SELECT * FROM padded MATCH_RECOGNIZE (PARTITION BY k ORDER BY n
         MEASURES A.c = 'x' AS begins_with_x, PREV(B.c) IN ('x', 'z') AS comes_after_x, B.n AS n
-        {rule}) WHERE k = 'a'"""
+        PATTERN (A B) DEFINE A AS c = 'x') WHERE k = 'a'"""
     try:
         (row,) = matchrec.sql(spark, query).collect()
         assert tuple(row)[1:] == (True, True, 2)
@@ -366,6 +366,8 @@ def test_what_is_compared_with_a_char_is_padded(spark: SparkSession) -> None:
             spark.table("padded"), {"rule": rule}, order_by="n", partition_by="k"
         )
         assert found.matches.where("k = 'a'").count() == 1
+        of_rule = found.rule("rule").where("k = 'a'").collect()
+        assert [tuple(one)[1:] for one in of_rule] == [(True, 2)]
     finally:
         spark.sql("DROP TABLE padded")
 

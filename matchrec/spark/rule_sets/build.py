@@ -60,10 +60,13 @@ def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
         used: Counter[str] = Counter()
         slots = []
         for field in schema_of_reads(rule.executable, inputs).fields:
-            kind = field.dataType.json()
+            kind = f"{field.dataType.json()} {field.metadata}"
             place = places.setdefault((kind, used[kind]), len(fields))
             if place == len(fields):
-                fields.append(spark_types.StructField(wire.read(place), field.dataType))
+                name = wire.read(place)
+                fields.append(
+                    spark_types.StructField(name, field.dataType, metadata=field.metadata)
+                )
             used[kind] += 1
             slots.append(place)
         of_rule.append(tuple(slots))

@@ -247,13 +247,11 @@ class RuleOutput:
             for one in gatherer(rows).divide(events):
                 yield filled(self.schema, self.number, self.of_matches(one) | self.reads(one))
             return
-        if matches.count:
-            for one in gatherer(one_row_each(matches)).divide(events):
-                yield filled(self.schema, self.number, self.of_matches(one))
-        if rows.count:
-            for one in gatherer(rows).divide():
-                kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
-                yield filled(self.schema, self.number, kind | self.reads(one))
+        for one in gatherer(one_row_each(matches)).divide(events):
+            yield filled(self.schema, self.number, self.of_matches(one))
+        for one in gatherer(rows).divide():
+            kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
+            yield filled(self.schema, self.number, kind | self.reads(one))
 
     def reads(self, gatherer: Gatherer) -> Columns:
         """What the rule reads, by its slots."""

@@ -165,9 +165,11 @@ class Gatherer:
         """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
 
         events: columns of which each output row, one for each match, has those of all rows of the
-        match besides. Raises RowTooLarge.
+        match besides. None where there are no rows. Raises RowTooLarge.
         """
         matches, rows = self.reader.matches, self.reader.rows
+        if not rows.count:
+            return
         not_of_rows = matches.totals is not None or matches.pointers is not None
         most = self.longest() * rows.count + self.most_of(events) * len(matches.classifiers)
         if not_of_rows or most <= BYTES_A_BATCH:
