@@ -30,7 +30,7 @@ from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
 from matchrec.spark.sail.doubles import with_doubles
-from matchrec.spark.sail.zones import as_spark_has_it
+from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
 from matchrec.spark.types import length_of, value_type
 
@@ -243,7 +243,7 @@ class Question:
     @cached_property
     def settings(self) -> Settings:
         """The settings of the session that conditions depend on."""
-        return settings_of(self.runner)
+        return with_zone(settings_of(self.runner), self.relation)
 
     @cached_property
     def ansi(self) -> bool:

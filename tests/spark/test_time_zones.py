@@ -51,6 +51,17 @@ def test_the_hour_is_the_session_s(spark: SparkSession, events: str) -> None:
     assert sorted(map(tuple, found)) == [(row, h, h) for row, h in hours if h in (1, 22)]
 
 
+def test_what_is_between_two_rows_is_told_by_clocks(spark: SparkSession, events: str) -> None:
+    """At 6 o'clock of UTC, on row 30, clocks go back: a day later is 23 hours later by them."""
+    found = matchrec.sql(
+        spark,
+        f"""SELECT * FROM {events} MATCH_RECOGNIZE (
+            ORDER BY ts MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
+            PATTERN (A X{{23}} B) DEFINE B AS B.ts - A.ts < INTERVAL '24' HOUR)""",
+    ).collect()
+    assert sorted(one.id for one in found) == [*range(30 - 24, HOURS - 24)]
+
+
 def test_the_day_is_the_session_s(spark: SparkSession, events: str) -> None:
     """As a key, in a query over a WITH whose name a condition reads as well."""
     found = matchrec.sql(

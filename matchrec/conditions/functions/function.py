@@ -36,7 +36,8 @@ class Settings:
 
     time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
     `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
-    quotes: those that a string literal may stand in.
+    quotes: those that a string literal may stand in. casts_in_utc: whether CAST takes the local
+    time of an instant for that in UTC.
     """
 
     time_zone: str = "UTC"
@@ -44,6 +45,7 @@ class Settings:
     timestamp_type: str = "timestamp_ltz"
     keeps_escapes: bool = False
     quotes: str = "'\""
+    casts_in_utc: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from matchrec.conditions.residual import (
     Value,
     values_in,
 )
-from matchrec.conditions.row_column import RowColumn, cast, row_column
+from matchrec.conditions.row_column import RowColumn, cast, local_from_utc, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Choose,
@@ -285,8 +285,14 @@ class Typer(ABC):
         constant = constant_of(step, type_) if type_.family in NUMBERS else None
         if constant is not None:
             return constant
-        missing = step.missing and cast(step.missing, type_.name)
-        recast = Value(cast(step.column, type_.name), step.navigation, missing, step.span)
+        is_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
+
+        def recast_column(column: RowColumn) -> RowColumn:
+            in_utc = is_local and self.settings.casts_in_utc
+            return cast(local_from_utc(column) if in_utc else column, type_.name)
+
+        missing = step.missing and recast_column(step.missing)
+        recast = Value(recast_column(step.column), step.navigation, missing, step.span)
         return Typed(self.read_value(recast, type_), type_)
 
 

@@ -43,7 +43,7 @@ row_not_computed = run_error("a row of the input cannot be computed: {reason}")
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}
-    write a CAST to BIGINT or DOUBLE, or set spark.sql.ansi.enabled to false""")
+    write a CAST of what is computed with to a wider type, such as BIGINT or DOUBLE""")
 
 # Without ANSI mode, a distance along the order column would wrap around.
 window_wraps = run_error("""the distance in the conditions of {variables} is too large for the type

@@ -192,10 +192,23 @@ def keeps_zones(spark: SparkSession) -> bool:
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
 
 
+def casts_in_utc(spark: SparkSession) -> bool:
+    """Whether a CAST to a local time tells that in UTC, and not that in the session's time zone.
+
+    Asked each time, as the session may have another zone by then.
+    """
+    return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
+
+
 def adds_hours_for_days(spark: SparkSession) -> bool:
     """Whether a day after an instant is 24 hours later, also where the zone's clocks change.
 
     Asked each time, as the session may have another zone by then.
     """
+    return has_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
+
+
+def has_day(spark: SparkSession, condition: str) -> bool:
+    """Whether a condition holds of an instant on some day, `at`."""
     days = spark.range(DAYS).selectExpr("CAST(timestamp_seconds(86400 * id) AS TIMESTAMP) AS at")
-    return bool(days.where("hour(at + INTERVAL 1 DAY) <> hour(at)").limit(1).count())
+    return bool(days.where(condition).limit(1).count())

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, TimestampType
 
+from matchrec.conditions.functions.calendar import has_one_offset
+from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
-from matchrec.spark.sail.probes import adds_hours_for_days, keeps_zones
+from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
 from matchrec.spark.session import Relation, is_connect
 from matchrec.spark.types import parts_of
 
@@ -50,6 +53,19 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))
 
     return Relation(runner, select_from, None if any(others) else lambda: relation.rows)
+
+
+def with_zone(settings: Settings, relation: Relation) -> Settings:
+    """The settings, with whether a CAST takes instants for local times of UTC.
+
+    That is asked where it makes a difference: of instants, in a zone that changes its clocks.
+    """
+    spark = relation.runner.spark
+    if not is_connect(spark) or has_one_offset(settings.time_zone):
+        return settings
+    if not any(map(has_instants, relation.rows.schema.fields)):
+        return settings
+    return replace(settings, casts_in_utc=casts_in_utc(spark))
 
 
 def windows_in_hours(
