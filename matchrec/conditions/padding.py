@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from matchrec.conditions.split import is_bare
 from matchrec.plan.expression import (
+    COMPARED_CHOICES,
     ColumnReference,
     Operation,
     Reference,
@@ -20,8 +21,6 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
-
-CHOSEN_BY = frozenset({"CASE OF", "DECODE"})  # x, a value to compare it with, what it is then, ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def compared_by(operation: Operation) -> tuple[Scalar, ...]:
     Source: Spark's ApplyCharTypePadding.
     """
     operands = operation.operands
-    if operation.operator in CHOSEN_BY:
+    if operation.operator in COMPARED_CHOICES:
         return branches(operation)[0]
     of_constants = operation.operator == "IN" and not any(one.references for one in operands[1:])
     return operands if of_constants or operation.operator in COMPARISONS else ()

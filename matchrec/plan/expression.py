@@ -325,6 +325,10 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
+"""What chooses a value by comparing: x, a value to compare it with, what it is then, ..."""
+
+
 def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:
     """What IF and CASE ask, or `CASE OF` and DECODE compare, and the values of which they are one.
 
@@ -332,7 +336,7 @@ def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]
     CASE v WHEN a THEN x END: (v, a) and (x,)
     """
     operands = choice.operands
-    first = 1 if choice.operator in ("CASE OF", "DECODE") else 0
+    first = 1 if choice.operator in COMPARED_CHOICES else 0
     last = first + (len(operands) - first) // 2 * 2
     if choice.operator == "IF":
         return operands[:1], operands[1:]

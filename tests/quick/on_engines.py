@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pyspark
@@ -43,6 +44,7 @@ class Entry:
     reason: str
 
 
+@cache  # asked of each module
 def entries() -> list[Entry]:
     """The lines of the table."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()

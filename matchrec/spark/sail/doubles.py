@@ -10,6 +10,7 @@ from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan.expression import (
+    COMPARED_CHOICES,
     Aggregate,
     Operation,
     Scalar,
@@ -24,7 +25,6 @@ from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import Relation, is_connect
 
 COMPARED = COMPARISONS | {"BETWEEN", "IN"}
-COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
 CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})

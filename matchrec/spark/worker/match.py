@@ -228,8 +228,6 @@ class Worker:
         if self.output is not None:
             yield from self.output.batches(table, partitions, matches, rows)
             return
-        if not rows.count:
-            return
         task = self.executable.task
         frame, variables = self.executable.frame, len(task.variables)
         with self.measure_time(GATHERING):
