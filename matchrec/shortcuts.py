@@ -36,7 +36,7 @@ class Shortcuts:
     that was read before is not read again.
 
     range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
-    few_rows: that are searched by Python before the compiled code of a search is waited for.
+    few_steps: of a search that Python takes before the compiled code is waited for.
     large: a key is cut that has one of so many rows. few: rows for each one that every match needs,
     so that it pays to look for partitions without one. rows_a_call: of a piece. hashed_rows: from
     which on a hash of keys of many bits brings them together. sort_bytes: that are held before they
@@ -59,7 +59,7 @@ class Shortcuts:
     texts: bool = True
     range_bytes: int = 1 << 27
     range_rows: int = 10_000
-    few_rows: int = 1 << 14
+    few_steps: int = 1 << 14
     large: int = 16
     few: int = 32
     rows_a_call: int = 1 << 17

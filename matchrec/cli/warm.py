@@ -84,7 +84,7 @@ NEGATION = """
 def warm() -> None:
     """Compile everything now, as when an image is built."""
     began = time.monotonic()
-    at_once = Shortcuts(few_rows=0)
+    at_once = Shortcuts(few_steps=0)
     with local_session() as spark, matchrec.progress(spark), in_force(at_once):
         for query in queries(spark):
             query.collect()

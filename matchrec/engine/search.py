@@ -33,6 +33,7 @@ from matchrec.engine.records import SearchInput
 from matchrec.nfa.closure import may_map_twice
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
+from matchrec.shortcuts import taken
 
 Shapes = dict[str, tuple[tuple[int, ...], type]]
 """Arrays of `Work` by their names."""
@@ -113,21 +114,46 @@ class KernelSearch(ABC):
         self.finish()
 
     def advance(self) -> int:
-        """Call the kernel, or have Python run it; return its status.
+        """Call the kernel; while its code is not there, have Python take its first steps over few
+        rows. Returns the kernel's status.
 
-        Python goes through few rows, and only where nothing is to be computed: conditions look at
-        the data, and nothing is added up or counted. Then a search reads bits and positions, and
-        takes about as many steps as there are rows.
+        Totals are of two words each, which Python's numbers do not make: they are compiled.
         """
-        arrays, hooks = self.arrays, self.hooks
-        arguments = self.rules, arrays.rows, self.work, *hooks
-        search = None
-        if not (arrays.selects or arrays.python or arrays.negation) and hooks[1] is None:
-            search = self.kernel.in_python(int(arrays.rows.starts[-1]), arguments)
-        if search is None:
-            return int(self.kernel(*arguments))
-        work = self.work._replace(progress=layout.fields_of(self.progress))
-        return int(search(self.rules, arrays.rows, work, *hooks))
+        arguments = self.rules, self.arrays.rows, self.work, *self.hooks
+        if self.arrays.totals is None and self.arrays.rows.starts[-1] <= taken().few_steps:
+            left = self.kernel.steps_left(arguments)
+            status = self.advance_by_python(left) if left else layout.TOO_MANY_STEPS
+            if status != layout.TOO_MANY_STEPS:
+                return status
+        return int(self.kernel(*arguments))
+
+    def advance_by_python(self, most: int) -> int:
+        """As the kernel, unless that takes more steps than `most`: TOO_MANY_STEPS.
+
+        Then the search is where it was before the starting row, or the row, that took too many.
+        """
+        progress, search_start = layout.fields_of(self.progress), self.kernel.part("search_start")
+        limit, done = progress.step_limit, 0
+
+        def search_few(*arguments: Any) -> int:
+            nonlocal done
+            if done >= most:
+                return layout.TOO_MANY_STEPS
+            mapped, steps = progress.mapped, progress.step_count
+            progress.step_limit = min(limit, steps + most - done)
+            status = int(search_start(*arguments))
+            done += 1 + progress.count + progress.mapped - mapped + progress.step_count - steps
+            if status == layout.TOO_MANY_STEPS:
+                progress.step_count = steps
+            return status
+
+        work = self.work._replace(progress=progress)
+        arguments = self.rules, self.arrays.rows, work, *self.hooks
+        try:
+            return int(self.kernel.by_python(*arguments, search_start=search_few))
+        finally:
+            progress.step_limit = limit
+            self.kernel.count_steps(done, (*arguments[:2], self.work, *self.hooks))
 
     @property
     @abstractmethod

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -254,7 +255,7 @@ class KeptFunction:
         self.function = function
         self.options = options
         self.compiled: dict[tuple[Any, ...], Any] = {}
-        self.rows_in_python: dict[tuple[Any, ...], int] = {}
+        self.steps_by_python: Counter[tuple[Any, ...]] = Counter()
         self.sources = digest_of_sources()  # now, not when somebody has edited them
         update_wrapper(self, function)
         ALL.append(self)
@@ -268,25 +269,28 @@ class KeptFunction:
                 self.compiled[types] = compiled
         return compiled(*arguments)
 
-    def in_python(self, rows: int, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """The function as Python runs it; None where its code is there, or is worth waiting for.
-
-        rows: through how many it goes. They are counted: Python does few for each combination of
-        types. arguments: for which it would be compiled.
-        """
-        if rows > (few := taken().few_rows):
-            return None
+    def steps_left(self, arguments: tuple[Any, ...]) -> int:
+        """How many steps Python may still take for such arguments; none where the code is there."""
         types = tuple(map(type_of, arguments))
-        rows += self.rows_in_python.get(types, 0)
-        if rows > few or types in self.compiled or self.is_kept(types):
-            return None
-        self.rows_in_python[types] = rows
-        return self.by_python
+        left = taken().few_steps - self.steps_by_python[types]
+        return 0 if left <= 0 or types in self.compiled or self.is_kept(types) else left
 
-    def by_python(self, *arguments: Any) -> Any:
-        """What Python makes of it."""
+    def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
+        """Count what Python has done for such arguments."""
+        self.steps_by_python[tuple(map(type_of, arguments))] += steps
+
+    def part(self, name: str) -> KernelPart:
+        """The part that it calls by a name."""
+        found = self.function.__globals__[name]
+        assert isinstance(found, KernelPart)
+        return found
+
+    def by_python(self, *arguments: Any, **parts: Any) -> Any:
+        """What Python makes of it. parts: functions in the place of those that have these names."""
+        function = with_own_globals(self.function)
+        function.__globals__.update(parts)
         with np.errstate(all="ignore"):  # numbers of kernels wrap
-            return self.function(*arguments)
+            return function(*arguments)
 
     def is_kept(self, types: tuple[Any, ...]) -> bool:
         """Whether the code for some types is on disk."""

@@ -38,7 +38,7 @@ LOWERED = {
     "rows_a_call": 16,
     "hashed_rows": 1,
     "sort_bytes": 1 << 10,
-    "few_rows": 0,
+    "few_steps": 0,
 }
 SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
 

@@ -5,14 +5,10 @@ Rows are words of the variables whose row condition they satisfy: "A AB -" is th
 
 from __future__ import annotations
 
-import copy
 import itertools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
-from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +17,19 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm, Engine
+from matchrec.engine.engines import Engine
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.jit.kept import KeptFunction
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, negations, variable_names
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
+from tests.tasks.by_python import is_small, outcome
 from tests.tasks.compiled import compiled
 from tests.tasks.copies import search_both_sizes
 
-MOST_COMPARED = 500  # rows, of which all forms of a search are compared
 Outcome = list[tuple[int, int, int, str]] | tuple[str, int, int]
 
 
@@ -187,56 +182,11 @@ def search(
     """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
     asked = replace(task, windowed=partitions.window_end is not None)
     algorithm = engine.choose(asked)
-    if partitions.rows <= MOST_COMPARED:
-        once = outcome(algorithm, asked, partitions)
-        with python_runs_kernels():
-            assert outcome(algorithm, asked, partitions) == once
-        if algorithm.matching == "chained" and not asked.chained:
-            assert outcome(algorithm, replace(asked, chained=True), partitions) == once
+    if algorithm.matching == "chained" and not asked.chained and is_small(partitions):
+        chained = replace(asked, chained=True)
+        once, again = (outcome(algorithm, one, partitions) for one in (asked, chained))
+        assert again == once
     return search_both_sizes(algorithm, asked, partitions, counters)
-
-
-@contextmanager
-def python_runs_kernels() -> Iterator[list[int]]:
-    """Inside, kernels that Python may run are run by it, as where nothing is compiled.
-
-    The list is of how many rows each goes through.
-    """
-    runs: list[int] = []
-
-    def in_python(kernel: KeptFunction, rows: int, _: object) -> Callable[..., Any]:
-        runs.append(rows)
-        return kernel.by_python
-
-    with mock.patch.object(KeptFunction, "in_python", in_python):
-        yield runs
-
-
-def outcome(algorithm: Algorithm, task: Task, partitions: Partitions) -> tuple[object, ...]:
-    """Each match, its rows in chains or not, and where the search has come to; or the failure."""
-    partitions = replace(partitions, frontier=copy.deepcopy(partitions.frontier))
-    try:
-        found = [one for chunk in algorithm.search(task, partitions) for one in rows_of(chunk)]
-    except RunFailure as failure:
-        return failure.args
-    frontier = partitions.frontier
-    return (
-        (found,) if frontier is None else (found, frontier.start.tolist(), frontier.number.tolist())
-    )
-
-
-def rows_of(chunk: Matches) -> Iterator[tuple[object, ...]]:
-    """Partition, number and first row of each match, then its variables and which are excluded."""
-    for match in range(chunk.count):
-        begin, end = chunk.offsets[match : match + 2].tolist()
-        places = list(range(begin, end))
-        if chunk.chains is not None and places:
-            places[0] = int(chunk.chains.first[match])
-            for index in range(1, len(places)):
-                places[index] = int(chunk.chains.following[places[index - 1]])
-        identity = (chunk.partition, chunk.number, chunk.start)
-        own = (chunk.classifiers[places].tolist(), chunk.excluded[places].tolist())
-        yield (*(int(one[match]) for one in identity), *own)
 
 
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:

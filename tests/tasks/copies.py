@@ -28,6 +28,7 @@ from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.quick import scale
 from tests.quick.scale import copies_of
+from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
 
 AnyArray = npt.NDArray[Any]
 LARGE = 40_000  # rows: more than 16 bits count
@@ -43,6 +44,7 @@ def search_both_sizes(
 
     Raises RunFailure, with which copies fail as well.
     """
+    compare_with_python(algorithm, task, partitions)
     copies = copies_of_example(partitions) if currently_in_test_context() else 1
     if copies == 1:
         return algorithm.search(task, partitions, counters)
@@ -123,6 +125,11 @@ def cover_both_sizes(
     copies = copies_of_example(partitions)
     once, often = Counts.of(coverable), Counts.of(coverable)
     chunks = list(find_matches(coverable, once, partitions, room))
+    for _ in as_python_runs(partitions):
+        again = Counts.of(coverable)
+        found = list(find_matches(coverable, again, partitions, room))
+        assert [*map(list, map(rows_of, found))] == [*map(list, map(rows_of, chunks))]
+        assert all(map(np.array_equal, again, once))
     large = copies_beside(partitions, copies)
     roomy = room if room.rows > LEAST.rows else LEAST
     found = Found.of(list(find_matches(coverable, often, large, roomy)), large)

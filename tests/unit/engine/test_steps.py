@@ -22,7 +22,8 @@ from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partial import PartialSearch, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
 from matchrec.plan.clauses import PartialMatches
-from tests.tasks.contiguous import python_runs_kernels, query, search
+from tests.tasks.by_python import python_takes_steps
+from tests.tasks.contiguous import query, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
@@ -93,14 +94,14 @@ def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
 
 
 @engines
-def test_python_runs_only_what_looks_at_the_data(engine: Engine) -> None:
-    """Whatever is not compiled: it computes no values, and no number of ways can make it slow."""
-    of_the_run = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
-    for asked, is_run in (task("A", {}, None), True), (of_the_run, False):
-        with python_runs_kernels() as runs:
-            found = engine.choose(asked).search(asked, ones(12))
-            assert sum(chunk.count for chunk in found) == 12
-        assert bool(runs) is is_run
+def test_python_takes_no_more_steps_than_it_may(engine: Engine) -> None:
+    """However many ways there are; compiled code goes on from where Python has come to."""
+    many = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
+    most, runs = 30, 12
+    with python_takes_steps(most) as taken:
+        found = engine.choose(many).search(many, ones(12))
+        assert sum(chunk.count for chunk in found) == 12
+    assert most <= max(taken) <= most + 1 + runs
 
 
 @engines

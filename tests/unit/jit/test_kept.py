@@ -102,31 +102,28 @@ def test_code_made_from_other_sources_is_not_used(
     assert len(place()) == files, "it is removed"
 
 
-def python_of(kernel: Any, rows: int, *arguments: Any) -> Any:
-    return kernel.in_python(rows, arguments)
-
-
-def test_python_goes_through_few_rows(place: Place, compiled: list[str]) -> None:
-    function = kernel(added)
-    with in_force(Shortcuts(few_rows=10)):
-        for rows in (4, 6):
-            assert python_of(function, rows, THREE)(THREE) == 18
-        assert python_of(function, 1, THREE) is None, "ten rows have been few"
-        assert python_of(function, 1, THREE.astype(np.int32)), "for other types it is other code"
+def test_python_takes_few_steps(place: Place, compiled: list[str]) -> None:
+    function, others = kernel(added), THREE.astype(np.int32)
+    with in_force(Shortcuts(few_steps=10)):
+        for left in (10, 6, 2):
+            assert function.steps_left((THREE,)) == left
+            function.count_steps(4, (THREE,))
+        assert function.steps_left((THREE,)) == 0
+        assert function.steps_left((others,)) == 10, "for other types it is other code"
     assert not compiled
 
 
-def test_python_does_not_run_what_is_there(place: Place) -> None:
+def test_python_takes_no_step_of_what_is_there(place: Place) -> None:
     function = kernel(added)
     function(THREE)
-    assert python_of(function, 1, THREE) is None
-    assert python_of(kernel(added), 1, THREE) is None, "another process has kept it"
+    assert function.steps_left((THREE,)) == 0
+    assert kernel(added).steps_left((THREE,)) == 0, "another process has kept it"
 
 
 def test_numbers_wrap_in_python_too(place: Place) -> None:
     most = np.array([2**63 - 1, 1])
     function = kernel(added)
-    assert python_of(function, 1, most)(most) == function(most) == -(2**63)
+    assert function.by_python(most) == function(most) == -(2**63)
 
 
 def cut(content: bytes) -> bytes:
@@ -267,7 +264,7 @@ def test_places(place: Place, tmp_path: Path) -> None:
 
 
 def test_what_allocates_is_kept_too(place: Place, compiled: list[str]) -> None:
-    with in_force(Shortcuts(few_rows=0)):
+    with in_force(Shortcuts(few_steps=0)):
         for number in (3, 5.0):
             assert allocating(half)(number) == allocating(half)(number) == number / 2
     assert len(compiled) == 2
