@@ -36,6 +36,7 @@ from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 Array = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
 
+LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 
 
@@ -101,7 +102,8 @@ def compute_integers(
             overflows = product_overflows(left, right, values)
         case ArithmeticOperator.DIVIDE | ArithmeticOperator.REMAINDER:
             values = divide(operator, left, right)
-            overflows = np.zeros(np.shape(values), np.bool_)
+            divides = operator is ArithmeticOperator.DIVIDE
+            overflows = (left == LEAST) & (right == -1) & divides
     if bits < 64:
         wide, unused = values, 64 - bits
         values = (wide << unused) >> unused
@@ -126,7 +128,8 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
         return np.asarray(remainder)
     quotient = (left - remainder) // divisor
     away = np.where((left < 0) == (divisor < 0), 1, -1)
-    quotient = quotient + away * (2 * np.abs(remainder) >= np.abs(divisor))
+    rest, whole = -np.abs(remainder), np.where(divisor < 0, divisor, -divisor)
+    quotient = quotient + away * (rest <= whole - rest)  # twice the rest is the whole at least
     return np.where(right == -1, np.subtract(0, left), quotient)
 
 

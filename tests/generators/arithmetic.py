@@ -7,16 +7,13 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import Arithmetic, ArithmeticOperator, RunExpression
 from matchrec.conditions.types import Kind
 
-OF_INTEGERS = [one for one in ArithmeticOperator if one is not ArithmeticOperator.DIVIDE]
-OF_FLOATS = list(ArithmeticOperator)
-
 
 @st.composite
 def arithmetic(
     draw: st.DrawFn, kind: Kind, left: RunExpression, right: RunExpression
 ) -> Arithmetic:
     """An operation on values of a kind."""
-    operator = draw(st.sampled_from(OF_INTEGERS if kind is Kind.INTEGER else OF_FLOATS))
+    operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
     ansi, tries = draw(st.sampled_from([(False, False), (True, False), (True, True)]))
     return Arithmetic(operator, left, right, kind, bits, ansi, tries)

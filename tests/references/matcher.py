@@ -348,6 +348,8 @@ class Candidate:
                 result = left - right
             case ArithmeticOperator.MULTIPLY:
                 result = left * right
+            case ArithmeticOperator.DIVIDE if expression.kind is Kind.INTEGER:
+                result = rounded_quotient(left, right)
             case ArithmeticOperator.DIVIDE:
                 result = left / right
             case ArithmeticOperator.REMAINDER if expression.kind is Kind.INTEGER:
@@ -362,6 +364,12 @@ class Candidate:
         if expression.tries:
             return None
         raise Failure("OVERFLOW", self.row)
+
+
+def rounded_quotient(left: int, right: int) -> int:
+    """The quotient of whole numbers, rounded half away from zero."""
+    size = (2 * abs(left) + abs(right)) // (2 * abs(right))
+    return size if (left < 0) == (right < 0) else -size
 
 
 def wrapped(value: int, bits: int) -> int:

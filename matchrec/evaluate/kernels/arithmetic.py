@@ -94,6 +94,7 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
         return 0, op.DIVISION_BY_ZERO if mode == op.ANSI else NULL
     elif operator == op.DIVIDE:
         value = rounded_quotient(left, right)
+        overflow = right == -1 and left == _LEAST
     else:
         value = integer_remainder(left, right)
     unused = 64 - bits
@@ -115,10 +116,17 @@ def product_overflows(left: int, right: int, product: int) -> bool:
 
 @inlined
 def rounded_quotient(left: int, right: int) -> int:
-    """The quotient, rounded half away from zero; right is not 0."""
+    """The quotient, rounded half away from zero; right is not 0. Of the least number by -1 itself.
+
+    Sizes are compared as numbers below zero, of which there is one more.
+    """
+    if right == -1:
+        return wrapped_difference(0, left)
     remainder = integer_remainder(left, right)
     quotient = (left - remainder) // right
-    if 2 * abs(remainder) >= abs(right):
+    rest = remainder if remainder < 0 else -remainder
+    whole = right if right < 0 else -right
+    if rest <= whole - rest:  # twice the rest is the whole at least
         quotient += 1 if (left < 0) == (right < 0) else -1
     return quotient
 

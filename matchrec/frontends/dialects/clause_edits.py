@@ -11,7 +11,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
-from matchrec.frontends.dialects.limits import check_limits, repeated_variables
+from matchrec.frontends.dialects.limits import check_limits, is_option, repeated_variables
 from matchrec.frontends.dialects.products import Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
@@ -168,22 +168,25 @@ def without_unused(
 #
 #     SUBSET loop_A_C = (A, C)  DEFINE C AS (...) AND NOT COALESCE(condition of A, FALSE)
 #
-# where the union variable stands for A: its rows are those of A with the current row.
+# where the union variable stands for A: its rows are those of A with the current row. How many
+# rows the loop has does not matter: in `A{1,2} C` the row of C is none of A also after two.
 # Source: Flink CEP, NFACompiler: a greedy state is left on the negation of its condition.
+#
+# `D?` there is no loop, and not greedy: `D? E` takes a row for E if it can be one, as `D??` does.
+# Source: Flink, CommonExecMatch.applyQuantifier: `optional()`, without `greedy()`.
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
     """A row of `follower` that may come right after a greedy loop.
 
-    between: the variables that have no rows then. most: of the loop's rows, None for no limit.
-    is_repeated: whether the follower may have several rows.
+    between: the variables that have no rows then. is_repeated: whether the follower may have
+    several rows.
     """
 
     loop: str
     follower: str
     between: tuple[str, ...]
-    most: int | None
     is_repeated: bool
 
     @property
@@ -222,8 +225,27 @@ def exclusive_loop_edits(
         yield Edit(Span(end, end), "".join(f", {one}" for one in new))
 
 
+def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Edit]:
+    """`D?` of the one as `D??` of the other; not at the end of PATTERN, where Flink has none."""
+    if read.has_exclusive_loops is write.has_exclusive_loops:
+        return
+    for part in top(clause.pattern)[:-1]:
+        if isinstance(part, Quantified) and is_option(part) and part.span is not None:
+            end = part.span.end
+            if read.has_exclusive_loops and part.greedy:
+                yield Edit(Span(end, end), "?")
+            elif write.has_exclusive_loops and not part.greedy:
+                yield Edit(Span(end - 1, end), "")
+
+
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
-    """What is lost where greedy loops are exclusive in the other product alone."""
+    """What is lost where greedy loops are exclusive, and options reluctant, in the other product
+    alone.
+    """
+    for part in top(clause.pattern)[:-1]:
+        if isinstance(part, Quantified) and is_option(part) and part.greedy:
+            message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
+            yield Note(message, part.span or clause.pattern_span)
     for one in _exits(clause.pattern):
         yield Note(
             f"a loop never gives rows back in {write.title}: no row that `{one.loop}` could go on "
@@ -240,8 +262,6 @@ def _guard(
     parts = [f"COUNT({show_name(name)}.*) = 0" for name in one.between]
     if one.is_repeated:
         parts.append(f"COUNT({show_name(one.follower)}.*) = 1")
-    if one.most is not None:
-        parts.append(f"COUNT({show_name(one.loop)}.*) < {one.most}")
     if condition is not None:
         parts.append(f"({_of_union(written(condition), one)})")
     return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
@@ -264,7 +284,7 @@ def _exits(pattern: RowPattern) -> Iterator[Exit]:
     for index, part in enumerate(parts):
         if not isinstance(part, Quantified) or not isinstance(part.part, Variable):
             continue
-        if not part.greedy or part.least == part.most or (part.least, part.most) == (0, 1):
+        if not part.greedy or part.least == part.most or is_option(part):
             continue
         between: list[str] = []
         for follower in parts[index + 1 :]:
@@ -272,7 +292,7 @@ def _exits(pattern: RowPattern) -> Iterator[Exit]:
             if not isinstance(inner, Variable) or inner.name == part.part.name:
                 break
             repeated = isinstance(follower, Quantified) and follower.most != 1
-            yield Exit(part.part.name, inner.name, tuple(between), part.most, repeated)
+            yield Exit(part.part.name, inner.name, tuple(between), repeated)
             if not isinstance(follower, Quantified) or follower.least > 0:
                 break
             between.append(inner.name)
@@ -300,6 +320,7 @@ def clause_edits(
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)
+    yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         here = place.within(clause, ClausePart.DEFINE)
         yield from exclusive_loop_edits(

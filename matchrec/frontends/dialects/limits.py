@@ -106,7 +106,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     last = top(clause.pattern)[-1]
-    if isinstance(last, Quantified) and last.greedy and last.least != last.most:
+    is_open = isinstance(last, Quantified) and last.least != last.most
+    if is_open and (last.greedy or is_option(last)):
         yield "OPEN_END", last.span or pattern
 
 
@@ -139,8 +140,11 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
                     yield "GROUPS", span or pattern
                 if not greedy:
                     yield "RELUCTANT", span or pattern
-                if not greedy and (node.least, node.most) == (0, 1):
-                    yield "RELUCTANT_OPTION", span or pattern
+
+
+def is_option(part: Quantified) -> bool:
+    """Whether it is `?` or `??`."""
+    return (part.least, part.most) == (0, 1)
 
 
 def _calls(expression: ExpressionText) -> Iterator[tuple[str, Span]]:

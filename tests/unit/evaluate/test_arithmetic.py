@@ -35,6 +35,7 @@ from matchrec.evaluate.kernels.arithmetic import compare, order_of_floats, order
 from matchrec.evaluate.kernels.functions import compute_arithmetic
 from matchrec.jit.callbacks import pointer_to
 from matchrec.jit.decorators import kernel
+from tests.references.matcher import rounded_quotient
 
 Answered = tuple[int, int]
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -93,7 +94,18 @@ def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
     assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
 
 
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS.filter(bool), st.booleans())
+def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
+    value = rounded_quotient(left, right)
+    expected = (value, VALUE)
+    if value > MOST:  # the least number by -1
+        expected = (0, OVERFLOW) if ansi else (LEAST, VALUE)
+    assert integer_operation(DIVIDE, left, right, 64, int(ansi)) == expected
+
+
 def test_what_only_tries_is_null() -> None:
+    assert answered(ARITHMETIC + TRIES + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
     tried = ARITHMETIC + TRIES
     assert answered(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
     assert answered(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL

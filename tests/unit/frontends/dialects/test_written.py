@@ -114,11 +114,19 @@ def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
     assert not to_flink("A B").notes
 
 
+def test_an_option_of_flink_is_reluctant() -> None:
+    words = "`?` in Flink SQL is `??`: a row that can be one of what follows is that"
+    assert [one.message for one in to_flink("A? B").notes] == [words]
+    reluctant = to_flink("A?? B")
+    assert "PATTERN (A? B)" in reluctant.text
+    assert not reluctant.notes
+
+
 @pytest.mark.parametrize(
     ("pattern", "define", "words"),
     [
-        ("A B+", "A AS x", "no greedy quantifier at the end of PATTERN"),
-        ("A?? B", "A AS x", "no quantifier `\\?\\?`"),
+        ("A B+", "A AS x", "no quantifier `\\?` or a greedy one at the end of PATTERN"),
+        ("A B??", "A AS x", "no quantifier `\\?` or a greedy one at the end of PATTERN"),
         ("A B A", "A AS x", "no repeated variables in PATTERN"),
         ("A B", "A AS x > PREV(x)", "no PREV and NEXT"),
     ],

@@ -19,12 +19,12 @@ CLAUSES = [
             "PATTERN (A{1,3} `b`* C+) "
             "SUBSET LOOP_A_b = (A, b), LOOP_A_C = (A, C), LOOP_b_C = (b, C) "
             "DEFINE A AS x = 1, "
-            "b AS NOT COALESCE(COUNT(b.*) = 1 AND COUNT(A.*) < 3 AND (x = 1), FALSE), "
-            "C AS NOT COALESCE(COUNT(b.*) = 0 AND COUNT(C.*) = 1 AND COUNT(A.*) < 3 AND (x = 1), "
-            "FALSE) AND NOT COALESCE(COUNT(C.*) = 1, FALSE)"
+            "b AS NOT COALESCE(COUNT(b.*) = 1 AND (x = 1), FALSE), "
+            "C AS NOT COALESCE(COUNT(b.*) = 0 AND COUNT(C.*) = 1 AND (x = 1), FALSE) "
+            "AND NOT COALESCE(COUNT(C.*) = 1, FALSE)"
         ),
     ),
-    ("PATTERN (A+? B? C{2} D) DEFINE A AS TRUE", "PATTERN (A+? B? C{2} D) DEFINE A AS TRUE"),
+    ("PATTERN (A+? B? C{2} D?) DEFINE A AS TRUE", "PATTERN (A+? B?? C{2} D?) DEFINE A AS TRUE"),
 ]
 
 
