@@ -44,6 +44,7 @@ from matchrec.errors.conditions import (
     operations_nested_too_deep,
 )
 from matchrec.plan.expression import (
+    COMPARED_CHOICES,
     DEEPEST,
     LONG_CHAIN,
     MATCH_NUMBER,
@@ -57,10 +58,12 @@ from matchrec.plan.expression import (
     Scalar,
     amount_of,
     argument_of,
+    branches,
     conjuncts,
     looks_at_columns_only,
     operand_of,
     render,
+    with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import is_partial, may_fail
@@ -115,7 +118,7 @@ class ConditionSplitter:
             test = splitter.test(part)
             if test is None:
                 rest.append(part)
-                during.append(splitter.step(part))
+                during.append(splitter.step(self.with_own_name(part)))
             else:
                 known.append(test)
         before = tuple(test for test in known if isinstance(test, RowColumn))
@@ -138,6 +141,15 @@ class ConditionSplitter:
             nearby = NearbySplitter(self.plan, self.variable, self.scope, self.guards)
             return Nearby(self.fixed_column(scalar), nearby.step(scalar))
         return None
+
+    def with_own_name(self, scalar: Scalar) -> Scalar:
+        """The expression with the variable's name for the CLASSIFIER of the row itself."""
+
+        def named(one: Reference) -> Reference | str:
+            is_own = isinstance(one, Classifier) and self.distance(one) == 0
+            return string_literal(self.variable) if is_own else one
+
+        return with_references(scalar, named)
 
     def in_turn(self, parts: Iterable[Asked]) -> Iterator[tuple[ConditionSplitter, Scalar]]:
         """The parts, each with its splitter; what never fails needs no guards."""
@@ -321,6 +333,7 @@ OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", 
 }
 """Functions that take a lambda."""
 
+TRUTH_VALUES = {"TRUE", "FALSE", "NULL"}
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
@@ -368,9 +381,11 @@ def one_position(scalar: Scalar) -> Navigation | None:
 
 def is_truth(scalar: Scalar) -> bool:
     """Whether the value is a truth value, by its form."""
-    return isinstance(scalar, Operation) and (
-        scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
-    )
+    if not isinstance(scalar, Operation):
+        return not scalar.references and render(scalar, str).upper() in TRUTH_VALUES
+    if scalar.operator in COMPARED_CHOICES:
+        return all(map(is_truth, branches(scalar)[1]))
+    return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
 
 
 def is_bare(scalar: Scalar) -> bool:

@@ -444,6 +444,22 @@ def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     return (condition,)
 
 
+def is_null(scalar: Scalar) -> bool:
+    """Whether the expression is NULL, as it is written."""
+    return not scalar.references and render(scalar, str).strip(" ()").upper() == "NULL"
+
+
+def of_a_condition(condition: Scalar) -> Scalar:
+    """A condition whose parts have the type of one: NULL has none in Spark."""
+    parts = [
+        literal("CAST(NULL AS BOOLEAN)", part.span) if is_null(part) else part
+        for part in conjuncts(condition)
+    ]
+    if all(map(is_, parts, conjuncts(condition))):
+        return condition
+    return joined("AND", parts, condition.span)
+
+
 def negation(condition: Scalar) -> Operation:
     """NOT of a condition: unknown where the condition is."""
     return Operation("NOT", ("NOT (", condition, ")"), condition.span)

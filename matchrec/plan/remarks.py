@@ -33,6 +33,7 @@ from matchrec.plan.expression import (
     Scalar,
     amount_of,
     conjuncts,
+    is_null,
     subexpressions,
     with_references,
     with_terms,
@@ -107,10 +108,6 @@ def is_of_current_row(reference: ColumnReference, definition: Definition, plan: 
     if plan.staging is not None or definition.variable == plan.closing:
         return navigation.variable == definition.variable
     return plan.ids[definition.variable] in plan.members(navigation.variable)
-
-
-def is_null(operand: Scalar) -> bool:
-    return [str(piece).strip().upper() for piece in operand.pieces] == ["NULL"]
 
 
 def plain(reference: ColumnReference) -> str:

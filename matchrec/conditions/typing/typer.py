@@ -158,7 +158,7 @@ class Typer(ABC):
 
     def truth(self, typed: Typed) -> RunExpression:
         """The expression of what must be a truth value."""
-        if typed.type.family is not Family.BOOLEAN:
+        if typed.type.family is not Family.BOOLEAN and typed.type != VOID:
             raise not_boolean(typed.type.name, typed.span)
         return typed.expression
 

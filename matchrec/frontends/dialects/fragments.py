@@ -157,6 +157,8 @@ def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
     if name is None:
         return node
     if name in SEMANTICS and len(node.expressions) == 1:
+        if isinstance(node.expressions[0], exp.Binary):  # of `MOD(x, 2)`, before x alone
+            raise UnsupportedError(f"{name} stands before FIRST, LAST, CLASSIFIER and aggregates")
         return exp.var(f"{name} {_written(node.expressions[0], place.write, place)}")
     return exp.Anonymous(this=name, expressions=node.expressions)
 

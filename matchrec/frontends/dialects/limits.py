@@ -106,9 +106,9 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     last = top(clause.pattern)[-1]
-    is_open = isinstance(last, Quantified) and last.least != last.most
-    if is_open and (last.greedy or is_option(last)):
-        yield "OPEN_END", last.span or pattern
+    ends = last if isinstance(last, Quantified) else None
+    if ends and ends.least != ends.most and (ends.greedy or is_option(ends)):
+        yield "OPEN_END", ends.span or pattern
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:

@@ -43,6 +43,7 @@ from matchrec.plan.expression import (
     End,
     Reference,
     Scalar,
+    of_a_condition,
     with_final_semantics,
     with_references,
 )
@@ -289,7 +290,7 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
 def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:
     scope = _scope(clause, ClausePart.DEFINE, pattern)
     for node in clause.definitions:
-        condition = parse_scalar(node.condition.tokens(clause.dialect), scope)
+        condition = of_a_condition(parse_scalar(node.condition.tokens(clause.dialect), scope))
         yield Definition(
             node.variable, of_forbidden_row(condition, node.variable, pattern), node.span
         )

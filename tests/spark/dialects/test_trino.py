@@ -42,3 +42,22 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
     query = over(VALUES, "ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true")
     with pytest.warns(UserWarning, match="comes out twice in Trino, once in Spark SQL"):
         matchrec.sql(spark, query.replace("ORDER BY id", "ORDER BY id, ID"), dialect="trino")
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("FINAL abs(LAST(value))", "FINAL cannot stand before abs"),
+        ("FINAL round(sum(value))", "FINAL cannot stand before round"),
+        ("FINAL mod(LAST(value), 2)", "FINAL stands before FIRST, LAST, CLASSIFIER and aggregates"),
+    ],
+)
+def test_final_stands_before_what_sees_rows(spark: SparkSession, measure: str, words: str) -> None:
+    """As in Trino; its word before an aggregate that Spark writes out is kept."""
+    clause = "MEASURES {} AS x ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS true"
+    with pytest.raises(matchrec.MatchRecognizeError, match=words):
+        matchrec.sql(spark, over(VALUES, clause.format(measure)), dialect="trino")
+    collected = matchrec.sql(
+        spark, over(VALUES, clause.format("FINAL array_agg(value)")), dialect="trino"
+    )
+    assert {tuple(row["x"]) for row in collected.collect()} == {(90, 80, 70, 80)}

@@ -41,7 +41,7 @@ def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     if place.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
     items = known_items if without_nulls or _is_known(collected.value) else all_items
-    return _or_null(items(collected))
+    return _of_aggregate(_or_null(items(collected)))
 
 
 def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
@@ -75,7 +75,7 @@ def texts(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
     known = _or_null(known_items(collection(node.this)))
-    return exp.ArrayToString(this=known, expression=separator)
+    return _of_aggregate(exp.ArrayToString(this=known, expression=separator))
 
 
 def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
@@ -95,11 +95,20 @@ def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
     if name not in SEMANTICS or len(node.expressions) != 1:
         return node
     argument: exp.Expr = node.expressions[0]
-    if isinstance(argument, exp.AggFunc) or name_of(argument):
+    if _OF_AGGREGATE not in argument.meta:
         return node
     for aggregate in list(argument.find_all(exp.AggFunc)):
         aggregate.replace(called(name, aggregate.copy()))
     return argument
+
+
+_OF_AGGREGATE = "of an aggregate"
+
+
+def _of_aggregate(node: exp.Expr) -> exp.Expr:
+    """What an aggregate has become: a function that a user has written is none."""
+    node.meta[_OF_AGGREGATE] = True
+    return node
 
 
 def _or_null(items: exp.Expr) -> exp.Expr:

@@ -20,10 +20,7 @@ from sqlglot.dialects.oracle import Oracle
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
-from matchrec.frontends.dialects.rules.aggregates import (
-    over_each_aggregate,
-    semantics_of_aggregates,
-)
+from matchrec.frontends.dialects.rules.aggregates import over_each_aggregate
 from matchrec.frontends.dialects.rules.place import (
     NUMBERS,
     TIMES,
@@ -374,7 +371,6 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 READS: tuple[Rule, ...] = (
     over_each_aggregate,
-    semantics_of_aggregates,
     unusual_name,
     concatenation,
     timestamp_literal,
