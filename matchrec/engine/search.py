@@ -40,6 +40,7 @@ Shapes = dict[str, tuple[tuple[int, ...], type]]
 
 NODES_OF_A_RUN = 16
 MANY_NODES = 1 << 13
+LEAST_OUTPUT = 1 << 12  # matches
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
@@ -97,7 +98,8 @@ class KernelSearch(ABC):
         matches = rows = 0  # at least
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            matches, rows = max(matches, self.room.matches), max(rows, self.room.rows)
+            room = self.room_of_output
+            matches, rows = max(matches, room.matches), max(rows, room.rows)
             output = self.output(matches, rows)
             output.found[layout.FOUND_OFFSET, 0] = 0
             self.work = self.work._replace(output=output)
@@ -112,6 +114,13 @@ class KernelSearch(ABC):
             elif status == layout.OUTPUT_FULL:
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
         self.finish()
+
+    @property
+    def room_of_output(self) -> Room:
+        """For no more than few rows have at first: large arrays take milliseconds to come by."""
+        few = max(int(self.arrays.rows.starts[-1]), LEAST_OUTPUT)
+        matches, rows = self.room.matches, self.room.rows
+        return replace(self.room, matches=min(matches, few), rows=min(rows, 16 * few))
 
     def advance(self) -> int:
         """Call the kernel; while its code is not there, have Python take its first steps over few
