@@ -36,7 +36,7 @@ choose_settings_of_spark()
 
 
 LONG = ("slow", "night")
-OF_QUICK = 4  # where nobody names tests, a quick run has one of so many, a full run the others
+OF_QUICK = 8  # where nobody names tests, a quick run has one of so many, a full run the others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,9 +1,9 @@
 """Which tests run on which engine: most on Sail, which is quick, and what is Spark's own on Spark.
 
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
-    pytest --on spark           the first test of every third module that is Spark's own, on the
+    pytest --on spark           the first test of every fourth module that is Spark's own, on the
                                 newest Spark the second of the others; of every fifth module
-                                of all else one test of 60
+                                of all else one test of 80
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -31,8 +31,8 @@ from tests.quick.scale import is_drawn
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART_OF_MODULES = 5  # of modules that run on Sail, so many have tests that run on Spark as well
-PART = 60  # of the tests of such a module, one of so many
-OF_OLDER = 3  # of so many modules that are Spark's own, one runs on an older Spark
+PART = 80  # of the tests of such a module, one of so many
+OF_OLDER = 4  # of so many modules that are Spark's own, one runs on an older Spark
 
 
 @dataclass(frozen=True)
