@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import prod
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +42,7 @@ Shapes = dict[str, tuple[tuple[int, ...], type]]
 NODES_OF_A_RUN = 16
 MANY_NODES = 1 << 13
 LEAST_OUTPUT = 1 << 12  # matches
+STEPS_A_SECOND = 1 << 14  # of Python
 
 _FAILURES = {
     layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
@@ -67,6 +69,7 @@ class KernelSearch(ABC):
         self.task, self.arrays, self.room, self.counters = task, arrays, room, counters
         self.rules = arrays.rules
         self.work = initial_work(task, arrays)
+        self.steps_left: int | None = None  # that Python may take
         arrays.show_to_python(lambda: self.work)
         memory = max(room.memory, 2)
         self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
@@ -129,29 +132,37 @@ class KernelSearch(ABC):
         Totals are of two words each, which Python's numbers do not make: they are compiled.
         """
         arguments = self.rules, self.arrays.rows, self.work, *self.hooks
-        if self.arrays.totals is None and self.arrays.rows.starts[-1] <= taken().few_steps:
-            left = self.kernel.steps_left(arguments)
-            status = self.advance_by_python(left) if left else layout.TOO_MANY_STEPS
+        if self.steps_left is None:
+            few = self.arrays.rows.starts[-1] <= taken().few_steps
+            is_asked = few and self.arrays.totals is None
+            self.steps_left = self.kernel.steps_left(arguments) if is_asked else 0
+        if self.steps_left > 0:
+            before = self.steps_left
+            status = self.advance_by_python()
+            self.kernel.count_steps(before - self.steps_left, arguments)
             if status != layout.TOO_MANY_STEPS:
                 return status
+            self.steps_left = 0
         return int(self.kernel(*arguments))
 
-    def advance_by_python(self, most: int) -> int:
-        """As the kernel, unless that takes more steps than `most`: TOO_MANY_STEPS.
+    def advance_by_python(self) -> int:
+        """As the kernel, unless that takes more steps than are left: TOO_MANY_STEPS.
 
         Then the search is where it was before the starting row, or the row, that took too many.
         """
         progress, search_start = layout.fields_of(self.progress), self.kernel.part("search_start")
-        limit, done = progress.step_limit, 0
+        limit = progress.step_limit
 
         def search_few(*arguments: Any) -> int:
-            nonlocal done
-            if done >= most:
+            assert self.steps_left is not None
+            if self.steps_left <= 0:
                 return layout.TOO_MANY_STEPS
-            mapped, steps = progress.mapped, progress.step_count
-            progress.step_limit = min(limit, steps + most - done)
+            mapped, steps, begun = progress.mapped, progress.step_count, perf_counter()
+            progress.step_limit = min(limit, steps + self.steps_left)
             status = int(search_start(*arguments))
-            done += 1 + progress.count + progress.mapped - mapped + progress.step_count - steps
+            counted = 1 + progress.count + progress.mapped - mapped + progress.step_count - steps
+            slow = int((perf_counter() - begun) * STEPS_A_SECOND)  # ways on the data are no steps
+            self.steps_left -= max(counted, slow)
             if status == layout.TOO_MANY_STEPS:
                 progress.step_count = steps
             return status
@@ -162,7 +173,6 @@ class KernelSearch(ABC):
             return int(self.kernel.by_python(*arguments, search_start=search_few))
         finally:
             progress.step_limit = limit
-            self.kernel.count_steps(done, (*arguments[:2], self.work, *self.hooks))
 
     @property
     @abstractmethod

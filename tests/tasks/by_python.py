@@ -46,7 +46,7 @@ def as_python_runs(partitions: Partitions) -> Iterator[list[int]]:
 
 @contextmanager
 def python_takes_steps(most: int) -> Iterator[list[int]]:
-    """Inside, Python begins each search of few rows, and takes so many steps at a time.
+    """Inside, Python begins each search of few rows, and takes so many steps of it, however long.
 
     The list is of how many it has taken.
     """
@@ -58,6 +58,7 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
     with (
         mock.patch.object(KeptFunction, "steps_left", return_value=most),
         mock.patch.object(KeptFunction, "count_steps", count_steps),
+        mock.patch("matchrec.engine.search.perf_counter", return_value=0.0),
     ):
         yield taken
 
