@@ -110,10 +110,10 @@ def test_python_takes_no_more_steps_than_it_may(engine: Engine) -> None:
 def test_python_takes_no_longer_than_it_may(engine: Engine) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
     asked, second = task("A", {}, None), 1 << 14
-    with python_takes_steps(second) as taken:
-        with mock.patch("matchrec.engine.search.perf_counter", side_effect=itertools.count()):
-            found = engine.choose(asked).search(asked, ones(12))
-            assert sum(chunk.count for chunk in found) == 12
+    clock = mock.patch("matchrec.engine.search.perf_counter", side_effect=itertools.count())
+    with python_takes_steps(second) as taken, clock:
+        found = engine.choose(asked).search(asked, ones(12))
+        assert sum(chunk.count for chunk in found) == 12
     assert taken == [second], "for one starting row"
 
 
