@@ -99,7 +99,7 @@ class Explainer:
         for conjunct, truth in zip(own, truths, strict=True):
             if truth is None:
                 yield conjunct.text
-            elif conjunct.truth is None:
+            elif conjunct.truth is None or truth == NOT_ASKED:
                 yield f"{conjunct.text}: {truth}"
             else:
                 yield self.sentence(conjunct, truth, values, mapped)
@@ -146,6 +146,9 @@ def value_text(value: str | None) -> str:
     return "NULL" if value is None else value
 
 
+NOT_ASKED = "not asked"
+
+
 def known_truths(
     trial: Trial, own: Sequence[Conjunct], values: Sequence[str | None]
 ) -> tuple[str | None, ...]:
@@ -161,6 +164,9 @@ def known_truths(
         None if conjunct.truth is None else (values[conjunct.truth] or "unknown, as it is NULL")
         for conjunct in own
     ]
+    for place, conjunct in enumerate(own):
+        if conjunct.is_guarded and any(one not in (None, "true") for one in found[:place]):
+            found[place] = NOT_ASKED
     missing = found.count(None)
     if held:
         found = ["true" if one is None else one for one in found]

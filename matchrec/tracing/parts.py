@@ -36,6 +36,7 @@ from matchrec.plan.expression import (
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import may_fail
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
@@ -66,7 +67,8 @@ class Conjunct:
 
     truth: the measure that says whether it is; None where no measure reads what it does. sides: of
     a comparison, each with its measure. references: each once.
-    looks_back: whether one of them leaves out the current row.
+    looks_back: whether one of them leaves out the current row. is_guarded: whether it is asked only
+    where those before it hold, as it may fail elsewhere.
     """
 
     text: str
@@ -75,6 +77,7 @@ class Conjunct:
     sides: tuple[int, ...]
     references: tuple[ReferencePart, ...]
     looks_back: bool
+    is_guarded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,16 @@ def number_of(trial: int, match_number: int) -> int:
     return trial * MATCH_NUMBERS + match_number
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where a part of a condition is asked: of rows that are mapped to a variable, and where other
+    parts hold, if it may fail elsewhere.
+    """
+
+    variable: str
+    guards: tuple[Scalar, ...] = ()
+
+
 @dataclass
 class Splitter:
     """Collects the measures of parts of conditions.
@@ -121,56 +134,72 @@ class Splitter:
 
     def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
         """The conjuncts of a condition of rows that are mapped to a variable."""
-        return tuple(self.conjunct(one, mapped) for one in conjuncts(definition.condition))
+        every = conjuncts(definition.condition)
+        found = []
+        for index, one in enumerate(every):
+            earlier = every[:index] if may_fail(one.operations) else ()
+            guards = (guard for guard in earlier if all(map(is_measured, guard.references)))
+            found.append(self.conjunct(one, Asked(mapped, tuple(guards))))
+        return tuple(found)
 
-    def conjunct(self, scalar: Scalar, variable: str) -> Conjunct:
+    def conjunct(self, scalar: Scalar, asked: Asked) -> Conjunct:
         looks_back = any(map(self.looks_back, scalar.references))
-        text = self.text(scalar, variable)
+        text = self.text(scalar, asked.variable)
         if self.write is not None and not is_complement(scalar):  # which may be one of a NOT
             text = self.write(scalar)
         if not all(map(is_measured, scalar.references)):
-            return Conjunct(text, None, "", (), (), looks_back)
+            return Conjunct(text, None, "", (), (), looks_back, False)
         sides: tuple[Scalar, ...] = ()
         operator = ""
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides, operator = scalar.operands, scalar.operator
         shown = {one for side in sides if is_bare(side) for one in side.references}
         parts = (
-            self.reference(one, variable, is_side=one in shown)
+            self.reference(one, Asked(asked.variable), is_side=one in shown)
             for one in dict.fromkeys(scalar.references)
         )
         return Conjunct(
             text,
-            self.measure(scalar.pieces, variable),
+            self.measure(scalar.pieces, asked),
             operator,
-            tuple(self.measure(side.pieces, variable) for side in sides),
+            tuple(self.measure(side.pieces, asked) for side in sides),
             tuple(parts),
             looks_back,
+            bool(asked.guards),
         )
 
-    def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
+    def reference(self, reference: Reference, asked: Asked, *, is_side: bool) -> ReferencePart:
         """The value of a reference."""
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.navigation(reference.navigation)
-        text = self.text(Term((reference,), NOWHERE), variable)
-        return ReferencePart(text, self.measure((reference,), variable), navigation, is_side)
+        text = self.text(Term((reference,), NOWHERE), asked.variable)
+        return ReferencePart(text, self.measure((reference,), asked), navigation, is_side)
 
     def text(self, scalar: Scalar, variable: str) -> str:
         """An expression in a variable's condition as one would write it."""
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
-    def measure(self, pieces: tuple[Piece, ...], variable: str) -> int:
-        """The place of the measure that gives a value as text where `variable` is asked for."""
-        value = tuple(changed for piece in pieces for changed in self.as_measured(piece))
+    def measure(self, pieces: tuple[Piece, ...], asked: Asked) -> int:
+        """The place of the measure that gives a value as text where it is asked for."""
+        value = self.measured(pieces)
         texts = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
         others = ("CAST((", *value, ") AS STRING)")
-        asked = Classifier(Navigation(semantics=Semantics.FINAL))
-        condition = ("CASE WHEN ", asked, f" = {string_literal(variable)} THEN ")
-        choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ") END")
-        term = Term((*condition, *choice), NOWHERE)
+        mapped = Classifier(Navigation(semantics=Semantics.FINAL))
+        conditions: list[Piece] = [
+            "CASE WHEN ", mapped, f" = {string_literal(asked.variable)} THEN "
+        ]  # fmt: skip
+        for guard in asked.guards:  # one in the other: an AND may ask all of them at once
+            conditions += ["CASE WHEN ", *self.measured(guard.pieces), " THEN "]
+        choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ")")
+        ends = " END" * (1 + len(asked.guards))
+        term = Term((*conditions, *choice, ends), NOWHERE)
         self.measures.append(Measure(f"__why{len(self.measures)}", term))
         return len(self.measures) - 1
+
+    def measured(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+        """The pieces of a condition as a measure reads them."""
+        return tuple(changed for piece in pieces for changed in self.as_measured(piece))
 
     def as_measured(self, piece: Piece) -> Iterator[Piece]:
         """A piece of a condition as a measure reads it: from the match's last row.

@@ -105,10 +105,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield feature, skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
-    last = top(clause.pattern)[-1]
-    ends = last if isinstance(last, Quantified) else None
-    if ends and ends.least != ends.most and (ends.greedy or is_option(ends)):
-        yield "OPEN_END", ends.span or pattern
+    if is_open(last := top(clause.pattern)[-1]):
+        yield "OPEN_END", last.span or pattern
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
@@ -140,6 +138,13 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
                     yield "GROUPS", span or pattern
                 if not greedy:
                     yield "RELUCTANT", span or pattern
+
+
+def is_open(part: RowPattern) -> bool:
+    """Whether it may have another row at its end: greedy, or `??`."""
+    if not isinstance(part, Quantified) or part.least == part.most:
+        return False
+    return part.greedy or is_option(part)
 
 
 def is_option(part: Quantified) -> bool:
