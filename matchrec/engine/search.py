@@ -55,6 +55,12 @@ _FAILURES = {
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
 
 
+def at_most(room: Room, most: Room) -> Room:
+    """The room, for no more matches and their rows than another one has."""
+    rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
+    return replace(room, rows=rows, matches=matches)
+
+
 class KernelSearch(ABC):
     """One search of one task. kernel: what searches, in `work`.
 
@@ -122,8 +128,7 @@ class KernelSearch(ABC):
     def room_of_output(self) -> Room:
         """For no more than few rows have at first: large arrays take milliseconds to come by."""
         few = max(int(self.arrays.rows.starts[-1]), LEAST_OUTPUT)
-        matches, rows = self.room.matches, self.room.rows
-        return replace(self.room, matches=min(matches, few), rows=min(rows, 16 * few))
+        return at_most(self.room, Room(rows=16 * few, matches=few))
 
     def advance(self) -> int:
         """Call the kernel; while its code is not there, have Python take its first steps over few
@@ -138,14 +143,16 @@ class KernelSearch(ABC):
             self.steps_left = self.kernel.steps_left(arguments) if is_asked else 0
         if self.steps_left > 0:
             before = self.steps_left
-            status = self.advance_by_python()
+            status = self.advance_by_python(*arguments)
             self.kernel.count_steps(before - self.steps_left, arguments)
             if status != layout.TOO_MANY_STEPS:
                 return status
             self.steps_left = 0
         return int(self.kernel(*arguments))
 
-    def advance_by_python(self) -> int:
+    def advance_by_python(
+        self, rules: layout.Rules, rows: layout.RowArrays, work: layout.Work, *hooks: Any
+    ) -> int:
         """As the kernel, unless that takes more steps than are left: TOO_MANY_STEPS.
 
         Then the search is where it was before the starting row, or the row, that took too many.
@@ -167,8 +174,7 @@ class KernelSearch(ABC):
                 progress.step_count = steps
             return status
 
-        work = self.work._replace(progress=progress)
-        arguments = self.rules, self.arrays.rows, work, *self.hooks
+        arguments = rules, rows, work._replace(progress=progress), *hooks
         try:
             return int(self.kernel.by_python(*arguments, search_start=search_few))
         finally:

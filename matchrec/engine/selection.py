@@ -49,6 +49,7 @@ from matchrec.engine.search import (
     BufferSearch,
     PathSearch,
     Shapes,
+    at_most,
     needs_release_times,
 )
 from matchrec.nfa.program import A_MATCH
@@ -283,12 +284,6 @@ def skip_runs(
     if not needs_release_times(task):
         runs.progress.alone = READS_ALONE * arrays.rows.starts[-1]
     return ReleasingSearch(runs, (soon, rarely)).find_matches()
-
-
-def at_most(room: Room, most: Room) -> Room:
-    """The room, for no more matches and their rows than another one has."""
-    rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
-    return replace(room, rows=rows, matches=matches)
 
 
 def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:

@@ -451,13 +451,12 @@ def is_null(scalar: Scalar) -> bool:
 
 def of_a_condition(condition: Scalar) -> Scalar:
     """A condition whose parts have the type of one: NULL has none in Spark."""
-    parts = [
-        literal("CAST(NULL AS BOOLEAN)", part.span) if is_null(part) else part
-        for part in conjuncts(condition)
-    ]
-    if all(map(is_, parts, conjuncts(condition))):
+    parts = conjuncts(condition)
+    if not any(map(is_null, parts)):
         return condition
-    return joined("AND", parts, condition.span)
+    null = "CAST(NULL AS BOOLEAN)"
+    typed = [literal(null, part.span) if is_null(part) else part for part in parts]
+    return joined("AND", typed, condition.span)
 
 
 def negation(condition: Scalar) -> Operation:

@@ -186,13 +186,12 @@ class Splitter:
         texts = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
         others = ("CAST((", *value, ") AS STRING)")
         mapped = Classifier(Navigation(semantics=Semantics.FINAL))
-        conditions: list[Piece] = [
-            "CASE WHEN ", mapped, f" = {string_literal(asked.variable)} THEN "
-        ]  # fmt: skip
-        for guard in asked.guards:  # one in the other: an AND may ask all of them at once
-            conditions += ["CASE WHEN ", *self.measured(guard.pieces), " THEN "]
+        tests: list[tuple[Piece, ...]] = [(mapped, f" = {string_literal(asked.variable)}")]
+        tests += (self.measured(guard.pieces) for guard in asked.guards)
+        # one in the other: an AND may ask all of them at once
+        conditions = [piece for test in tests for piece in ("CASE WHEN ", *test, " THEN ")]
         choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ")")
-        ends = " END" * (1 + len(asked.guards))
+        ends = " END" * len(tests)
         term = Term((*conditions, *choice, ends), NOWHERE)
         self.measures.append(Measure(f"__why{len(self.measures)}", term))
         return len(self.measures) - 1

@@ -37,11 +37,11 @@ def compare_with_python(algorithm: Algorithm, task: Task, partitions: Partitions
         assert outcome(algorithm, task, partitions) == once
 
 
-def as_python_runs(partitions: Partitions) -> Iterator[list[int]]:
+def as_python_runs(partitions: Partitions) -> Iterator[None]:
     """What is done with each of these, Python does; in a full run, the second time half of it."""
     for most in (MANY, 1 + partitions.rows // 2) if FULL else (MANY,):
-        with python_takes_steps(most) as taken:
-            yield taken
+        with python_takes_steps(most):
+            yield
 
 
 @contextmanager

@@ -229,23 +229,30 @@ def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Ite
     """`D?` of the one as `D??` of the other; not at the end of PATTERN, where Flink has none."""
     if read.has_exclusive_loops is write.has_exclusive_loops:
         return
-    for part in top(clause.pattern)[:-1]:
-        if isinstance(part, Quantified) and is_option(part) and part.span is not None:
-            end = part.span.end
-            if read.has_exclusive_loops and part.greedy:
+    for option in _options(clause.pattern):
+        if option.span is not None:
+            end = option.span.end
+            if read.has_exclusive_loops and option.greedy:
                 yield Edit(Span(end, end), "?")
-            elif write.has_exclusive_loops and not part.greedy:
+            elif write.has_exclusive_loops and not option.greedy:
                 yield Edit(Span(end - 1, end), "")
+
+
+def _options(pattern: RowPattern) -> Iterator[Quantified]:
+    """The parts with `?` or `??` that something follows."""
+    for part in top(pattern)[:-1]:
+        if isinstance(part, Quantified) and is_option(part):
+            yield part
 
 
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
     """What is lost where greedy loops are exclusive, and options reluctant, in the other product
     alone.
     """
-    for part in top(clause.pattern)[:-1]:
-        if isinstance(part, Quantified) and is_option(part) and part.greedy:
+    for option in _options(clause.pattern):
+        if option.greedy:
             message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
-            yield Note(message, part.span or clause.pattern_span)
+            yield Note(message, option.span or clause.pattern_span)
     for one in _exits(clause.pattern):
         yield Note(
             f"a loop never gives rows back in {write.title}: no row that `{one.loop}` could go on "
