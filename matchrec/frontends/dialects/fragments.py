@@ -23,6 +23,7 @@ from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import (
+    UNLIKE,
     VARIABLE,
     Kinds,
     KnownColumns,
@@ -59,6 +60,7 @@ class FlinkSql(Spark):
         KEYWORDS: ClassVar[Any] = Spark.Tokenizer.KEYWORDS | {
             "CHAR": TokenType.NCHAR,
             "VARCHAR": TokenType.NVARCHAR,
+            "BYTES": TokenType.VARBINARY,
         }
         STRING_ESCAPES: ClassVar[list[str]] = ["'"]
 
@@ -79,8 +81,9 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
     tree = _parsed(masked(text, tokens_in(text, read), functions), read)
     for rule in rules:
         tree = _applied(rule, tree, place)
+    marks = {mark for node in tree.walk() for mark in node.meta}
     result = _generated(tree, write, place)
-    is_unlike = read.lacks_dialect and "[" in text  # which sqlglot reads as Spark's, too
+    is_unlike = UNLIKE in marks or (read.lacks_dialect and "[" in text)  # Spark's have them, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
     return None if result == _read_and_written(text, place) else result

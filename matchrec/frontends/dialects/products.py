@@ -138,6 +138,7 @@ PRODUCTS = {
             has_exclusive_loops=True,
             within_includes=True,
             lacks_dialect=True,
+            collects_nulls=True,
             names_with_as=True,
         ),
         Product(

@@ -35,13 +35,26 @@ def arrays(node: exp.Expr, place: Place) -> exp.Expr:
     if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
         return node
     is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
-    if is_inside or isinstance(array.this, exp.Distinct):
+    if is_inside:
         return node
+    if isinstance(array.this, exp.Distinct):
+        return _of_distinct(node, array.this.expressions, place, without_nulls=without_nulls)
     collected = collection(array.this)
     if place.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
     items = known_items if without_nulls or _is_known(collected.value) else all_items
     return _of_aggregate(_or_null(items(collected)))
+
+
+def _of_distinct(
+    node: exp.Expr, found: list[exp.Expr], place: Place, *, without_nulls: bool
+) -> exp.Expr:
+    """An array of values that differ, one of which may be NULL."""
+    if len(found) > 1 or place.is_condition:
+        return node
+    items = known_items if without_nulls or _is_known(found[0]) else all_items
+    array = exp.ArrayDistinct(this=items(Collection(found[0], (), None)))
+    return _of_aggregate(_or_null(array))
 
 
 def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
@@ -66,6 +79,13 @@ def _is_known(value: exp.Expr) -> bool:
     if isinstance(value, exp.Coalesce):
         return any(map(_is_known, (value.this, *value.expressions)))
     return name_of(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(value, exp.Literal)
+
+
+def ordered_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ARRAY_AGG(x ORDER BY y)`, which Spark's has not, where no rule has written it otherwise."""
+    if place.write.is_spark and isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order):
+        raise UnsupportedError(f"{place.read.title} sorts no values between these parentheses")
+    return node
 
 
 def texts(node: exp.Expr, place: Place) -> exp.Expr:
@@ -233,10 +253,11 @@ def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     """The values of an array of structs, in their order and no more than asked for."""
     if found.keys:
         rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(found.keys)])
-    if found.limit is not None:
-        first = exp.Literal.number(1)
-        rows = exp.Anonymous(this="SLICE", expressions=[rows, first, found.limit.copy()])
-    return exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
+    items = exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
+    if found.limit is None:
+        return items
+    first = exp.Literal.number(1)
+    return exp.Anonymous(this="SLICE", expressions=[items, first, found.limit.copy()])
 
 
 def _function(written: str) -> exp.Expr:

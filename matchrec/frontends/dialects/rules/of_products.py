@@ -21,6 +21,7 @@ from matchrec.frontends.dialects.rules.aggregates import (
     known_items,
     lag_and_lead,
     navigation_with_default,
+    ordered_array,
     over_each_aggregate,
     quoted_variable,
     row_number_in_match,
@@ -63,8 +64,77 @@ def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def size_of_type(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
+    is_sized = isinstance(node, exp.DataType) and node.expressions and node.this in _WITHOUT_SIZE
+    return place.unlike(exp.DataType(this=node.this)) if is_sized else node
+
+
+def texts_parted_by_commas(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LISTAGG(x)`: what stands between texts is a comma if nothing is said."""
+    if isinstance(node, exp.GroupConcat) and not node.args.get("separator"):
+        node.set("separator", exp.Literal.string(","))
+        place.unlike(node)
+    return node
+
+
+def respected_nulls(node: exp.Expr, _: Place) -> exp.Expr:
+    """`ARRAY_AGG(x) RESPECT NULLS`, as it is without these words."""
+    is_array = isinstance(node, exp.RespectNulls) and isinstance(node.this, exp.ArrayAgg)
+    return node.this.copy() if is_array else node
+
+
+def known_first_and_last(node: exp.Expr, _: Place) -> exp.Expr:
+    """`FIRST_VALUE(x)` and `LAST_VALUE(x)`, of the values that are not NULL."""
+    is_bare = not isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls)
+    if isinstance(node, exp.FirstValue | exp.LastValue) and is_bare:
+        return exp.IgnoreNulls(this=node.copy())
+    return node
+
+
+def sorted_array(node: exp.Expr, _: Place) -> exp.Expr:
+    """`ARRAY_SORT(x, ascends)`, in which NULL is less than all values."""
+    if not isinstance(node, exp.ArraySort):
+        return node
+    return plain_call("SORT_ARRAY", *filter(None, (node.this, node.expression)))
+
+
+def split_by_text(node: exp.Expr, _: Place) -> exp.Expr:
+    """`SPLIT(x, y)`, where y is no regular expression."""
+    if not isinstance(node, exp.RegexpSplit):
+        return node
+    return exp.Split(this=node.this.copy(), expression=node.expression.copy())
+
+
+def either_way(node: exp.Expr, place: Place) -> exp.Expr:
+    """`x BETWEEN SYMMETRIC a AND b`, whichever of the two is less."""
+    if isinstance(node, exp.Between) and node.args.get("symmetric"):
+        place.unlike(node)
+    return node
+
+
+def time_here(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LOCALTIMESTAMP`, which is a function in Spark."""
+    is_name = isinstance(node, exp.Column) and not node.table and not node.this.quoted
+    if is_name and node.name.upper() == "LOCALTIMESTAMP" and place.kind(node) is None:
+        return exp.Anonymous(this="LOCALTIMESTAMP")
+    return node
+
+
+_WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
+
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
+    size_of_type,
+    time_here,
+    either_way,
+    texts_parted_by_commas,
+    respected_nulls,
+    arrays,
+    over_each_aggregate,
+    known_first_and_last,
+    sorted_array,
+    split_by_text,
     values.bounded_text,
     match_rowtime,
     values.truncated_date,
@@ -348,7 +418,14 @@ READS: dict[str, tuple[Rule, ...]] = {
 }
 """What is rewritten of the expressions of a product."""
 
-COMMON: tuple[Rule, ...] = (values.whole_second, values.quotient, values.extremes, values.recursion)
+COMMON: tuple[Rule, ...] = (
+    values.whole_second,
+    values.quotient,
+    values.extremes,
+    values.recursion,
+    values.parts_of_text,
+    ordered_array,
+)
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
@@ -356,6 +433,7 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     "oracle": (qualified_rows, aggregate_of_all_rows),
     "trino": (qualified_rows, arrays_and_nulls, first_of_later_rows, aggregate_of_all_rows),
     "bigquery": (arrays_and_nulls,),
+    "flink": (arrays_and_nulls,),
     "databricks": (running_aggregate,),
     "spark": (qualified_rows,),
 }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TypeVar
 
 from sqlglot import Token, TokenType, exp
 
@@ -23,6 +24,11 @@ from matchrec.frontends.lexing.tokens import (
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span
+
+N = TypeVar("N", bound=exp.Expr)
+
+UNLIKE = "unlike"
+"""The mark of what both products read, and understand otherwise."""
 
 Columns = Callable[[exp.Column], "Domain | None"]
 """The kind of a column where it stands, None where it is not known."""
@@ -396,6 +402,11 @@ class Place:
     def kind(self, node: exp.Expr) -> Domain | None:
         """The kind of an expression; what is missing for it is noted."""
         return kind_of(node, self.columns.kind)
+
+    def unlike(self, node: N) -> N:
+        """The node, marked: text that Spark reads as well would mean something else there."""
+        node.meta[UNLIKE] = True
+        return node
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
         """Note what means something else in the other product."""

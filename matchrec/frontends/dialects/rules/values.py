@@ -15,6 +15,7 @@ In DEFINE a difference may be of two rows, where it has to be one of numbers.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from sqlglot import exp
@@ -264,6 +265,23 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     elif kind not in TIMESTAMPS:
         time = exp.cast(time, "timestamp")
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
+
+
+_SIGNS = re.compile(r"[].[{}()*+?$|]")
+_ESCAPED = re.compile(r"[\\^]")
+
+
+def parts_of_text(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SPLIT(x, '.')` at a text, which Spark takes for a regular expression.
+
+    sqlglot puts it between `\\Q` and `\\E`, which Sail does not read.
+    """
+    is_split = isinstance(node, exp.Split) and isinstance(node.expression, exp.Literal)
+    if not is_split or not place.write.is_spark or not node.expression.name:
+        return node
+    text = _SIGNS.sub(lambda sign: f"[{sign[0]}]", node.expression.name)
+    text = _ESCAPED.sub(lambda sign: f"\\{sign[0]}", text)
+    return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
 def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
