@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from math import nan
 
-from matchrec.conditions.residual import Typed, TypedOperation
+from matchrec.conditions.residual import COMPARISONS, Typed, TypedOperation
 from matchrec.conditions.run_condition import (
     And,
     Apply,
@@ -35,6 +35,7 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
+    as_decimal,
     decimal,
     is_wide_decimal,
 )
@@ -62,6 +63,9 @@ TRYING = {
 
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
 """What Spark brings to one type, also more than two operands, before it computes."""
+
+CHOOSING = OF_ONE_TYPE | {"IF", "IFNULL", "NVL", "NVL2"}
+"""What is one of its operands, or compares them."""
 
 
 def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
@@ -153,6 +157,37 @@ def _wide_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | N
         return None
     common = common_type(left, right, typer.ansi)
     return common if common is not None and is_wide_decimal(common) else None
+
+
+def check_decimals(typer: Typer, step: TypedOperation) -> None:
+    """Raises where Spark would cut digits of decimals, to compare them in 38 digits or choose one.
+
+    3.33 = 3 of a DECIMAL(38, 0) is true. Exact numbers would not be, and how many digits Spark cuts
+    depends on its version. A whole number that is written has its own digits where it is compared.
+    """
+    written = step.operator in COMPARISONS
+    if not written and step.operator not in CHOOSING:
+        return
+    numbers = [part for part in step.operands if part.type.family in NUMBERS]
+    types = {written_type(part) if written else part.type for part in numbers}
+    exact = all(type_.family is not Family.FLOATING for type_ in types)
+    if not exact or not any(map(is_wide_decimal, types)):
+        return
+    whole = max(types, key=lambda type_: as_decimal(type_).precision - type_.scale)
+    fine = max(types, key=lambda type_: type_.scale)
+    if common_type(whole, fine, typer.ansi) is None:
+        raise cannot_combine(step.operator, whole.name, fine.name, step.span)
+
+
+def written_type(part: Typed) -> ValueType:
+    """The type of a number, of a whole one that is written the decimal that just holds it.
+
+    Source: Spark's DecimalPrecision, integral literals.
+    """
+    match part.expression:
+        case Constant(int(value)) if part.type.family is Family.INTEGER:
+            return decimal(len(str(abs(value))), 0)
+    return part.type
 
 
 def check_common_type(typer: Typer, step: TypedOperation) -> None:
