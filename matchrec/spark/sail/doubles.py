@@ -16,11 +16,14 @@ from matchrec.plan.expression import (
     Scalar,
     Term,
     branches,
+    literal,
     names_of,
+    number_term,
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
+from matchrec.source import Span
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import Relation, is_connect
 
@@ -52,10 +55,12 @@ ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_va
 def with_doubles(
     plan: MatchPlan, relation: Relation, find: Callable[[tuple[str, ...]], str | None]
 ) -> MatchPlan:
-    """The plan, in which decimals are doubles where they are compared with floating-point numbers.
+    """The plan, in which decimals are doubles beside floating-point numbers.
 
     Spark makes them so by itself. Some sessions make decimals of both, of 15 digits after the
-    point: 0.1D + 0.2D equals 0.3 then, and NaN is an error. find: the input's column of some names.
+    point, to compare them: 0.1D + 0.2D equals 0.3 then, and NaN is an error; and of a FLOAT and a
+    decimal they compute a FLOAT. There NULLIF is written as IF: it is of the type that is compared,
+    and tells -0.0 from 0. find: the input's column of some names.
     """
     spark = relation.runner.spark
     if not is_connect(spark):
@@ -82,6 +87,11 @@ class Doubles:
 
     def written(self, operation: Operation) -> Operation:
         """The operation, in which no decimal is brought together with a floating-point number."""
+        match operation:
+            case Operation("NULLIF", (first, second)):
+                return self.null_where(first, second, operation.span)
+            case Operation("NULLIFZERO", (first,)):
+                return self.null_where(first, number_term(0, first.span), operation.span)
         groups = [
             one for one in self.together(operation) if Fractional.FLOATING in map(self.number, one)
         ]
@@ -90,11 +100,16 @@ class Doubles:
             return operation
         return operation.of_operands(lambda one: self.as_double(one) if id(one) in changed else one)
 
+    def null_where(self, first: Scalar, second: Scalar, span: Span) -> Operation:
+        """`NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, which is what it means."""
+        equal = Operation("=", ("(", first, ") = (", second, ")"), span)
+        parts = "IF(", self.written(equal), ", ", literal("NULL", span), ", ", first, ")"
+        return Operation("IF", parts, span)
+
     def together(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
-        """The operands that are compared with each other, or of which the operation is one."""
+        """The operands that are compared or computed with each other, or of which it is one."""
         operator = operation.operator
-        is_first_floating = operator == "NULLIF" and self.number(operation) is Fractional.FLOATING
-        if operator in COMPARED | CHOSEN or is_first_floating:
+        if operator in COMPARED | CHOSEN | COMPUTED:
             yield operation.operands
         if operator in COMPARED_CHOICES:
             yield branches(operation)[0]
@@ -118,7 +133,7 @@ class Doubles:
                 return self.common(operands)
             case Operation(operator) if operator in CHOICES:
                 return self.common(branches(scalar)[1])
-            case Operation("NULLIF" | "ROUND", (first, *_)):
+            case Operation("ROUND", (first, *_)):
                 return self.number(first)
             case Operation(operator):
                 is_floating = operator in MATHEMATICAL and operator not in WHOLE

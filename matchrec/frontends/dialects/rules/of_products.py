@@ -84,12 +84,16 @@ def respected_nulls(node: exp.Expr, _: Place) -> exp.Expr:
     return node.this.copy() if is_array else node
 
 
-def known_first_and_last(node: exp.Expr, _: Place) -> exp.Expr:
+def known_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` and `LAST_VALUE(x)`, of the values that are not NULL."""
     is_bare = not isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls)
-    if isinstance(node, exp.FirstValue | exp.LastValue) and is_bare:
+    if not isinstance(node, exp.FirstValue | exp.LastValue) or not is_bare:
+        return node
+    if not place.is_measure:
         return exp.IgnoreNulls(this=node.copy())
-    return node
+    known = known_items(Collection(node.this, (), None))  # IGNORE NULLS needs OVER on Sail
+    end = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
+    return plain_call("TRY_ELEMENT_AT", known, end)
 
 
 def sorted_array(node: exp.Expr, _: Place) -> exp.Expr:
@@ -198,6 +202,14 @@ def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
 
 
+def in_array(node: exp.Expr, place: Place) -> exp.Expr:
+    """`x IN UNNEST(array)`, of which sqlglot makes a subquery."""
+    array = node.args.get("unnest") if isinstance(node, exp.In) else None
+    if array is None or not place.write.is_spark:
+        return node
+    return plain_call("ARRAY_CONTAINS", array.expressions[0], node.this)
+
+
 def numbers_of_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
     """`FIRST(x + MATCH_ROW_NUMBER())`: numbers are of the row that FIRST and LAST find."""
     name = name_of(node)
@@ -223,6 +235,7 @@ _BIGQUERY: tuple[Rule, ...] = (
     navigation_with_default,
     row_number_in_match,
     named_parameter,
+    in_array,
     values.added_time,
     values.text_of_value,
     values.crossed_boundaries,
@@ -424,6 +437,7 @@ COMMON: tuple[Rule, ...] = (
     values.extremes,
     values.recursion,
     values.parts_of_text,
+    values.chosen_by_value,
     ordered_array,
 )
 """What is rewritten of the expressions of any product."""

@@ -284,6 +284,26 @@ def parts_of_text(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
+def chosen_by_value(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DECODE(x, a, b, ..., c)`, whose NULLs are equal; Sail has it of two arguments alone."""
+    if not isinstance(node, exp.DecodeCase) or not place.write.is_spark:
+        return node
+    value, *others = node.expressions
+    default = others.pop() if len(others) % 2 else None
+    ifs = [
+        exp.If(this=_same(key)(this=value.copy(), expression=key), true=then)
+        for key, then in zip(others[::2], others[1::2], strict=True)
+    ]
+    return exp.Case(ifs=ifs, default=default)
+
+
+def _same(key: exp.Expr) -> type[exp.Binary]:
+    """What compares with a value that is a NULL, none, or perhaps one."""
+    if isinstance(key, exp.Null):
+        return exp.Is
+    return exp.EQ if isinstance(key, exp.Literal) else exp.NullSafeEQ
+
+
 def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
     """`d - e` of two dates is a number of days."""
     if not isinstance(node, exp.Sub) or not place.write.is_spark:
