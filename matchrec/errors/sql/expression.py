@@ -123,7 +123,7 @@ window_function = _in_place_of_a_window(
         "LAG": "write PREV(x, n), or pass {option[dialect=snowflake]}",
         "LEAD": "write NEXT(x, n), or pass {option[dialect=snowflake]}",
         "NTH_VALUE": "write FIRST(x, n - 1)",
-        "ROW_NUMBER": "write count(*)",
+        "ROW_NUMBER": "write count(*) for the number of the row in the match",
     },
 )
 
