@@ -335,6 +335,14 @@ def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
 
 
+def without_dual(node: exp.Expr, _: Place) -> exp.Expr:
+    """`SELECT 1 FROM dual` is a SELECT without FROM."""
+    read = node.args.get("from_") if isinstance(node, exp.Select) else None
+    if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
+        node.set("from_", None)
+    return node
+
+
 def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
     if isinstance(node, exp.Identifier) and "#" in node.name:
@@ -371,6 +379,7 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 READS: tuple[Rule, ...] = (
     over_each_aggregate,
+    without_dual,
     unusual_name,
     concatenation,
     timestamp_literal,
