@@ -160,9 +160,13 @@ def looks_at_one_row(condition: SplitCondition) -> bool:
 def finds_the_same_without(
     plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
 ) -> bool:
-    """Whether the matches are the same without the rows that only fillers could take."""
+    """Whether the matches are the same without the rows that only fillers could take.
+
+    The preferred match ends where it can rather than skip a row, so there is one to skip, or none.
+    """
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return True
+        prefers = plan.output is MatchOutput.PREFERRED
+        return not (prefers and may_end_early(pattern.folding.choices))
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
     if plan.output is MatchOutput.LONGEST:  # which match that is, fillers decide as well
@@ -170,6 +174,12 @@ def finds_the_same_without(
     if plan.after_match.variable is not None:
         return False
     return takes_any_row(pattern.folding.choices, fillers)
+
+
+def may_end_early(folded: Folded) -> bool:
+    """Whether a match may end where it could go on."""
+    ends = ([choice.target is None for choice in choices] for choices in folded)
+    return any(any(one) and not all(one) for one in ends)
 
 
 def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:

@@ -314,6 +314,7 @@ def settings_of(runner: Runner) -> Settings:
         runner.setting("spark.sql.timestampType"),
         runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
         quotes,
+        cuts_decimals=not runner.spark.version.startswith("3."),
     )
 
 

@@ -22,7 +22,7 @@ PATTERNS = (
 )  # fmt: skip
 SELECTED = (
     "A B", "A B C", "A+ B", "A B+ C", "A? B C", "(A | B) C", "NOT C A B", "A NOT B C", "A B NOT C",
-    "A+ NOT C B", "A C*? B",
+    "A+ NOT C B", "A C*? B", "A B+", "A B?", "A (B C)*", "A B{1,2}",
 )  # fmt: skip
 CONDITIONS = (
     "x > 1", "x <= 2", "s = 'a'", "s <> 'b'", "x IS NULL OR x > 2", "{v}.x > 0 AND s < 'c'", "TRUE",

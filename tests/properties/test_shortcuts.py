@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import product
 from random import Random
 
 import pytest
@@ -206,3 +207,33 @@ def test_nothing_changes_without_shortcuts(spark: SparkSession, size: str) -> No
         answered += is_answered
     print(f"{compared:,} comparisons, {answered:,} of {number + 1:,} cases with rows")
     assert answered > 0.5 * number
+
+
+SELECTED = (
+    "A B", "A B+", "A B*", "A B?", "A B??", "A+ B?", "A+", "A{2}", "A (B C)*", "A (B | ())",
+    "A B+ C", "(A | B)+ C?", "A B{1,2}", "A? B", "PERMUTE(A, B)", "A NOT C B+",
+)  # fmt: skip
+OUTPUTS = ("", "ALL MATCHES", "NON-OVERLAPPING MATCHES")
+
+
+@pytest.mark.slow
+@pytest.mark.one_of(4)
+@pytest.mark.parametrize("pattern", SELECTED)
+def test_rows_that_no_variable_takes_change_no_selection(spark: SparkSession, pattern: str) -> None:
+    """All texts of up to five letters, each a partition: `x` is no row of a variable."""
+    texts = ("".join(text) for n in range(1, 6) for text in product("abcx", repeat=n))
+    letters = [(text, place, one) for text in texts for place, one in enumerate(text)]
+    rows = spark.createDataFrame(letters, "word string, id int, e string").cache()
+    conditions = ", ".join(f"{one} AS e = '{one.lower()}'" for one in "ABC" if one in pattern)
+    for selection, output in product(("NEXT", "ANY"), OUTPUTS):
+        if ("()" in pattern and output) or ("NOT" in pattern and not output):
+            continue  # refused
+        clause = f"""PARTITION BY word ORDER BY id
+            MEASURES FIRST(id) AS f, LAST(id) AS l, count(*) AS n
+            PATTERN ({pattern}) SKIP TILL {selection} MATCH {output} DEFINE {conditions}"""
+        answers = []
+        for shortcuts in (ALL, replace(ALL, rows=False)):
+            with in_force(shortcuts):
+                answers.append(Counter(map(str, matchrec.match_recognize(rows, clause).collect())))
+        assert answers[0] == answers[1], clause
+        assert answers[0]

@@ -37,7 +37,8 @@ class Settings:
     time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
     `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
     quotes: those that a string literal may stand in. casts_in_utc: whether CAST takes the local
-    time of an instant for that in UTC.
+    time of an instant for that in UTC. cuts_decimals: whether decimals that have more than 38
+    digits together lose those after the point, as in Spark from 4.0 on.
     """
 
     time_zone: str = "UTC"
@@ -46,6 +47,7 @@ class Settings:
     keeps_escapes: bool = False
     quotes: str = "'\""
     casts_in_utc: bool = False
+    cuts_decimals: bool = True
 
 
 @dataclass(frozen=True, slots=True)

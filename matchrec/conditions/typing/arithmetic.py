@@ -159,24 +159,31 @@ def _wide_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | N
     return common if common is not None and is_wide_decimal(common) else None
 
 
-def check_decimals(typer: Typer, step: TypedOperation) -> None:
-    """Raises where Spark would cut digits of decimals, to compare them in 38 digits or choose one.
+def in_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
+    """The step with decimals rounded where Spark has no 38 digits for all of theirs.
 
-    3.33 = 3 of a DECIMAL(38, 0) is true. Exact numbers would not be, and how many digits Spark cuts
-    depends on its version. A whole number that is written has its own digits where it is compared.
+    It cuts them after the point, to compare them or to choose one: 3.33 = 3 of a DECIMAL(38, 0) is
+    true. A whole number that is written has its own digits where it is compared.
+    Source: Spark's DecimalType.boundedPreferIntegralDigits, from version 4.0 on.
     """
     written = step.operator in COMPARISONS
-    if not written and step.operator not in CHOOSING:
-        return
+    if not (written or step.operator in CHOOSING) or not typer.settings.cuts_decimals:
+        return step
     numbers = [part for part in step.operands if part.type.family in NUMBERS]
     types = {written_type(part) if written else part.type for part in numbers}
     exact = all(type_.family is not Family.FLOATING for type_ in types)
     if not exact or not any(map(is_wide_decimal, types)):
-        return
-    whole = max(types, key=lambda type_: as_decimal(type_).precision - type_.scale)
-    fine = max(types, key=lambda type_: type_.scale)
-    if common_type(whole, fine, typer.ansi) is None:
-        raise cannot_combine(step.operator, whole.name, fine.name, step.span)
+        return step
+    whole = max(as_decimal(type_).precision - type_.scale for type_ in types)
+    if whole + max(type_.scale for type_ in types) <= 38:
+        return step
+    word = decimal(38, 38 - whole).name.upper()
+
+    def rounded(part: Typed) -> Typed:
+        cast = TypedOperation("CAST", (part,), step.span, (word,))
+        return typer.type_operation(cast) if part in numbers else part
+
+    return replace(step, operands=tuple(map(rounded, step.operands)))
 
 
 def written_type(part: Typed) -> ValueType:

@@ -110,7 +110,7 @@ class StepTyper(Typer):
     def combine(self, step: TypedOperation) -> Typed:
         if step.operator in arithmetic.MATHEMATICAL:
             return arithmetic.type_mathematics(self, step)
-        arithmetic.check_decimals(self, step)
+        step = arithmetic.in_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
         arithmetic.check_common_type(self, step)
