@@ -5,13 +5,14 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import json
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -37,6 +38,7 @@ DELIMITERS = (",", ";", "\t", "|")
 TAB_NAMES = ("tab", "\\t")  # a tab is hard to type
 PARQUET_STARTS = b"PAR1"
 SNIFFED = 10_000  # bytes of a file that tell what is in it
+FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # that last as long as the program
 WILDCARD = re.compile(r"[*?[]")
 OF_GLOBS = re.compile(r"[\[\]{}*?\\,]")
 
@@ -68,18 +70,49 @@ class Table:
 
         Raises MatchRecognizeError where there is no column in them.
         """
+        if self.format == "json" and starts_an_array(self.first_file()):
+            self.by_lines().register(spark)
+            return
         reader = spark.read.format(self.format)
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         if self.format == "csv":
             reader = reader.options(**self.csv_options())
-        if self.format == "json" and starts_an_array(self.first_file()):
-            reader = reader.options(multiLine=True)
         frame = reader.load([literal(file) for file in self.files])
         if not frame.columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
         is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
         frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
+
+    def by_lines(self) -> Table:
+        """The table with an object on each line, as all engines read JSON, where it is in arrays.
+
+        Its files are there as long as the program. Raises MatchRecognizeError for other JSON.
+        """
+        folder = tempfile.TemporaryDirectory(prefix="matchrec-")
+        FOLDERS.append(folder)
+        base, copy = self.root or self.files[0].parent, Path(folder.name)
+        for file in (one for path in self.files for one in files_in(path)):
+            target = copy / bare(file).relative_to(base)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("w", encoding="utf-8") as lines:
+                lines.writelines(f"{json.dumps(one)}\n" for one in self.objects_in(file))
+        if not any(file.stat().st_size for file in files_in(copy)):
+            raise errors.empty_table(name=self.name, path=str(self.files[0]))
+        files = tuple(copy / bare(file).relative_to(base) for file in self.files)
+        return replace(self, files=files, root=copy if self.root else None)
+
+    def objects_in(self, file: Path) -> list[dict[str, Any]]:
+        """The objects of a JSON file. Raises MatchRecognizeError where it is no array of those."""
+        with COMPRESSIONS.get(file.suffix.lower(), open)(file, "rt", encoding="utf-8") as text:
+            try:
+                found = json.load(text)
+            except ValueError as error:
+                raise errors.no_json(name=self.name, path=str(file), reason=error) from error
+        if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            reason = "it is an array of something else"
+            raise errors.no_json(name=self.name, path=str(file), reason=reason)
+        return found
 
     def csv_options(self) -> dict[str, Any]:
         """Options of Spark's reader."""

@@ -39,6 +39,10 @@ empty_folder = refused("the folder of table `{name}`, `{path}`, has no files")
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
+# A JSON file that begins with `[`, and is no array of objects.
+no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
+    write an object on each line, or all of them in one array""")
+
 # A delimiter of more than one character.
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
 

@@ -373,3 +373,18 @@ def test_no_command_shows_examples() -> None:
 def test_type_checkers_know_all_dialects_and_engines() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     assert get_args(Engine) == ("auto", *ENGINES)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "the file of table `t`, `t.json`, is empty"),
+        ("[1, 2]", "is no array of objects: it is an array of something else"),
+        ('[{"k": 1},', "is no array of objects: Expecting value: line 1 column 11"),
+    ],
+)
+def test_a_json_array_of_no_objects_is_refused(text: str, said: str, embedded: Path) -> None:
+    (embedded / "t.json").write_text(text)
+    result = invoke("run", "-", "--table", "t=t.json", given="SELECT * FROM t")
+    assert result.exit_code == 1
+    assert said in result.stderr
