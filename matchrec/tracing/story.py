@@ -121,7 +121,8 @@ class Teller:
         for one in matches[:MOST_MATCHES]:
             yield f"match {one.number}: {self.span(one.mapped, one.start)}"
         if len(matches) > MOST_MATCHES:
-            yield f"and {len(matches) - MOST_MATCHES:,} more matches"
+            more = len(matches) - MOST_MATCHES
+            yield f"and {counted(more, 'more match', 'more matches')}"
         if trace.until is not None:
             yield f"too many trials: attempts are known up to row {trace.until}"
 
