@@ -306,7 +306,9 @@ class Charted:
         text = f"SELECT *, {place} AS place FROM ({rows}) WHERE {among(names)}"
         least, most = self.sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
         width = ((most or 0) - (least or 0)) / COLUMNS or 1
-        column = f"floor((place - {literal(least or 0)}) / {literal(width)})"
+        first, last = literal(least or 0), literal(most or 0)
+        column = f"""CASE WHEN place BETWEEN {first} AND {last}
+            THEN floor((place - {first}) / {literal(width)}) END"""
         kept = "min(row), max(row), min_by(row, y), max_by(row, y)"
         query = f"""SELECT series, inline(array_sort(array_distinct(kept))) FROM (
             SELECT series, array({kept}) AS kept
