@@ -58,8 +58,6 @@ CURES = [
      "CAST(r AS STRING) = FIRST(A.s)"),
     ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
     ("c = FIRST(A.c)", "size(x)", "size(c) = size(FIRST(A.c))"),
-    ("z > FIRST(A.w)", "CAST(LAST(A.x) AS DOUBLE)",
-     "CAST(z AS DOUBLE) > CAST(FIRST(A.w) AS DOUBLE)"),
     ("e > FIRST(A.m)", "as columns of the input", "i > FIRST(A.i)"),
     ("sum(A.d) > i", "unix_date(A.x)", "sum(unix_date(A.d)) > i"),
     ("sum(A.t) > i", "unix_timestamp(A.x)", "sum(unix_timestamp(A.t)) > i"),
