@@ -80,13 +80,6 @@ def split_part(text: str, separator: str, number: int) -> str:
     return parts[place] if 0 <= place < len(parts) else ""
 
 
-def distance(one: str | None, other: str | None, *limit: int | None) -> int | None:
-    """The distance of two texts; a limit that is NULL is beyond all, as Spark compiles it."""
-    if one is None or other is None:
-        return None
-    return -1 if limit == (None,) else levenshtein(one, other, *limit)
-
-
 def levenshtein(one: str, other: str, limit: int | None = None) -> int:
     """How many characters one must change, put in or leave out; -1 where it is beyond a limit.
 
@@ -217,7 +210,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
         "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, split_part), fails=True),
-        "LEVENSHTEIN": function((TEXT, TEXT, INT), INT, distance, least=2, takes_nulls=True),
+        "LEVENSHTEIN": function((TEXT, TEXT, INT), INT, levenshtein, least=2),
         "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
         "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
     }
