@@ -217,7 +217,7 @@ OUTPUTS = ("", "ALL MATCHES", "NON-OVERLAPPING MATCHES")
 
 
 @pytest.mark.slow
-@pytest.mark.one_of(4)
+@pytest.mark.one_of(16)
 @pytest.mark.parametrize("pattern", SELECTED)
 def test_rows_that_no_variable_takes_change_no_selection(spark: SparkSession, pattern: str) -> None:
     """All texts of up to five letters, each a partition: `x` is no row of a variable."""
