@@ -267,8 +267,7 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
 
 
-_SIGNS = re.compile(r"[].[{}()*+?$|]")
-_ESCAPED = re.compile(r"[\\^]")
+_SIGNS = re.compile(r"[][.{}()*+?$|^\\]")
 
 
 def parts_of_text(node: exp.Expr, place: Place) -> exp.Expr:
@@ -279,8 +278,7 @@ def parts_of_text(node: exp.Expr, place: Place) -> exp.Expr:
     is_split = isinstance(node, exp.Split) and isinstance(node.expression, exp.Literal)
     if not is_split or not place.write.is_spark or not node.expression.name:
         return node
-    text = _SIGNS.sub(lambda sign: f"[{sign[0]}]", node.expression.name)
-    text = _ESCAPED.sub(lambda sign: f"\\{sign[0]}", text)
+    text = _SIGNS.sub(r"\\\g<0>", node.expression.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
