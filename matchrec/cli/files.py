@@ -92,15 +92,18 @@ class Table:
         folder = tempfile.TemporaryDirectory(prefix="matchrec-")
         FOLDERS.append(folder)
         base, copy = self.root or self.files[0].parent, Path(folder.name)
+
+        def copied(path: Path) -> Path:
+            return copy / bare(path).relative_to(base)
+
         for file in (one for path in self.files for one in files_in(path)):
-            target = copy / bare(file).relative_to(base)
+            target = copied(file)
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("w", encoding="utf-8") as lines:
                 lines.writelines(f"{json.dumps(one)}\n" for one in self.objects_in(file))
         if not any(file.stat().st_size for file in files_in(copy)):
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
-        files = tuple(copy / bare(file).relative_to(base) for file in self.files)
-        return replace(self, files=files, root=copy if self.root else None)
+        return replace(self, files=tuple(map(copied, self.files)), root=self.root and copy)
 
     def objects_in(self, file: Path) -> list[dict[str, Any]]:
         """The objects of a JSON file. Raises MatchRecognizeError where it is no array of those."""

@@ -306,6 +306,8 @@ class Runner:
 
 def settings_of(runner: Runner) -> Settings:
     """The settings of a session that conditions on the run depend on."""
+    from matchrec.spark.sail.probes import cuts_decimals
+
     names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
     return Settings(
@@ -314,7 +316,7 @@ def settings_of(runner: Runner) -> Settings:
         runner.setting("spark.sql.timestampType"),
         runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
         quotes,
-        cuts_decimals=not runner.spark.version.startswith("3."),
+        cuts_decimals=cuts_decimals(runner.spark),
     )
 
 

@@ -180,8 +180,9 @@ def in_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     word = decimal(38, 38 - whole).name.upper()
 
     def rounded(part: Typed) -> Typed:
-        cast = TypedOperation("CAST", (part,), step.span, (word,))
-        return typer.type_operation(cast) if part in numbers else part
+        if part.type.family not in NUMBERS:
+            return part
+        return typer.type_operation(TypedOperation("CAST", (part,), step.span, (word,)))
 
     return replace(step, operands=tuple(map(rounded, step.operands)))
 

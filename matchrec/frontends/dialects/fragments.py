@@ -81,9 +81,9 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
     tree = _parsed(masked(text, tokens_in(text, read), functions), read)
     for rule in rules:
         tree = _applied(rule, tree, place)
-    marks = {mark for node in tree.walk() for mark in node.meta}
+    is_marked = read.lacks_dialect and any(UNLIKE in node.meta for node in tree.walk())
     result = _generated(tree, write, place)
-    is_unlike = UNLIKE in marks or (read.lacks_dialect and "[" in text)  # Spark's have them, too
+    is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
     return None if result == _read_and_written(text, place) else result

@@ -90,6 +90,14 @@ def engine_name(spark: SparkSession) -> str:
 
 
 @asked_once
+def cuts_decimals(spark: SparkSession) -> bool:
+    """Whether Spark of the version that the session speaks cuts digits of decimals after the point,
+    where they have more than 38 together.
+    """
+    return not spark.version.startswith("3.")
+
+
+@asked_once
 def takes_any_condition(spark: SparkSession) -> bool:
     """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
     return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
