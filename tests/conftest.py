@@ -36,7 +36,8 @@ choose_settings_of_spark()
 
 
 LONG = ("slow", "night")
-OF_QUICK = 8  # where nobody names tests, a quick run has one of so many, a full run the others
+BENCHMARKS = Path(__file__).parent / "benchmarks"  # have tests at night
+OF_QUICK = 12  # where nobody names tests, a quick run has one of so many, a full run the others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,7 +64,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """On Spark modules of which this run has no test; None leaves it to others."""
+    """Modules of which this run has no test; None leaves it to others."""
+    if collection_path == BENCHMARKS and not (NIGHT or wants_all_of_some(config)):
+        return True
     if not is_part_of_spark(config) or collection_path.suffix != ".py":
         return None
     module = collection_path.relative_to(config.rootpath).as_posix()

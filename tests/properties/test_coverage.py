@@ -206,7 +206,7 @@ def test_more_occurrences_than_a_word_has_bits() -> None:
     assert found.best == (2, 0)
 
 
-@pytest.mark.slow  # compiles a search of its own
+@pytest.mark.night  # compiles a search of its own
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each row may be A or B: 2^40 ways from the first row on, 40 counts of A at each row."""
     count = Reduce(Reduction.COUNT, "A", None, Kind.INTEGER)

@@ -212,7 +212,7 @@ def names(query: Query, found: Selected) -> str:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.night  # compiles what no other test of its run does, and joins large inputs
 def test_verbose_and_unwound_matches_are_those_of_the_definitions(spark: SparkSession) -> None:
     random = Random(SEED + 100_000)
     streams = Streams(random)

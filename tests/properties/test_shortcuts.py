@@ -23,7 +23,7 @@ import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.shortcuts import ALL, Shortcuts, in_force
 from tests.generators import clauses
-from tests.quick.scale import LONG_RUN, SEED, examples
+from tests.quick.scale import LONG_RUN, SEED, examples, some_of
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::matchrec.warnings.MatchRecognizeWarning"
@@ -209,16 +209,15 @@ def test_nothing_changes_without_shortcuts(spark: SparkSession, size: str) -> No
     assert answered > 0.5 * number
 
 
-SELECTED = (
-    "A B", "A B+", "A B*", "A B?", "A B??", "A+ B?", "A+", "A{2}", "A (B C)*", "A (B | ())",
+SELECTED = (  # the first one has what came out otherwise
+    "A B+", "A B", "A B*", "A B?", "A B??", "A+ B?", "A+", "A{2}", "A (B C)*", "A (B | ())",
     "A B+ C", "(A | B)+ C?", "A B{1,2}", "A? B", "PERMUTE(A, B)", "A NOT C B+",
 )  # fmt: skip
 OUTPUTS = ("", "ALL MATCHES", "NON-OVERLAPPING MATCHES")
 
 
 @pytest.mark.slow
-@pytest.mark.one_of(16)
-@pytest.mark.parametrize("pattern", SELECTED)
+@pytest.mark.parametrize("pattern", some_of(SELECTED))
 def test_rows_that_no_variable_takes_change_no_selection(spark: SparkSession, pattern: str) -> None:
     """All texts of up to five letters, each a partition: `x` is no row of a variable."""
     texts = ("".join(text) for n in range(1, 6) for text in product("abcx", repeat=n))

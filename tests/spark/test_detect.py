@@ -76,6 +76,22 @@ def test_timed_out_runs(events: DataFrame, engine: str) -> None:
     assert [(row.key, row.timed_out_at, row.b) for row in rows] == [("y", 3, [])]
 
 
+@pytest.mark.parametrize("kind", ["decimal(10, 2)", "decimal(38, 10)", "double"])
+def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
+    """The ends of windows of other numbers of digits compare."""
+    pattern = A.followed_by("b").where("kind = 'b'").within("0.75", "previous_to_current")
+    rows = matchrec.detect(
+        events.selectExpr("key", "kind", f"CAST(second AS {kind}) / 2 AS time"),
+        pattern.within("1"),
+        order_by="time",
+        partition_by="key",
+        form="matches_and_timeouts",
+    ).collect()
+    found = {(row.key, float(row.start_time), row.match_number) for row in rows}
+    assert found == {("x", 0.0, 1), ("x", 1.5, 2), ("y", 0.0, None)}
+    assert [float(row.timed_out_at) for row in rows if row.match_number is None] == [0.75]
+
+
 def test_columns_as_conditions(events: DataFrame) -> None:
     kind = sql.col("kind")
     pattern = Pattern.begin("a").where(kind == "a").followed_by("b").where(kind.isin("b", "c"))

@@ -67,7 +67,7 @@ def test_a_test_without_a_mark_is_in_one_run_or_the_other(
     monkeypatch.setattr(conftest, "FULL", full)
     monkeypatch.setattr(conftest, "has_larger_form", lambda _: has_larger_form)
     items: list[Any] = [
-        SimpleNamespace(nodeid=f"test_{number}", get_closest_marker={}.get) for number in range(8)
+        SimpleNamespace(nodeid=f"test_{number}", get_closest_marker={}.get) for number in range(40)
     ]
     quick = [one for one in items if scale.is_drawn(one.nodeid, conftest.OF_QUICK)]
     assert 0 < len(quick) < len(items)

@@ -132,6 +132,11 @@ correlated_subquery = unsupported("""subquery in {clause} that refers to pattern
         is not supported
     join the input with the subquery's table first""")
 
+# One that looks at a column of the input, which it would have for each row of the match.
+correlated_column = unsupported("""subquery in {clause} that refers to column `{name}` of the input
+        is not supported
+    join the input with the subquery's table first""")
+
 # RESPECT NULLS of an aggregate that collects values.
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
     collect what is never NULL, such as {function}(struct(A.x))""")

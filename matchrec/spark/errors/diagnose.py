@@ -22,6 +22,7 @@ from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_o
 from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
+    correlated_column,
     not_sortable,
     refused_by_engine,
     type_column_without_texts,
@@ -47,6 +48,7 @@ from matchrec.plan.expression import (
     inner_references,
     operand_of,
     render,
+    subexpressions,
     terms,
     with_references,
     with_semantics,
@@ -185,7 +187,24 @@ def diagnose(
             type_ = relation.select([key.text]).schema.fields[0].dataType
             return not_sortable(key.clause, type_.simpleString(), key.span)
     engine = engine_name(relation.runner.spark)
-    return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+    return refused_correlation(str(error), plan, columns) or refused_by_engine(
+        engine, "MATCH_RECOGNIZE", first_line(error), None
+    )
+
+
+def refused_correlation(
+    said: str, plan: MatchPlan, columns: InputColumns
+) -> MatchRecognizeError | None:
+    """A subquery of a measure over a column of the input, which is not there after the match."""
+    condition, name = named_in(said) or ("", "")
+    if condition != "UNRESOLVED_COLUMN" or columns.find((name.rpartition(".")[2],)) is None:
+        return None
+    parts = (part for one in plan.measures for part in subexpressions(one.value))
+    queries = [part.span for part in parts if "SELECT" in part.operations]
+    if not queries:
+        return None
+    smallest = min(queries, key=lambda span: span.end - span.start)
+    return correlated_column(smallest, clause="MEASURES", name=name).under(name)
 
 
 def mismatch_of_within(

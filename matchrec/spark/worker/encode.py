@@ -116,7 +116,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
         return None
     ends = [column(table, wire.column(i)) for i in executable.crossing.ends]
     if not all(is_whole(one.type) for one in ends):
-        ranks = dense_ranks(pa.chunked_array(ends).combine_chunks())
+        ranks = dense_ranks(end_to_end(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     found: list[npt.NDArray[np.generic]] = [
@@ -125,6 +125,13 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
     if not executable.task.windowed:
         found.insert(0, np.full(table.num_rows, never))
     return stacked(found, table.num_rows, np.int64)
+
+
+def end_to_end(columns: list[pa.Array]) -> pa.Array:
+    """Their values one after the other; decimals of several types as one that holds them all."""
+    tables = [pa.table({"values": one}) for one in columns]
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    return whole.column("values").combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:

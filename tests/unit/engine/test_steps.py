@@ -61,6 +61,7 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
     assert failure.value.detail == "3000"
 
 
+@pytest.mark.night  # compiles a search of its own
 def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
     hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
