@@ -35,6 +35,12 @@ FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.D
 """The word and the list where a query begins with FROM, as Spark's own may."""
 
 
+ADVICE = re.compile(
+    r"(?:\nThis issue was likely caused by| No function matches the given name).*", re.DOTALL
+)
+"""What follows a sentence about a call: whom to tell, and all forms that the function has."""
+
+
 def condition_of(said: str) -> tuple[str, str] | None:
     """Spark's condition and the name that a refusal of Sail's is about; None of other text.
 
@@ -70,6 +76,8 @@ def sentence_of(said: str) -> str:
     'column `x` is ambiguous'
     >>> sentence_of("found FROM at 11:15 expected query")
     "Syntax error at or near 'FROM'; write SELECT * FROM"
+    >>> sentence_of("f expects 2 arguments. No function matches the given name 'f(Int32)'")
+    'f expects 2 arguments.'
     """
     syntax = SYNTAX.search(said)
     if syntax is not None:
@@ -81,7 +89,7 @@ def sentence_of(said: str) -> str:
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
     unplanned = (sentence for words, sentence in UNPLANNED.items() if words in said)
-    return next(unplanned, said.removeprefix("invalid argument: "))
+    return next(unplanned, ADVICE.sub("", said).removeprefix("invalid argument: "))
 
 
 def cause_of(said: str) -> str:
