@@ -316,7 +316,7 @@ def clause_edits(
     if read.defines_more and not write.defines_more:
         clause, unused = without_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
-    check_limits(clause, read, write)
+    fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)

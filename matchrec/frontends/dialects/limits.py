@@ -1,4 +1,4 @@
-"""What of the clause a product lacks, so that a translation to it is refused by name.
+"""What of the clause a product lacks, so that a translation to it is refused by name, or noted.
 
 The table is `limits.txt`: each part of the clause, by the name that `features` finds it by.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from matchrec.errors.sql.window import no_within, not_in
+from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import SPARK, read_tokens
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
@@ -38,16 +40,22 @@ _INTERVAL = re.compile(rf"\s*INTERVAL(?:{_AMOUNT})+\s*", re.IGNORECASE)
 _COLUMN = re.compile(rf"{_PART}(?:\.{_PART})*")
 
 
-def check_limits(clause: MatchRecognize, read: Product, write: Product) -> None:
-    """Raises MatchRecognizeUnsupportedError for a part that the written product does not have."""
-    known = table()
+def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
+    """Notes on the first of each kind of parts that the written product refuses by its page.
+
+    Raises MatchRecognizeUnsupportedError for a part that the product does not have.
+    """
+    noted: dict[str, Note] = {}
     for feature, span in features(clause, read):
-        words, lacking = known[feature]
-        if write.name not in lacking.split():
+        words = table()[feature].words
+        if table()[feature].is_noted_for(write):
+            noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
+        if not table()[feature].is_refused_for(write):
             continue
-        if feature == "WITHIN" and clause.order_by:
+        if feature == "WITHIN" and clause.order_by and not table()["FIRST"].is_noted_for(write):
             raise no_within(span, product=write.title, condition=as_condition(clause))
         raise not_in(span, product=write.title, what=words)
+    yield from noted.values()
 
 
 def as_condition(clause: MatchRecognize) -> str:
@@ -59,11 +67,27 @@ def as_condition(clause: MatchRecognize) -> str:
     return f"{order} < FIRST({order}) + {within.text}"
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A row of the table. lacking: the products without it, in parentheses those with a note."""
+
+    words: str
+    lacking: frozenset[str]
+
+    def is_refused_for(self, product: Product) -> bool:
+        """Whether a query with it is not written for a product."""
+        return product.name in self.lacking
+
+    def is_noted_for(self, product: Product) -> bool:
+        """Whether a query with it is written for a product, with a note."""
+        return f"({product.name})" in self.lacking
+
+
 @cache
-def table() -> dict[str, tuple[str, str]]:
-    """The words for each part of the clause, and the products that lack it."""
+def table() -> dict[str, Limit]:
+    """The parts of the clause."""
     rows = read_table("matchrec.frontends.dialects", "limits.txt")
-    return {name: (words, lacking) for name, words, lacking in rows}
+    return {name: Limit(words, frozenset(lacking.split())) for name, words, lacking in rows}
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
@@ -98,6 +122,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
                 yield "MATCHED_ROWS", span
             elif product.functions.get(name, name) in ("PREV", "NEXT"):
                 yield "NEIGHBOURS", span
+    yield from _of_definitions(clause)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -107,6 +132,23 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     if is_open(last := top(clause.pattern)[-1]):
         yield "OPEN_END", last.span or pattern
+
+
+def _of_definitions(clause: MatchRecognize) -> Iterator[Feature]:
+    """What conditions read of the match beside the row, and variables without a condition."""
+    variables = [one for one in walk(clause.pattern) if isinstance(one, Variable)]
+    defined = {definition.variable for definition in clause.definitions}
+    for variable in variables:
+        if variable.name not in defined and variable.span is not None:
+            yield "UNDEFINED", variable.span
+    names = {*(one.name for one in variables), *(one.name for one in clause.subsets)}
+    for definition in clause.definitions:
+        tokens = read_tokens(definition.condition.text, SPARK, definition.condition.span.start)
+        for index, token in enumerate(tokens.tokens):
+            if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
+                yield token.key, token.span
+            elif tokens.key(index + 1) == "." and token.variable in names - {definition.variable}:
+                yield "OTHER_VARIABLES", token.span
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:

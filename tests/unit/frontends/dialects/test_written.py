@@ -3,7 +3,7 @@
 import pytest
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.frontends.dialects.products import PRODUCTS, SPARK
 from matchrec.frontends.dialects.translate import Translation, translate_query
 
 
@@ -242,3 +242,41 @@ def test_a_sign_of_two_parts_is_one_for_other_products() -> None:
     found = translate_query(query, PRODUCTS["oracle"], PRODUCTS["spark"]).text
     assert "id <= 3" in found
     assert "x <> 2" in found or "x != 2" in found
+
+
+@pytest.mark.parametrize(
+    ("write", "notes"),
+    [
+        (
+            "snowflake",
+            [
+                "Snowflake refuses columns of another variable in DEFINE",
+                "Snowflake refuses FIRST in DEFINE",
+                "Snowflake refuses CLASSIFIER in DEFINE",
+            ],
+        ),
+        (
+            "bigquery",
+            ["BigQuery refuses a variable without a condition in DEFINE: write A AS TRUE"],
+        ),
+        ("trino", []),
+    ],
+)
+def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str]) -> None:
+    """Each once: also of C there is a column of another variable."""
+    query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
+        PATTERN (A B C) DEFINE B AS B.x > A.x AND FIRST(x) > 1,
+        C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
+    found = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [one for one in found if "refuses" in one] == notes
+
+
+def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:
+    query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
+        PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE B AS x > 1)"""
+    with pytest.raises(MatchRecognizeError, match="has no WITHIN") as trino:
+        translate_query(query, SPARK, PRODUCTS["trino"])
+    assert "FIRST(y)" in str(trino.value.hint)
+    with pytest.raises(MatchRecognizeError, match="has no WITHIN") as snowflake:
+        translate_query(query, SPARK, PRODUCTS["snowflake"])
+    assert "FIRST(y)" not in str(snowflake.value.hint)
