@@ -5,14 +5,28 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import partial, reduce
 
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
-from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
+from matchrec.conditions.functions.numerals import narrow, rescale
+from matchrec.conditions.types import (
+    BOOLEAN,
+    FLOAT,
+    NESTED,
+    NUMBERS,
+    VOID,
+    Family,
+    ValueType,
+    common_type,
+    decimal,
+    unnamed,
+)
 
 
 def same_type(use: FunctionUse) -> ValueType | None:
     """Boolean, if both are of one family, or numbers, and compare."""
-    type_ = common([unnamed(one) for one in use.types])
+    type_ = common([unnamed(one) for one in use.types], ansi=use.ansi)
     return None if type_ is None or not type_.is_ordered else BOOLEAN
 
 
@@ -66,10 +80,10 @@ def rank(value: Value) -> tuple[Value, ...]:
 
 def type_of_choice(use: FunctionUse) -> ValueType | None:
     """The type of what is chosen between."""
-    return common(use.types[1:])
+    return common(use.types[1:], ansi=use.ansi)
 
 
-def common(types: Sequence[ValueType]) -> ValueType | None:
+def common(types: Sequence[ValueType], *, ansi: bool) -> ValueType | None:
     """The type of values that are all of one family or all numbers, NULL left out, or None.
 
     Nested values are of one type.
@@ -77,12 +91,36 @@ def common(types: Sequence[ValueType]) -> ValueType | None:
     known = [type_ for type_ in types if type_ != VOID]
     if any(type_.family in NESTED for type_ in known):
         return known[0] if len(set(known)) == 1 else None
-    alike = len({one.family for one in known}) == 1 or all(one.family in NUMBERS for one in known)
-    return known[0] if alike and known else None
+    if known and all(one.family in NUMBERS for one in known):
+        return reduce(partial(common_number, ansi=ansi), known)
+    return known[0] if len({one.family for one in known}) == 1 else None
 
 
-def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:
-    return then if condition else otherwise
+def common_number(one: ValueType, other: ValueType, *, ansi: bool) -> ValueType:
+    """The type of two numbers; decimals that have more than 38 digits together keep all places."""
+    digits, places = one.precision + other.precision, max(one.scale, other.scale)
+    return common_type(one, other, ansi) or decimal(digits, places)
+
+
+def choice(use: FunctionUse) -> Compute:
+    """IF(condition, then, otherwise), whose numbers come as one type."""
+    type_ = type_of_choice(use)
+    as_one = None if type_ is None or {*use.types[1:]} <= {type_, VOID} else number_as(type_)
+
+    def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:
+        found = then if condition else otherwise
+        return found if found is None or as_one is None else as_one(found)
+
+    return choose
+
+
+def number_as(type_: ValueType) -> Callable[[Value], Value] | None:
+    """What makes a number of a type that holds it; None where it is one in any type."""
+    if type_.family is Family.FLOATING:
+        return lambda number: narrow(float(number)) if type_ == FLOAT else float(number)
+    if type_.family is Family.DECIMAL:
+        return lambda number: rescale(Decimal(number), type_.precision, type_.scale)
+    return None
 
 
 EQUAL = comparison(operator.eq)
@@ -96,5 +134,5 @@ COMPARISONS: Mapping[str, Function] = {
     ">=": comparison(operator.ge),
     "<=>": Function((None, None), same_type, null_safe, takes_nulls=True),
     "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
-    "IF": function((Family.BOOLEAN, None, None), type_of_choice, choose, least=2, takes_nulls=True),
+    "IF": Function((Family.BOOLEAN, None, None), type_of_choice, choice, least=2, takes_nulls=True),
 }

@@ -36,13 +36,13 @@ from matchrec.conditions.types import (
     Kind,
     ValueType,
     as_decimal,
+    common_type,
     decimal,
     is_wide_decimal,
 )
 from matchrec.conditions.typing import calls
 from matchrec.conditions.typing.numbers import (
     bounded,
-    common_type,
     compute,
     in_int,
     integer_arithmetic,

@@ -21,7 +21,6 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import (
     DATE,
-    DOUBLE,
     FLOAT,
     INT,
     INTERVAL,
@@ -34,6 +33,7 @@ from matchrec.conditions.types import (
     ValueType,
     as_decimal,
     average_type,
+    common_type,
     decimal,
     is_wide_decimal,
     nested,
@@ -41,19 +41,6 @@ from matchrec.conditions.types import (
 
 MICROSECONDS_A_DAY = 86_400_000_000
 LARGEST = 2**63 - 1
-
-
-def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
-    """The type in which Spark compares two numbers, or None where there is none."""
-    families = {one.family, other.family}
-    if Family.FLOATING in families:
-        return common_floating(one, other, ansi)
-    if families == {Family.INTEGER}:
-        return one if one.bits >= other.bits else other
-    left, right = as_decimal(one), as_decimal(other)
-    scale = max(left.scale, right.scale)
-    digits = max(left.precision - left.scale, right.precision - right.scale) + scale
-    return decimal(digits, scale) if digits <= 38 else None
 
 
 def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
@@ -70,13 +57,6 @@ def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | N
     parts = [common_nested(left, right, ansi) for left, right in pairs]
     known = tuple(part for part in parts if part is not None)
     return nested(one.family, one.names, known) if len(known) == len(parts) else None
-
-
-def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
-    """FLOAT, if both are; without `ansi` also if one is and the other is an integer."""
-    others = [type_ for type_ in (left, right) if type_ != FLOAT]
-    whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
-    return FLOAT if whole or not others else DOUBLE
 
 
 def widen(typed: Typed, type_: ValueType) -> Typed:

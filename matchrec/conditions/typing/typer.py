@@ -48,11 +48,12 @@ from matchrec.conditions.types import (
     Family,
     Kind,
     ValueType,
+    common_type,
     is_ranked,
     is_wide_decimal,
     unnamed,
 )
-from matchrec.conditions.typing.numbers import common_nested, common_type, widen
+from matchrec.conditions.typing.numbers import common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
     cannot_combine,
