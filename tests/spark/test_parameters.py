@@ -110,6 +110,31 @@ NO_BOUND = "parameter `:n`, the bound of a quantifier in PATTERN, is"
 
 
 @pytest.mark.parametrize(
+    ("length", "args"), [(":k", {"k": 1}), ("?", [1]), (":k", {"k": 0}), ("1", None)]
+)
+def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> None:
+    found = matchrec.sql(spark, frame_of(length), args).orderBy("id")
+    counted = {0: [1, 1, 0, 1], 1: [2, 1, 0, 1]}
+    given = 1 if args is None else next(iter(args.values() if isinstance(args, dict) else args))
+    assert [row.c for row in found.collect()] == counted[given]
+
+
+@pytest.mark.parametrize("value", [None, 1.5, -1, "2"])
+def test_what_is_no_length_of_a_frame(spark: SparkSession, value: Any) -> None:
+    message, place, _, caret, *_ = refused(spark, frame_of(":k"), {"k": value})
+    assert "is no length of a frame" in message
+    assert place == "  line 3, column 63"
+    assert caret.strip() == "^^"
+
+
+def frame_of(length: str) -> str:
+    return f"""SELECT id, count(*) OVER w AS c
+        FROM VALUES (1, 5), (2, 5), (3, -1), (4, 2) AS t(id, v)
+        WINDOW w AS (ORDER BY id ROWS BETWEEN CURRENT ROW AND {length} FOLLOWING
+            PATTERN (A+) DEFINE A AS v > 0)"""
+
+
+@pytest.mark.parametrize(
     ("quantifier", "args", "message", "carets"),
     [
         ("{:n}", {}, "parameter `:n` has no value", 2),

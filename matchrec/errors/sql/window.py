@@ -70,12 +70,17 @@ window_without_frame = parse_error(
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
 )
 
-# RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE.
+# RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, a length such as 1.5 or count(*).
 wrong_frame = parse_error(
     "frame `{text}` of a window with PATTERN",
     notes=(_FRAMES, "a match begins at the current row"),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
+
+# A parameter in the place of n in `AND n FOLLOWING`.
+not_a_length = parse_error("""`{number}` is no length of a frame
+    note: it counts the rows after the current one that a match may have
+    pass a whole number from 0 on""")
 
 # ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
 not_in_window = unsupported(

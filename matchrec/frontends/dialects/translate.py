@@ -41,6 +41,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.pattern import Parameter
 from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.source import Origin, Source, Span
 
@@ -165,6 +166,8 @@ def stand_ins(clause: MatchRecognize) -> dict[str, object]:
     """A value for each parameter that a clause has in the place of a number or an interval."""
     numbers = [*parameters_in(clause.pattern)]
     numbers += [one.parameter for one in (clause.first_matches,) if one and one.parameter]
+    if clause.frame is not None and isinstance(clause.frame.rows, Parameter):
+        numbers.append(clause.frame.rows)
     found: dict[str, object] = {number.name: 1 for number in numbers}
     for window in clause.windows:
         if window.parameter:

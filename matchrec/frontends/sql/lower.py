@@ -226,17 +226,17 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
-    return first_matches(_number(asked.parameter, values), asked.span)
+    return first_matches(number_given(asked.parameter, values), asked.span)
 
 
 def _number_of_rows(window: nodes.WindowNode | None, values: Values) -> int | None:
     """`WITHIN n ROWS` with the value of a parameter."""
     if window is None or window.parameter is None:
         return None if window is None else window.rows
-    return number_of_rows(_number(window.parameter, values), window.span)
+    return number_of_rows(number_given(window.parameter, values), window.span)
 
 
-def _number(parameter: Parameter, values: Values) -> str:
+def number_given(parameter: Parameter, values: Values) -> str:
     """The value of a parameter as one would write it there; of what is no number its kind."""
     given = _value(parameter, values)
     is_short = is_whole(given) and abs(given) <= MOST

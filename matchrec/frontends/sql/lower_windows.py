@@ -21,7 +21,7 @@ from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import Dialect, TokenSequence, read_tokens, whole_number
 from matchrec.frontends.row_pattern import Values
-from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.lower import lower, number_given
 from matchrec.frontends.sql.nodes import (
     ExpressionText,
     FrameEnd,
@@ -63,6 +63,7 @@ from matchrec.plan.pattern import (
     Alternation,
     Concatenation,
     Negation,
+    Parameter,
     PartitionEnd,
     PartitionStart,
     Permutation,
@@ -247,6 +248,7 @@ class WithinFrame:
     def has_row(self, distance: int, span: Span) -> Operation:
         """That a row so far after the one that is tested lies in the frame."""
         rows = self.frame.rows
+        assert not isinstance(rows, Parameter), "it has a value by now: with_length"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, ExpressionText):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
@@ -396,11 +398,22 @@ def lower_window(
         plan = seek(plan)
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
     assert clause.frame is not None
-    limited = WithinFrame(plan, clause.frame).limited()
+    frame = with_length(clause.frame, values)
+    limited = WithinFrame(plan, frame).limited()
     measures = (*_called(plan.measures, window), *functions)
-    if isinstance(clause.frame.rows, ExpressionText):
+    if isinstance(frame.rows, ExpressionText):
         _refuse_next(measures)
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+
+
+def with_length(frame: FrameEnd, values: Values) -> FrameEnd:
+    """The frame with the value of the parameter that is its length, if one is."""
+    if not isinstance(frame.rows, Parameter):
+        return frame
+    number = number_given(frame.rows, values)
+    if not number.isdecimal():
+        raise errors.not_a_length(frame.rows.span or frame.span, number=number)
+    return replace(frame, rows=whole_number(number))
 
 
 def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:

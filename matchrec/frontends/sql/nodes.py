@@ -227,7 +227,7 @@ class QueryNode:
 class FrameEnd:
     """`AND ... FOLLOWING`: how many rows the frame has after its first one; None: all of them."""
 
-    rows: int | ExpressionText | None
+    rows: int | ExpressionText | Parameter | None
     span: Span = field(compare=False)
 
 
