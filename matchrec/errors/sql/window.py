@@ -78,7 +78,7 @@ wrong_frame = parse_error(
 )
 
 # A parameter in the place of n in `AND n FOLLOWING`.
-not_a_length = parse_error("""`{number}` is no length of a frame
+not_a_length = plan_error("""`{number}` is no length of a frame
     note: it counts the rows after the current one that a match may have
     pass a whole number from 0 on""")
 
