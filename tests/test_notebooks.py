@@ -126,3 +126,29 @@ def test_a_notebook_without_a_session_and_without_widgets() -> None:
     streams = [one for one in counted.outputs if one.output_type == "stream"]
     assert {one["name"] for one in streams} == {"stdout"}  # neither a warning nor stage lines
     assert "1 s" in "".join(one["text"] for one in streams)
+
+
+LATER = (
+    '''%load_ext matchrec
+import matchrec
+query = """SELECT * FROM range(3)
+MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= 0)"""
+''',
+    "%%matchrec\nSELECT 1",
+    "print(spark.sql(query).collect())",
+    "spark.stop()\nspark = matchrec.session()\nprint(spark.sql(query).collect())",
+    "%unload_ext matchrec\nspark.sql(query).collect()",
+)
+
+
+@pytest.mark.slow
+def test_a_session_that_comes_after_the_extension_understands_the_clause() -> None:
+    cells = [nbformat.v4.new_code_cell(cell) for cell in LATER]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True).execute()
+    *_, of_the_cell, of_a_later_one, unloaded = notebook.cells
+    for cell in (of_the_cell, of_a_later_one):
+        printed = [output["text"] for output in cell.outputs if output.get("name") == "stdout"]
+        assert printed == ["[Row(n=3)]\n"]
+    (error,) = unloaded.outputs
+    assert error.output_type == "error"

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
-from matchrec.api.sql import IS_SASE, install, uninstall
+from matchrec.api.sql import IS_SASE, answering
 from matchrec.arguments import is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
@@ -33,8 +33,9 @@ from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
+from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import engine_of, start
-from matchrec.spark.session import OF_JAVA, quiet_analysis
+from matchrec.spark.session import EVERY, OF_JAVA, quiet_analysis, replace_sql, restore_sql
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -351,12 +352,10 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
 
 
 def load(shell: InteractiveShell) -> None:
-    """Makes the magic known, errors short, and installs into the session if there is one."""
+    """Makes the magic known, errors short, and the clause understood by `sql` of every session."""
     shell.register_magics(MatchrecMagics)
     show_failures(shell)
-    spark = running_session(shell.user_ns)
-    if spark is not None:
-        install(spark)
+    replace_sql(EVERY, answering("spark", NO_OPTIONS))
 
 
 def unload(shell: InteractiveShell) -> None:
@@ -364,6 +363,4 @@ def unload(shell: InteractiveShell) -> None:
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)
-    spark = running_session(shell.user_ns)
-    if spark is not None:
-        uninstall(spark)
+    restore_sql(EVERY)

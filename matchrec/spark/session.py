@@ -507,19 +507,24 @@ class Relation:
 
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
+EVERY = None
+"""In place of a session: all that there are and that come, unless their application has its own."""
+
 _installed: dict[Hashable, Answer] = {}
 _classes: set[type] = set()
 _changing = Lock()
 
 
-def replace_sql(spark: SparkSession, answer: Answer) -> None:
+def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     """From now on `answer` is asked first for `sql` of every session of this one's application.
 
-    It is given session, text, args and the named values; where it has no answer, Spark's own does.
+    spark: or EVERY. `answer` is given session, text, args and the named values; if it has no
+    answer, Spark's own `sql` answers.
     """
+    classes = all_classes() if spark is EVERY else type(spark).__mro__
     with _changing:
-        _installed[application(spark)] = answer
-        for cls in type(spark).__mro__:
+        _installed[scope(spark)] = answer
+        for cls in classes:
             original = cls.__dict__.get("sql")
             if inspect.isfunction(original):
                 _classes.add(cls)
@@ -527,10 +532,10 @@ def replace_sql(spark: SparkSession, answer: Answer) -> None:
                     setattr(cls, "sql", sql_in_place_of(original))  # noqa: B010 -- mypy knows the class
 
 
-def restore_sql(spark: SparkSession) -> None:
-    """Spark's own `sql` answers again; nothing happens where it always did."""
+def restore_sql(spark: SparkSession | None) -> None:
+    """Spark's own `sql` answers again; nothing happens where it always did. spark: or EVERY."""
     with _changing:
-        _installed.pop(application(spark), None)
+        _installed.pop(scope(spark), None)
         if not _installed:
             for cls in _classes:
                 original = original_of(cls.__dict__["sql"])
@@ -549,12 +554,32 @@ def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFra
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        answer = _installed.get(application(self)) if _installed else None
+        answer = answer_for(self) if _installed else None
         answered = answer(self, sqlQuery, args, kwargs) if answer else None
         return original(self, sqlQuery, args, **kwargs) if answered is None else answered
 
     setattr(sql, REPLACED, (sql, original))
     return sql
+
+
+def answer_for(spark: SparkSession) -> Answer | None:
+    """What is installed for a session: for its application, else for every one."""
+    return _installed.get(application(spark)) or _installed.get(EVERY)
+
+
+def all_classes() -> Iterator[type]:
+    """The classes of sessions, of Classic and of Connect."""
+    yield SparkSession
+    try:
+        from pyspark.sql.connect.session import SparkSession as OverConnect
+    except ImportError:  # so that there can be no session over Connect
+        return
+    yield OverConnect
+
+
+def scope(spark: SparkSession | None) -> Hashable:
+    """What an answer is installed for."""
+    return EVERY if spark is EVERY else application(spark)
 
 
 def application(spark: SparkSession) -> Hashable:
