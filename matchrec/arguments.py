@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
-from matchrec.errors.calls import half_a_character, unknown_word, wrong_argument
+from matchrec.errors.calls import field_as_argument, half_a_character, unknown_word, wrong_argument
 
 # The words that arguments may be, which an editor completes and a type checker knows.
 
@@ -43,12 +43,14 @@ class ArgumentKind:
     """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
 
     In the cure, `{argument}` is the argument's name. words: of a kind that is one of a few, these.
+    fields: what such an object is made of, which callers take for arguments.
     """
 
     wanted: str
     accepts: Callable[[Any], bool]
     cure: str = ""
     words: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
     def check(self, call: str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is of this kind.
@@ -99,6 +101,7 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             asked = f"`{function.__qualname__}`"
+            refuse_fields(asked, signature, kinds, kwargs)
             for parameter, argument, given in arguments(signature, args, kwargs):
                 if parameter != "self":
                     kinds[parameter].check(asked, argument, given)
@@ -120,6 +123,7 @@ def bound(
     Raises as the function does, with the name of the call.
     """
     signature, kinds = inspect.signature(function), vars(function)["kinds"]
+    refuse_fields(f"`{call}`", signature, kinds, kwargs)
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -128,6 +132,22 @@ def bound(
         kinds[parameter].check(f"`{call}`", argument, given)
     found.apply_defaults()
     return found.arguments
+
+
+def refuse_fields(
+    call: str,
+    signature: inspect.Signature,
+    kinds: Mapping[str, ArgumentKind],
+    kwargs: Mapping[str, object],
+) -> None:
+    """Raises MatchRecognizePlanError for what is passed as an argument and is a field of one."""
+    parameters = signature.parameters
+    unknown = kwargs.keys() - parameters.keys()
+    if not unknown or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    for argument in kinds.keys() & parameters.keys():
+        for name in unknown.intersection(kinds[argument].fields):
+            raise field_as_argument(call=call, name=name, argument=argument)
 
 
 def arguments(

@@ -31,6 +31,8 @@ from matchrec.arguments import (
     one_of,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.spark.question import OPTIONS as FIELDS
+from matchrec.spark.question import Options
 
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
 VALUE_MODULES = ("numpy", "pandas", "pyspark")
@@ -72,9 +74,7 @@ def is_pattern(given: object) -> bool:
 
 
 def are_options(given: object) -> bool:
-    """Whether they say how a query is run; queries that nobody says it of never load them."""
-    from matchrec.spark.question import Options
-
+    """Whether they say how a query is run."""
     return isinstance(given, Options)
 
 
@@ -97,7 +97,10 @@ DIALECT = one_of(get_args(DialectName))
 SASE_FORM = one_of(get_args(SaseForm))
 PATTERN_FORM = one_of(get_args(PatternForm))
 OPTIONS = ArgumentKind(
-    "Options", are_options, 'write options=matchrec.Options(engine="backtracking"), or leave it out'
+    "Options",
+    are_options,
+    'write options=matchrec.Options(engine="backtracking"), or leave it out',
+    fields=tuple(FIELDS),
 ).or_none()
 READS = one_of((*PRODUCTS, "sase"))
 QUERY = ArgumentKind(

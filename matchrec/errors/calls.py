@@ -157,6 +157,10 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     )
 
 
+# A field of `Options`, passed to a function beside them.
+field_as_argument = plan_error("""`{name}` is not an argument of {call}
+    write {argument}=matchrec.Options({name}=...)""")
+
 # What is no query of SQL, as its first word says.
 no_query = plan_error("""a query of SQL does not begin with {word}
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
@@ -259,10 +263,10 @@ pattern_as_text = plan_error("""a Pattern is converted as an object, without rea
 
 
 _FRAMES = {
-    "pandas": "write spark.createDataFrame(pdf)",
-    "Polars": "write spark.createDataFrame(frame.to_pandas()), of a LazyFrame frame.collect()",
-    "pyarrow": "write spark.createDataFrame(table.to_pandas())",
-    "pandas-on-Spark": "write frame.to_spark()",
+    "pandas": "write spark.createDataFrame(...) around it",
+    "Polars": "write spark.createDataFrame(...) around its to_pandas(); a LazyFrame has collect()",
+    "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
+    "pandas-on-Spark": "write .to_spark() after it",
 }
 
 

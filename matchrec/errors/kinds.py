@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import isroutine
 from reprlib import Repr
 from types import MappingProxyType
 
@@ -227,13 +228,15 @@ PYTHONS_OWN = ("builtins", "datetime", "decimal")
 def shown(value: object) -> str:
     """A value in a message: short, and never by the `repr` of a class that is not Python's own.
 
-    >>> shown(3), shown(None), shown(dict), shown([object()])
-    ('3, of type int', 'None', 'the class dict', '[<object>], of type list')
+    >>> shown(3), shown(None), shown(dict), shown([object()]), shown(lambda row: row > 3)
+    ('3, of type int', 'None', 'the class dict', '[<object>], of type list', 'a function')
     """
     if value is None:
         return "None"
     if isinstance(value, type):
         return f"the class {value.__name__}"
+    if isroutine(value):
+        return "a function"
     if library := library_of(value):
         return f"a {library} {type(value).__name__}"
     if type(value).__module__ not in PYTHONS_OWN or type(value) is object:
@@ -253,7 +256,7 @@ class _Short(Repr):
 
     def repr_instance(self, x: object, level: int) -> str:
         del level
-        plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object
+        plain = type(x).__module__ in PYTHONS_OWN and type(x) is not object and not isroutine(x)
         return repr(x)[: self.maxother] if plain else f"<{type(x).__name__}>"
 
 

@@ -258,6 +258,23 @@ def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
 
 
+def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
+    clause, df = "ORDER BY id PATTERN (A) DEFINE A AS id >= 0", spark.range(1)
+    calls: dict[str, Callable[..., object]] = {
+        "match_recognize": partial(matchrec.match_recognize, df, clause),
+        "query": partial(matchrec.query, df, clause),
+        "detect": partial(matchrec.detect, df, Pattern.begin("a"), order_by="id"),
+        "install": partial(matchrec.install, spark),
+    }
+    for name, call in calls.items():
+        with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+            call(engine="auto")
+        assert str(refused.value) == (
+            f"`engine` is not an argument of `{name}`\n"
+            "  write options=matchrec.Options(engine=...)"
+        )
+
+
 def test_sessions_and_dataframes_are_told_by_what_they_can_do(spark: SparkSession) -> None:
     class Wrapper:
         """What a vendor may put around one of Spark's objects."""
@@ -306,8 +323,8 @@ def test_half_a_character(spark: SparkSession, function: Callable[..., object]) 
 
 
 FRAMES = {
-    "write spark.createDataFrame(pdf)": pd.DataFrame({"id": [1]}),
-    "write spark.createDataFrame(table.to_pandas())": pa.table({"id": [1]}),
+    "write spark.createDataFrame(...) around it": pd.DataFrame({"id": [1]}),
+    "write spark.createDataFrame(...) around its to_pandas()": pa.table({"id": [1]}),
 }
 
 
