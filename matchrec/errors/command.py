@@ -103,7 +103,7 @@ no_places = plan_error("""no columns of `matches` say where a match begins and e
     note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
     note: or, of ALL ROWS PER MATCH, `{x}` and match_number
     note: columns of the type of `{x}`: {alike}
-    write between=("...", "..."), or match="..." for ALL ROWS PER MATCH""")
+    {here.ends}""")
 
 # The matches do not say in which series they are.
 no_series = plan_error("""`matches` has no column that `by` of `plot` names

@@ -135,7 +135,7 @@ class Surface:
     listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
     say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
     takes a whole query. clause: what to do with a text that only the call `{name}` takes.
-    all_of_row: what names a row by all columns of ORDER BY.
+    all_of_row: what names a row by all columns of ORDER BY. ends: to say where a match lies.
     """
 
     values: str
@@ -148,6 +148,7 @@ class Surface:
     query: str = "matchrec.sql"
     all_of_row: str = "a tuple of all"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
+    ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `engine="auto"`, `--engine auto`."""
@@ -211,6 +212,7 @@ CELL = Surface(
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
     all_of_row="all of them one after the other",
     clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
+    ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
 )
 
 _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)

@@ -77,6 +77,13 @@ class MatchrecMagics(Magics):
         metavar="NAME",
         help="x y [by]: draw matches over the rows that they were found in",
     )
+    @argument(
+        "--between",
+        nargs=2,
+        type=unquoted,
+        metavar=("FIRST", "LAST"),
+        help="columns in which a match begins and ends, for --plot",
+    )
     @argument("--events", metavar="NAME", type=unquoted, help="DataFrame that the cell is over")
     @argument(
         "--order-by", **SEVERAL, metavar="SQL", type=unquoted, help="what events are sorted by"
@@ -134,7 +141,7 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     if asked.output:
         variables[asked.output] = frame
     if asked.plot:
-        return drawn(asked_of, asked.plot)
+        return drawn(asked_of, asked.plot, asked.between)
     asks_for_matches = bool(asked.events) or may_have_clause(query)
     return first_rows(frame, asked.limit, asks_for_matches=asks_for_matches)
 
@@ -209,12 +216,13 @@ def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
     return tuple(map(value_of, given)) if given else None
 
 
-def drawn(query: matchrec.Query, named: list[str]) -> Plot:
-    """The matches over the rows that they were found in."""
+def drawn(query: matchrec.Query, named: list[str], between: list[str] | None) -> Plot:
+    """The matches over the rows that they were found in. between: columns of a match's ends."""
     if not 2 <= len(named) <= 3:
         raise errors.wrong_plot(given=" ".join(named), names=counted(len(named), "name"))
     x, y, *by = named
-    return query.plot(x=x, y=y, by=by[0] if by else None)
+    ends = None if between is None else (between[0], between[1])
+    return query.plot(x=x, y=y, by=by[0] if by else None, between=ends)
 
 
 BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"

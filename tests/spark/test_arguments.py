@@ -270,8 +270,7 @@ def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
             call(engine="auto")
         assert str(refused.value) == (
-            f"`engine` is not an argument of `{name}`\n"
-            "  write options=matchrec.Options(engine=...)"
+            f"`engine` is not an argument of `{name}`\n  write options=matchrec.Options(engine=...)"
         )
 
 

@@ -141,6 +141,16 @@ def test_a_cell_explains_itself(shell: InteractiveShell) -> None:
     assert isinstance(explained, matchrec.Explanation)
 
 
+def test_a_picture_needs_the_ends_of_matches(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    low = RISES.replace("AS a", "AS low").replace("AS b", "AS high")
+    shown = printed(shell, f"%%matchrec --plot t v\n{low}", capsys)
+    assert "write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS" in shown
+    plot = shell.run_cell_magic("matchrec", "--plot t v --between low high", low)
+    assert repr(plot) == "<Plot: 2 matches in 1 series, page 1 of 1>"
+
+
 def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
     by_two = RISES.replace("BY t", "BY t, v")
     both = shell.run_cell_magic("matchrec", "--why --row 5 --row 1", by_two)
