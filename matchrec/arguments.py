@@ -24,9 +24,10 @@ Engine = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
 AfterError = Literal["raise", "keep"]
-DialectName = Literal[
-    "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
+WrittenDialect = Literal[
+    "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery"
 ]
+DialectName = Literal[WrittenDialect, "azure"]
 ReadLanguage = DialectName | Literal["sase"]
 GroupedBy = Literal["partition", "start", "end"]
 SaseForm = Literal["all", "non_overlapping", "compressed"]

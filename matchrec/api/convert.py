@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from matchrec.api.signatures import ARGUMENTS, DIALECT, QUERY, READS
-from matchrec.arguments import TEXTS, DialectName, ReadLanguage, checked
+from matchrec.arguments import TEXTS, ReadLanguage, WrittenDialect, checked
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
@@ -26,7 +26,7 @@ def convert(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,
     read: ReadLanguage = "spark",
-    write: DialectName = "spark",
+    write: WrittenDialect = "spark",
     table: str = "events",
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),

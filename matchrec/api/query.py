@@ -14,7 +14,7 @@ from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
-from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, checked
+from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, WrittenDialect, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.failures import no_clause
@@ -334,7 +334,7 @@ class Query:
         return plot(matches, data, named, page, panels)
 
     @checked(**ARGUMENTS)
-    def to_sql(self, dialect: DialectName = "spark", *, table: str = "events") -> Conversion:
+    def to_sql(self, dialect: WrittenDialect = "spark", *, table: str = "events") -> Conversion:
         """The query in the SQL of a product. It prints as text, with notes on what differs.
 
         table: what SQL calls the rows of a query that has no FROM.

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import click
 
 import matchrec
-from matchrec.arguments import DialectName
+from matchrec.arguments import DialectName, WrittenDialect
 from matchrec.cli.arguments import ASKED, QUERY, STREAM, Parsed, asks, tells_failures
 from matchrec.cli.failures import tell, while_it_runs
 from matchrec.cli.files import writable_table, write
@@ -87,7 +87,7 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
 )
 @click.option(
     "--write",
-    type=click.Choice(get_args(DialectName)),
+    type=click.Choice(get_args(WrittenDialect)),
     default="spark",
     show_default=True,
     help="Whose SQL it becomes.",
