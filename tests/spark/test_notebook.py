@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from traitlets.config import Config
 
@@ -174,10 +175,16 @@ def test_a_partition_without_a_value(shell: InteractiveShell) -> None:
         shell.run_cell_magic("matchrec", "--why --partition 5", RISES)
 
 
-def test_the_running_session_understands_the_clause(
+def test_sessions_understand_the_clause_until_the_extension_is_unloaded(
     shell: InteractiveShell, spark: SparkSession, steps: DataFrame
 ) -> None:
     assert spark.sql(RISES, args={"least": 2}, steps=steps).count() == 2
+    matchrec.install(spark)
+    matchrec.uninstall(spark)
+    assert spark.sql(RISES, args={"least": 2}, steps=steps).count() == 2
+    shell.run_line_magic("unload_ext", "matchrec")
+    with pytest.raises(PySparkException):
+        spark.sql(RISES, args={"least": 2}, steps=steps).count()
 
 
 def test_an_error_is_its_message_with_the_caret(

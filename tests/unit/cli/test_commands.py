@@ -12,7 +12,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
-from matchrec.arguments import DialectName, Engine
+from matchrec.arguments import DialectName, Engine, WrittenDialect
 from matchrec.engine.engines import ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import invoke
@@ -372,6 +372,8 @@ def test_no_command_shows_examples() -> None:
 
 def test_type_checkers_know_all_dialects_and_engines() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
+    written = [name for name, product in PRODUCTS.items() if product.is_written]
+    assert list(get_args(WrittenDialect)) == written
     assert get_args(Engine) == ("auto", *ENGINES)
 
 
