@@ -164,7 +164,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
             if isinstance(exception, MatchRecognizeRunError):
                 return exception
             text = str(exception)
-            found = cls._carried(text) or cls._of_spark(text)
+            found = getattr(exception, TOLD, None) or cls._carried(text) or cls._of_spark(text)
             if found is not None:
                 found.__cause__ = error
                 return found
@@ -184,10 +184,17 @@ class MatchRecognizeRunError(MatchRecognizeError):
     def _of_spark(cls, text: str) -> MatchRecognizeRunError | None:
         """The error of an expression of the user's that Spark could not compute."""
         failure = origins.read(text)
-        if failure is None:
-            return None
+        return None if failure is None else cls.of_failure(failure)
+
+    @classmethod
+    def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
+        """The error of what could not be computed."""
         found = cls(failure.message, failure.span, hint=failure.hint)
         return found if failure.text is None else found.located(Source(failure.text))
+
+
+TOLD = "told_by_matchrec"
+"""The attribute of an engine's error that has ours, where a second look has found the place."""
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import show_column
-from matchrec.errors.run.origins import commented, with_origin
+from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
 from matchrec.output.pieces import Piece
 from matchrec.output.reads import ReadFact, show_read
 from matchrec.plan.match_plan import MatchPlan, Use
@@ -24,6 +24,7 @@ from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
 from matchrec.spark.columns import Unsorted
+from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.ranges import check_whole, cutting, find_ranges
@@ -100,7 +101,9 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     (rule,) = prepared.question.rules
     executable = prepared.link(rule)
     prepared = cut(prepared, executable)
-    matched, schema = match_rows(prepared, executable)
+    matched, schema, token = match_rows(prepared, executable)
+    if token and not executable.aggregates:
+        watch_matches(matched, token, origins_of(executable))
     result = project(prepared.question.relation, executable, matched)
     if executable.aggregates or any(map(is_sql, executable.outputs)):
         text = f"{executable.outputs} {executable.aggregates}", schema.json()
@@ -149,8 +152,13 @@ def priced(rows: int, ranges: Sequence[int]) -> str:
     return f"ranges: {share}, {largest}; whole, one task has all of a key"
 
 
-def match_rows(prepared: Prepared[Draft], executable: Executable) -> tuple[DataFrame, StructType]:
-    """The reads of all output rows, and their types; counters see what the workers count."""
+def match_rows(
+    prepared: Prepared[Draft], executable: Executable
+) -> tuple[DataFrame, StructType, str]:
+    """The reads of all output rows, and their types; counters see what the workers count.
+
+    The last is the token of the workers: see `spark.errors.second_look`.
+    """
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
@@ -160,8 +168,10 @@ def match_rows(prepared: Prepared[Draft], executable: Executable) -> tuple[DataF
     matching = QueryWorker(executable, incoming)
     over_pandas = executable if options.transport == "pandas" else None
     if options.counters is not None:
-        return options.counters.run_worker(sent, matching, schema, over_pandas), schema
-    return sent.run(lambda _: matching, schema, matching.name, over_pandas), schema
+        matched = options.counters.run_worker(sent, matching, schema, over_pandas)
+    else:
+        matched = sent.run(lambda _: matching, schema, matching.name, over_pandas)
+    return matched, schema, incoming.token
 
 
 def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
@@ -170,6 +180,13 @@ def project(relation: Relation, executable: Executable, matched: DataFrame) -> D
         matched = aggregate_matches(relation.runner, matched, executable)
     items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select_typed(matched, list(map(str, items)))
+
+
+def origins_of(executable: Executable) -> dict[str, SqlOrigin]:
+    """SQL over the reads of measures that Spark computes, with where the user wrote it."""
+    items = result_items(executable, range(len(executable.reads)))
+    outputs = zip(items, executable.outputs, strict=True)
+    return {one.sql: of.origin for one, of in outputs if of.origin is not None and is_sql(of)}
 
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:

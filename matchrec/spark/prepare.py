@@ -28,6 +28,7 @@ from matchrec.errors.calls import no_watermarks, times_without_workers, worker_c
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.shortcuts import taken
 from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.errors.second_look import watch_rows
 from matchrec.spark.errors.unchecked import check_types
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.sail.probes import has_watermarks
@@ -98,7 +99,10 @@ class Prepared(Generic[D]):
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
         """The rows with these columns. Raises as `Preparation.send`."""
         rows = self.rows if columns == self.demand.columns else None
-        return self.preparation.send(columns, self.fields, rows)
+        sent = self.preparation.send(columns, self.fields, rows)
+        drafts = self.demand.drafts.values()
+        token = watch_rows(sent.rows, self.question.relation, drafts)
+        return replace(sent, incoming=replace(sent.incoming, token=token))
 
 
 def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:

@@ -86,6 +86,11 @@ SETTINGS = (
 T = TypeVar("T")
 
 SENT, PLANNED = "_matchrec_sent", "_matchrec_planned"
+FRAMES = "_matchrec_frames"
+"""Where the plan of a text keeps its DataFrames: what is known of them is known of the text, too,
+of which a server may have given no more than a copy. See `spark.errors.second_look`.
+"""
+
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 """How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
@@ -180,6 +185,8 @@ class Runner:
             return sent_once(self.spark)(readable).select("*")  # asks for its schema anew
         with refusing_depth(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
+        if frames and is_connect(self.spark):
+            vars(cast("Any", found)._plan)[FRAMES] = tuple(frames.values())
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:

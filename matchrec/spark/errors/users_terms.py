@@ -145,9 +145,6 @@ class PlaceInText:
 
 def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
     """The error, of its class, in terms of the user's text and without the plan."""
-    kind: Any = type(error)
-    short: Any = kind.__new__(_kind(kind))
-    short.__dict__.update(error.__dict__)
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     places = [_placed(context, filled) or context for context in contexts]
@@ -156,7 +153,7 @@ def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
         span = _named(str(error), filled) if place is None else _word_at(place, filled)
         excerpts = [filled.source.excerpt(span)] if span else []
     parameters = parameters_of(error)
-    short._shown = "\n".join([filled.shown(sentence), *excerpts])
+    short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
     cure = (
@@ -168,6 +165,15 @@ def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
         short.add_cure(cure)
     refusal: PySparkException = short
     return refusal
+
+
+def reworded(error: PySparkException, text: str) -> Any:
+    """The error, of its class, that says something else."""
+    kind: Any = type(error)
+    found: Any = kind.__new__(_kind(kind))
+    found.__dict__.update(error.__dict__)
+    found._shown, found._parameters, found._places = text, {}, []
+    return found
 
 
 PARAMETERS = {

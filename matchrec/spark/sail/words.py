@@ -99,3 +99,33 @@ def cause_of(said: str) -> str:
     'Divide by zero error'
     """
     return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)
+
+
+OF_VALUES = {
+    r"(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or set "
+    "spark.sql.ansi.enabled to false",
+    r"cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
+    r"\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
+}
+"""What it says of a value that cannot be computed with: the sentence, then what to write."""
+
+OF_OTHERS = re.compile(r"resources exhausted|cancel|object store|\bio error", re.IGNORECASE)
+"""What it says where no value is to blame."""
+
+
+def sentence_of_value(said: str) -> str | None:
+    """What cannot be computed, and a cure; None of what fails for other reasons.
+
+    >>> sentence_of_value("Arrow error: Divide by zero error")
+    'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
+    >>> sentence_of_value("unknown function: uper") is None
+    True
+    """
+    if condition_of(said) is not None or OF_OTHERS.search(said):
+        return None
+    cause = cause_of(said).strip()
+    for pattern, sentence in OF_VALUES.items():
+        found = re.search(pattern, cause, re.IGNORECASE)
+        if found is not None:
+            return sentence.format(**found.groupdict())
+    return cause

@@ -27,13 +27,15 @@ class Incoming:
 
     sorting: how they are to be sorted; None of rows that Spark has sorted. structs: columns that
     cross in parts. tasks: how many share the memory of a process. rows_a_call: how many rows are
-    worth a call of the engine.
+    worth a call of the engine. token: by which the query is known again in the plan of a DataFrame;
+    empty where nobody asks.
     """
 
     sorting: Sorting | None = None
     structs: tuple[Struct, ...] = ()
     tasks: int = 1
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
+    token: str = ""
 
     def needing(self, conditions: tuple[int, ...]) -> Incoming:
         """How rows come where a partition may be left out in which one of these holds of no row."""

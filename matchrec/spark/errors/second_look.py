@@ -1,0 +1,237 @@
+"""What could not be computed, where the engine does not say it: asked once more after a failure.
+
+    Division by zero    →    the condition of `A` cannot be computed: division by zero
+                               line 3, column 15
+                                   DEFINE A AS 10 / A.b > 2
+                                               ^^^^^^^^
+Spark shows the SQL that has failed (see `errors.run.origins`). Of a session that says no more than
+what is wrong, the calls that run something are watched. One that fails names in its plan, by
+tokens, the queries of ours that it has run. Of these, what is computed of each row of the input,
+then what is computed of each match, is asked again, and halved until a single expression is left
+that fails by itself; of its operands the same is asked. Without a failure nothing is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial, wraps
+from itertools import count
+from typing import Any, cast
+from uuid import uuid4
+from weakref import WeakSet
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.compile.path import Draft
+from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
+from matchrec.errors.language import holding
+from matchrec.errors.run.failures import row_not_computed
+from matchrec.errors.run.origins import SqlOrigin, failure_of
+from matchrec.plan.expression import (
+    Operation,
+    Scalar,
+    conjuncts,
+    joined,
+    looks_at_columns_only,
+    row_text,
+    subexpressions,
+)
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.spark.errors.users_terms import reworded
+from matchrec.spark.sail.words import sentence_of_value
+from matchrec.spark.session import Relation, quiet_analysis
+
+TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
+WATCHED, HELD = "_matchrec_watched", "_matchrec_look"
+RUNS = ("to_table", "to_pandas", "execute_command")
+STREAMS = ("to_table_as_iterator", "execute_command_as_iterator")
+"""The calls of a client of Connect that run a plan, and those that give its rows bit by bit."""
+
+NOT_COMPUTED = row_not_computed(reason="").message
+"""How a worker begins to say that it was given a row that cannot be computed."""
+
+_LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
+_number = count()
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """SQL that a query computes, by the text, with what the user wrote.
+
+    select: from what it is computed. rows: these. scalars: of the plan, in which texts are found
+    again. number: the queries of the input come before those of the matches.
+    """
+
+    token: str
+    number: int
+    origins: Mapping[str, SqlOrigin]
+    select: Callable[[Sequence[str]], DataFrame]
+    rows: DataFrame
+    scalars: tuple[Scalar, ...] = ()
+
+    def find(self) -> MatchRecognizeRunError | None:
+        """The error of the first expression that fails by itself; None where the rows do."""
+        culprit = first_failing(tuple(self.origins), self.said)
+        if culprit is None or said_by(lambda: self.rows) is not None:
+            return None
+        text = self.narrowed(culprit)
+        said = self.said([text])
+        if said is None:  # by now
+            return None
+        return MatchRecognizeRunError.of_failure(failure_of(self.origins[culprit], text, said))
+
+    def said(self, texts: Sequence[str]) -> str | None:
+        """What cannot be computed of some expressions, in words; None where all can be."""
+        items = [f"{text} AS x{place}" for place, text in enumerate(texts)]
+        return said_by(lambda: self.select(items))
+
+    def narrowed(self, text: str) -> str:
+        """The smallest part of an expression that must be what fails: where it alone of several
+        operands does so, nothing else can be.
+        """
+        parts = (part for scalar in self.scalars for part in subexpressions(scalar))
+        own = filter(looks_at_columns_only, parts)
+        scalar = next((part for part in own if text in texts_of(part)), None)
+        while isinstance(scalar, Operation):
+            failing = [one for one in scalar.operands if self.said([row_text(one)]) is not None]
+            if len(failing) != 1:
+                return row_text(scalar)
+            scalar = failing[0]
+        return text if scalar is None else row_text(scalar)
+
+
+def texts_of(part: Scalar) -> tuple[str, str]:
+    """An expression over one row as it is written, and with its conditions joined anew."""
+    return row_text(part), row_text(joined("AND", conjuncts(part)))
+
+
+_looks: WeakSet[Look] = WeakSet()
+
+
+def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+    """From now on, a query over `rows` that fails says which expression over a row of the relation
+    it was. Returns the token that its workers are to have; none where Spark says it itself.
+    """
+    if relation.runner.tasks is None:
+        return ""
+    known, scalars = dict[str, SqlOrigin](), list[Scalar]()
+    for drafted in drafts:
+        for text, origin in drafted.origins.items():
+            if isinstance(text, str):
+                known.setdefault(text, origin)
+        scalars += scalars_of(drafted.plan)
+    token = f"matchrec-look-{uuid4().hex}"
+    keep(Look(token, next(_number), known, relation.select, relation.rows, tuple(scalars)), rows)
+    watch(rows.sparkSession)
+    return token
+
+
+def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]) -> None:
+    """The same of SQL over the rows of the workers, which have the token."""
+    if items:
+        select = partial(_selected, matched)
+        keep(Look(token, next(_number), items, select, matched), matched)
+
+
+def _selected(rows: DataFrame, items: Sequence[str]) -> DataFrame:
+    return rows.selectExpr(*items)
+
+
+def scalars_of(plan: MatchPlan) -> Iterator[Scalar]:
+    """The conditions and measures of a plan."""
+    yield from (definition.condition for definition in plan.definitions)
+    yield from (measure.value for measure in plan.measures)
+
+
+def keep(look: Look, rows: DataFrame) -> None:
+    """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
+    vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
+    _looks.add(look)
+
+
+def first_failing(texts: Sequence[str], said: Callable[[Sequence[str]], str | None]) -> str | None:
+    """The first of several expressions that fails by itself."""
+    if not texts or said(texts) is None:
+        return None
+    if len(texts) == 1:
+        return texts[0]
+    middle = len(texts) // 2
+    return first_failing(texts[:middle], said) or first_failing(texts[middle:], said)
+
+
+def said_by(frame: Callable[[], DataFrame]) -> str | None:
+    """What of a DataFrame cannot be computed, in words; its rows go nowhere."""
+    try:
+        frame().write.format("noop").mode("overwrite").save()
+    except PySparkException as error:
+        return sentence_of_value(str(error))
+    return None
+
+
+def watch(spark: SparkSession) -> None:
+    """The calls of a session's client that run something are watched, if they are not yet."""
+    client: Any = cast("Any", spark).client
+    if vars(client).setdefault(WATCHED, False):
+        return
+    for name in (*RUNS, *STREAMS):
+        watched = run_watched if name in RUNS else stream_watched
+        setattr(client, name, watched(getattr(client, name)))
+    setattr(client, WATCHED, True)
+
+
+def run_watched(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call that runs a plan, or a command with one in it."""
+
+    @wraps(call)
+    def run(plan: Any, *args: Any, **arguments: Any) -> Any:
+        with failures_explained(plan):
+            return call(plan, *args, **arguments)
+
+    return run
+
+
+def stream_watched(call: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """As `run_watched`, of a call whose answer comes bit by bit."""
+
+    @wraps(call)
+    def run(plan: Any, *args: Any, **arguments: Any) -> Iterator[Any]:
+        with failures_explained(plan):
+            yield from call(plan, *args, **arguments)
+
+    return run
+
+
+@contextmanager
+def failures_explained(plan: Any) -> Iterator[None]:
+    """An error of a plan that runs inside says what could not be computed, if that is found."""
+    try:
+        yield
+    except PySparkException as error:
+        found = None if _LOOKING.get() else explain(error, plan)
+        if found is None:
+            raise
+        raise found from None
+
+
+def explain(error: PySparkException, plan: Any) -> PySparkException | None:
+    """The error, of its class, in terms of the user's text; None where a value is not to blame."""
+    carried = MatchRecognizeRunError.from_exception(error)
+    said = str(error) if carried is None else carried.message
+    of_input = carried is None or said.startswith(NOT_COMPUTED)
+    if not of_input or sentence_of_value(said) is None:
+        return None
+    tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
+    looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
+    with quiet_analysis(), holding(_LOOKING, True):
+        found = next(filter(None, (look.find() for look in looks)), None)
+    if found is None:
+        return None
+    told = reworded(error, str(found))
+    setattr(told, TOLD, found)
+    explained: PySparkException = told
+    return explained

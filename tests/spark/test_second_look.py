@@ -1,0 +1,105 @@
+"""What a session cannot compute is shown where it was written, also where it does not say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import MatchRecognizeRunError
+from tests.properties.test_queries import settings
+
+ENDS: dict[str, Callable[[DataFrame], object]] = {
+    "collect": lambda frame: frame.collect(),
+    "count": lambda frame: frame.count(),
+    "toPandas": lambda frame: frame.toPandas(),
+    "toLocalIterator": lambda frame: list(frame.toLocalIterator()),
+    "write": lambda frame: frame.write.format("noop").mode("overwrite").save(),
+}
+WRITTEN = {
+    "DEFINE A AS v > 0 AND 10 / (v - 2) > A.v": "10 / (v - 2)",
+    "DEFINE A AS CASE WHEN v > 9 THEN 1 / v ELSE 10 / (A.v - 2) END > 3": "10 / (A.v - 2)",
+    "DEFINE A AS s > 3": "s > 3",
+    "DEFINE A AS CAST(A.s AS INT) + 1 > 3": "CAST(A.s AS INT)",
+}
+FAILING = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS 10 / (v - 2) > 0"
+
+
+@pytest.fixture
+def rows(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([(1, 3, "7"), (2, 2, "home")], "n int, v int, s string")
+
+
+def failure(end: Callable[[], object]) -> MatchRecognizeRunError:
+    with pytest.raises(PySparkException) as caught:
+        end()
+    found = MatchRecognizeRunError.from_exception(caught.value)
+    assert found is not None, str(caught.value)
+    assert found.__cause__ is caught.value
+    return found
+
+
+def marked(error: MatchRecognizeRunError) -> str:
+    """What is over the carets."""
+    _, _, line, carets, *_ = str(error).split("\n")
+    return line[carets.index("^") : len(carets)]
+
+
+@pytest.mark.filterwarnings("ignore:toPandas attempted")
+@pytest.mark.parametrize("end", ENDS)
+def test_of_every_action(spark: SparkSession, rows: DataFrame, end: str) -> None:
+    with settings(spark, ansi__enabled="true"):
+        found = matchrec.match_recognize(rows, FAILING).where("k > 0")
+        error = failure(lambda: ENDS[end](found))
+    assert error.message == "the condition of `A` cannot be computed: division by zero"
+    assert marked(error) == "10 / (v - 2)"
+    assert error.hint is not None
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_the_smallest_part(spark: SparkSession, rows: DataFrame, written: str) -> None:
+    clause = f"ORDER BY n MEASURES count(*) AS k PATTERN (A) {written}"
+    with settings(spark, ansi__enabled="true"):
+        error = failure(matchrec.match_recognize(rows, clause).collect)
+    assert error.message.startswith("the condition of `A` cannot be computed: ")
+    assert marked(error) == WRITTEN[written]
+
+
+def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
+    key = "PARTITION BY 1 / (v - 2) ORDER BY n MEASURES 1 AS k PATTERN (A) DEFINE A AS v > 0"
+    measure = "ORDER BY n MEASURES 1 AS k, 1 / (LAST(v) - 2) AS q PATTERN (A) DEFINE A AS v > 0"
+    with settings(spark, ansi__enabled="true"):
+        of_key = failure(matchrec.match_recognize(rows, key).collect)
+        of_measure = failure(matchrec.match_recognize(rows, measure).collect)
+    assert of_key.message == "an expression in PARTITION BY cannot be computed: division by zero"
+    assert marked(of_key) == "1 / (v - 2)"
+    assert of_measure.message == "the measure `q` cannot be computed: division by zero"
+    assert marked(of_measure) == "1 / (LAST(v) - 2)"
+
+
+def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
+    query = f"SELECT k + 1 AS more FROM {{rows}} MATCH_RECOGNIZE ({FAILING}) WHERE k > 0"
+    rules = {"falls": FAILING.removeprefix("ORDER BY n ")}
+    with settings(spark, ansi__enabled="true"):
+        of_query = failure(matchrec.sql(spark, query, rows=rows).collect)
+        of_rule = failure(matchrec.match_rules(rows, rules, order_by="n").matches.collect)
+    for error in (of_query, of_rule):
+        assert error.message == "the condition of `A` cannot be computed: division by zero"
+        assert marked(error) == "10 / (v - 2)"
+
+
+def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: DataFrame) -> None:
+    with settings(spark, ansi__enabled="true"):
+        clause = "ORDER BY n MEASURES v AS k PATTERN (A) DEFINE A AS v > 0"
+        found = matchrec.match_recognize(rows, clause).selectExpr("1 / (k - 2) AS q")
+        input_fails = matchrec.match_recognize(rows.selectExpr("n", "1 / (v - 2) AS v"), clause)
+        for frame in (found, input_fails):
+            with pytest.raises(PySparkException) as caught:
+                frame.collect()
+            told = MatchRecognizeRunError.from_exception(caught.value)
+            assert told is None or told.span is None
+            assert re.search("by zero", str(caught.value), re.IGNORECASE)
