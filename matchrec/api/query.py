@@ -19,7 +19,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.run.failures import no_clause
 from matchrec.source import printable
-from matchrec.spark.environment import check_session
+from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -372,9 +372,10 @@ class Query:
     @contextmanager
     def _reading(self, options: Options) -> Iterator[Reading]:
         """Its clauses; errors raised inside show their places."""
-        reading = self._reader(self.dialect, options)
-        with shown_in(reading.source, reading.language):
-            yield reading
+        with refusing_streams(self._spark):
+            reading = self._reader(self.dialect, options)
+            with shown_in(reading.source, reading.language):
+                yield reading
 
     @contextmanager
     def _read(self, options: Options) -> Iterator[Reading]:

@@ -42,7 +42,7 @@ from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source, Span
-from matchrec.spark.environment import check_session
+from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns, is_streaming
 from matchrec.spark.rule_sets import build
 
@@ -103,7 +103,8 @@ def match_rules(  # noqa: PLR0913 -- public signature
     RULES.check("`match_rules`", "rules", given)
     written = read_rules(given, relation_of(df), asked.events.order_by[0])
     may_refuse = is_dataframe(given) and how.on_error == "keep"
-    found = asked.match(written, how) if not may_refuse else asked.match_what_can(written, how)
+    with refusing_streams(df.sparkSession):
+        found = asked.match_what_can(written, how) if may_refuse else asked.match(written, how)
     warn_of(found._built)
     return found
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import MatchRecognizeError
@@ -204,3 +205,19 @@ def check_session(spark: SparkSession) -> None:
     if is_stopped(spark):
         raise errors.stopped_session()
     check_server(spark)
+
+
+@contextmanager
+def refusing_streams(spark: SparkSession) -> Iterator[None]:
+    """Raises MatchRecognizeUnsupportedError where the session does not know what a stream is, and
+    says so when it is asked for its columns.
+    """
+    from matchrec.spark.sail.probes import has_watermarks
+    from matchrec.spark.sail.words import is_of_streams
+
+    try:
+        yield
+    except PySparkException as error:
+        if not is_of_streams(str(error)) or has_watermarks(spark):
+            raise
+        raise errors.no_watermarks() from None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.shortcuts import ALL, in_force
@@ -208,3 +208,32 @@ def test_clauses_in_one_another_are_read_or_refused(spark: SparkSession) -> None
         return
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="make a view of an inner"):
         matchrec.sql(spark, nested("range(5)", 14))
+
+
+STREAM = "ORDER BY timestamp MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL 1 MINUTE DEFINE A AS TRUE"
+OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
+    "clause": lambda rows: matchrec.match_recognize(rows, STREAM),
+    "query": lambda rows: matchrec.sql(
+        rows.sparkSession, f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({STREAM})", rows=rows
+    ),
+    "pattern": lambda rows: matchrec.detect(
+        rows, matchrec.Pattern.begin("a").within("9 seconds"), order_by="timestamp"
+    ),
+    "rules": lambda rows: matchrec.match_rules(
+        rows, {"a": STREAM.removeprefix("ORDER BY timestamp ")}, order_by="timestamp"
+    ),
+}
+
+
+@pytest.mark.parametrize("with_watermark", [False, True])
+@pytest.mark.parametrize("asked", OVER_A_STREAM)
+def test_a_stream_is_refused_by_name(
+    spark: SparkSession, request: pytest.FixtureRequest, asked: str, with_watermark: bool
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("streams are searched")
+    rows = spark.readStream.format("rate").load()
+    if with_watermark:
+        rows = rows.withWatermark("timestamp", "1 second")
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="streams cannot be searched"):
+        OVER_A_STREAM[asked](rows)

@@ -129,3 +129,12 @@ def sentence_of_value(said: str) -> str | None:
         if found is not None:
             return sentence.format(**found.groupdict())
     return cause
+
+
+def is_of_streams(said: str) -> bool:
+    """Whether it says that it has no plan of a stream.
+
+    >>> is_of_streams("with watermark")
+    True
+    """
+    return said == "with watermark" or "stream source should be rewritten" in said
