@@ -8,8 +8,10 @@ from functools import cached_property, partial
 from itertools import islice
 from operator import attrgetter
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
+from matchrec.api.around import Evaluated, add_cure
 from matchrec.api.inputs import run_around
 from matchrec.errors.language import Language
 from matchrec.errors.run import failures as errors
@@ -99,6 +101,7 @@ class QueryText:
         self.runner = runner
         self.options = options
         self.unchanged = unchanged
+        self.evaluated: list[Evaluated] = []
 
     @property
     def is_plain(self) -> bool:
@@ -132,6 +135,9 @@ class QueryText:
                 is_window=site.window is not None,
             )
             yield clause
+            if site.window is None:
+                self.evaluated.append(Evaluated(site, clause.result, self.source))
+                self.evaluated[-1].check_renames()
             has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.window is not None:
@@ -146,7 +152,12 @@ class QueryText:
         if alone is not None:
             rows: DataFrame = self.runner.frames[alone.view.name]
             return rows if alone.alias is None else rows.alias(alone.alias)
-        return run_around(self.query, self.as_written(locate.markers_of_outer(self.query)), text)
+        runner = self.as_written(locate.markers_of_outer(self.query))
+        try:
+            return run_around(self.query, runner, text)
+        except AnalysisException as error:
+            add_cure(error, self.evaluated)
+            raise
 
     def as_written(self, markers: tuple[Span, ...]) -> Runner:
         """What runs text in which the user's keeps its place, and the `?` in it stay."""

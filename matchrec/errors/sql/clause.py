@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizeParseError, meant_keyword, shortened
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import MatchRecognizeParseError, listed, meant_keyword, shortened
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.source import Span
@@ -366,3 +368,24 @@ missing_expression = parse_error("expression missing in {where}")
 # Parentheses in parentheses beyond the parser's stack.
 expression_nested_too_deep = unsupported("""expression in {where} is nested too deep to read
     remove parentheses, or compute parts of it as columns of the input""")
+
+# MATCH_RECOGNIZE (...) AS m (a, b, c), of which two columns come out.
+other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}, and the clause
+        gives {found}
+    note: the clause gives: {columns}
+    write a name for each of them""")
+
+
+def cure_of_column_inside(name: str, columns: Iterable[str]) -> str:
+    """What to write for a column of the input that does not come out of the clause."""
+    return (
+        f"the clause gives: {listed(columns)}\n"
+        f"  add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
+    )
+
+
+def cure_of_qualifier(name: str, alias: str | None) -> str:
+    """What to write for a column of the clause under another name than that of its rows."""
+    if alias is not None:
+        return f"the rows of the clause are called {alias}: write {alias}.{name}"
+    return f"the rows of the clause have no name: write {name}, or MATCH_RECOGNIZE (...) AS m"

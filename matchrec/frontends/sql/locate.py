@@ -30,6 +30,7 @@ from matchrec.frontends.sql.relation import (
     WithClause,
     find_clauses,
     find_relation,
+    find_renames,
     find_use,
     find_visible,
     find_with_clauses,
@@ -196,6 +197,8 @@ def _sites(
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
             find_use(tokens, relation.start, cut.closing),
+            own_alias=aliases[index],
+            renames=find_renames(tokens, cut.closing),
         )
 
 

@@ -176,7 +176,8 @@ class Site:
     included. whole: relation and clause, without the alias after it. with_clauses: of every WITH
     around the relation, outermost first, the part that can be used in it. use: what the query
     around the clause uses of its rows. window: what a row pattern window has beside its clause; its
-    relation includes WHERE.
+    relation includes WHERE. own_alias: the alias after the clause, or None. renames: the names that
+    it gives to the columns, `AS m (a, b)`.
     """
 
     index: int
@@ -189,6 +190,8 @@ class Site:
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
     window: RowPatternWindow | None = None
+    own_alias: str | None = None
+    renames: tuple[Span, ...] = ()
 
 
 def view_name(index: int) -> str:

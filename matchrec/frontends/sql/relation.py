@@ -453,7 +453,7 @@ def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
     at `closing`.
     """
     inside = range(start, closing + 1)
-    names = None if _has_column_list(tokens, closing) else names_outside(tokens, inside)
+    names = None if find_renames(tokens, closing) else names_outside(tokens, inside)
     return Use(names, tuple(_key_tests(tokens, start, closing)))
 
 
@@ -491,10 +491,13 @@ def _after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]
     return alias, (closing if alias is None else alias) + 1
 
 
-def _has_column_list(tokens: TokenSequence, closing: int) -> bool:
-    """Whether an alias gives the columns other names: `AS m (a, b)`."""
+def find_renames(tokens: TokenSequence, closing: int) -> tuple[Span, ...]:
+    """The names that an alias gives to the columns: `AS m (a, b)`."""
     alias, after = _after_clause(tokens, closing)
-    return alias is not None and tokens.key(after) == "("
+    if alias is None or tokens.key(after) != "(":
+        return ()
+    names = tokens.separated(after + 1, tokens.pairs[after])
+    return tuple(tokens.span(start, end) for start, end in names if start < end)
 
 
 def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:

@@ -21,10 +21,16 @@ SAID = {
 """What Sail says of a name: Spark's condition, and the sentence."""
 
 UNPLANNED = {
-    "logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
-    "write EXISTS (SELECT ...) elsewhere"
+    r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
+    "write EXISTS (SELECT ...) elsewhere",
+    r"logical expression Wildcard": "`*` stands for no columns of groups of rows; write the "
+    "columns that GROUP BY has, or, where HAVING has no GROUP BY, WHERE in its place",
+    r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
+    "write WHERE in its place",
+    r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate, "
+    "such as max(x); without GROUP BY an aggregate makes one group of all rows",
 }
-"""What it says of an expression that it knows, and cannot run at its place."""
+"""What it says, as a regular expression, of what it knows and cannot run at its place."""
 
 SYNTAX = re.compile(
     r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)", re.DOTALL
@@ -88,7 +94,7 @@ def sentence_of(said: str) -> str:
         found = re.search(pattern, said)
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
-    unplanned = (sentence for words, sentence in UNPLANNED.items() if words in said)
+    unplanned = (one for words, one in UNPLANNED.items() if re.search(words, said))
     return next(unplanned, ADVICE.sub("", said).removeprefix("invalid argument: "))
 
 

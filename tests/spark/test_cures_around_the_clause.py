@@ -1,0 +1,74 @@
+"""What to write for a column that the query around a clause asks for, and the clause has not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import matchrec
+
+CLAUSE = """clicks MATCH_RECOGNIZE (PARTITION BY user ORDER BY ts MEASURES count(*) AS s
+  PATTERN (A+) DEFINE A AS ts > 0)"""
+INSIDE = [
+    "  the clause gives: user, s",
+    "  add LAST(page) AS page to MEASURES, or write ALL ROWS PER MATCH",
+]
+UNNAMED = ["  the rows of the clause have no name: write user, or MATCH_RECOGNIZE (...) AS m"]
+CURES = {
+    "SELECT page FROM {}": INSIDE,
+    "SELECT user FROM {} WHERE page = 'home'": INSIDE,
+    "SELECT m.page FROM {} AS m": INSIDE,
+    "SELECT clicks.page FROM {}": INSIDE,
+    "SELECT v.user FROM {} AS m": ["  the rows of the clause are called m: write m.user"],
+    "SELECT clicks.user FROM {}": UNNAMED,
+    "SELECT user FROM {} WHERE clicks.user > 'a'": UNNAMED,
+    "SELECT m.s FROM {} AS m(x, y)": [],
+    "SELECT nosuch FROM {}": [],
+    "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],
+}
+
+
+@pytest.fixture(autouse=True)
+def clicks(spark: SparkSession) -> Iterator[None]:
+    rows = spark.createDataFrame(
+        [("a", 1, "home"), ("a", 2, "cart")], "user string, ts int, page string"
+    )
+    rows.createOrReplaceTempView("clicks")
+    yield
+    spark.catalog.dropTempView("clicks")
+
+
+def refusal(spark: SparkSession, query: str) -> list[str]:
+    """The lines of what is said of a query."""
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, query.format(CLAUSE)).collect()
+    return str(caught.value).split("\n")
+
+
+@pytest.mark.parametrize("query", CURES)
+def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> None:
+    lines = refusal(spark, query)
+    carets = next(place for place, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
+    assert lines[carets + 1 :] == CURES[query]
+
+
+UNGROUPED = {
+    "SELECT user, count(*) FROM {}": "neither in GROUP BY nor in an aggregate",
+    "SELECT user, max(s) FROM {} AS m GROUP BY s": "neither in GROUP BY nor in an aggregate",
+    "SELECT * FROM {} HAVING count(*) > 1": "`*` stands for no columns of groups",
+    "SELECT user FROM {} HAVING s > 1": "HAVING has neither GROUP BY nor an aggregate",
+}
+
+
+@pytest.mark.parametrize("query", UNGROUPED)
+def test_groups_in_plain_words(
+    spark: SparkSession, request: pytest.FixtureRequest, query: str
+) -> None:
+    said = "\n".join(refusal(spark, query))
+    assert not re.search(r"#\d|Wildcard|Int64|VALUES", said)
+    if request.config.getoption("--on") == "sail":
+        assert UNGROUPED[query] in said
