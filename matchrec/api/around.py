@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from matchrec.conditions.split import RowScope
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.sql.nodes import Site
 from matchrec.source import Source, counted
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult
+from matchrec.spark.sail.words import UNGROUPED
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Evaluated:
     def columns(self) -> tuple[str, ...]:
         """The columns of the clause, also those that the query does not use."""
         question = self.result.prepared.question
-        return tuple(one.name for one in question.draft(question.rules[0], RowScope.ROW).outputs)
+        return question.columns_of(question.rules[0])
 
     def cure(self, qualifier: str, name: str) -> str | None:
         """What to write for a column that is not there; None where it is none of the clause's."""
@@ -52,10 +52,23 @@ class Evaluated:
             return errors.cure_of_column_inside(name, columns)
         return None
 
+    @property
+    def used(self) -> list[str]:
+        """The columns that the query names; none where that may be all."""
+        named = self.site.use.columns or ()
+        return [name for name in self.columns if name.lower() in named]
+
 
 def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
-    """Adds what to write to the error of a column that the outermost clause does not have."""
+    """Adds what to write to the error of a column that the outermost clause does not have, or that
+    is in no group, where the query names no other.
+    """
     if not isinstance(error, InUsersTerms):
+        return
+    if str(error).startswith(UNGROUPED):
+        used = [name for one in clauses for name in one.used]
+        if len(used) == 1:
+            error.add_cure(errors.cure_of_ungrouped(used[0]))
         return
     qualifier, _, name = error.getMessageParameters().get("objectName", "").rpartition(".")
     qualifier, name = (part.replace("`", "") for part in (qualifier, name))

@@ -230,6 +230,10 @@ class Question:
             self.relation.fields(key.text for key in keys if self.columns.find(key.names) is None)
             return draft(rule.plan, self.columns, self.relation.name_of, scope, self.type_of_order)
 
+    def columns_of(self, rule: Rule) -> tuple[str, ...]:
+        """The columns that a rule gives, also those of which nothing is used."""
+        return tuple(one.name for one in self.draft(rule, RowScope.ROW).outputs)
+
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
         """What tells the type of an order column."""

@@ -57,7 +57,7 @@ def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> No
 
 
 UNGROUPED = {
-    "SELECT user, count(*) FROM {}": "neither in GROUP BY nor in an aggregate",
+    "SELECT user, count(*) FROM {}": "write GROUP BY user, or an aggregate of it",
     "SELECT user, max(s) FROM {} AS m GROUP BY s": "neither in GROUP BY nor in an aggregate",
     "SELECT * FROM {} HAVING count(*) > 1": "`*` stands for no columns of groups",
     "SELECT user FROM {} HAVING s > 1": "HAVING has neither GROUP BY nor an aggregate",

@@ -389,3 +389,8 @@ def cure_of_qualifier(name: str, alias: str | None) -> str:
     if alias is not None:
         return f"the rows of the clause are called {alias}: write {alias}.{name}"
     return f"the rows of the clause have no name: write {name}, or MATCH_RECOGNIZE (...) AS m"
+
+
+def cure_of_ungrouped(name: str) -> str:
+    """What to write for a column of which a group may have several values."""
+    return f"write GROUP BY {name}, or an aggregate of it, such as max({name})"

@@ -20,6 +20,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import count
+from threading import Lock
 from typing import Any, cast
 from uuid import uuid4
 from weakref import WeakSet
@@ -63,21 +64,21 @@ _number = count()
 class Look:
     """SQL that a query computes, by the text, with what the user wrote.
 
-    select: from what it is computed. rows: these. scalars: of the plan, in which texts are found
-    again. number: the queries of the input come before those of the matches.
+    select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
+    which texts are found again. number: what is of the input comes before what is of matches.
     """
 
     token: str
     number: int
     origins: Mapping[str, SqlOrigin]
     select: Callable[[Sequence[str]], DataFrame]
-    rows: DataFrame
+    rows: Callable[[], DataFrame]
     scalars: tuple[Scalar, ...] = ()
 
     def find(self) -> MatchRecognizeRunError | None:
         """The error of the first expression that fails by itself; None where the rows do."""
         culprit = first_failing(tuple(self.origins), self.said)
-        if culprit is None or said_by(lambda: self.rows) is not None:
+        if culprit is None or said_by(self.rows) is not None:
             return None
         text = self.narrowed(culprit)
         said = self.said([text])
@@ -111,6 +112,7 @@ def texts_of(part: Scalar) -> tuple[str, str]:
 
 
 _looks: WeakSet[Look] = WeakSet()
+_changing = Lock()
 
 
 def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
@@ -126,7 +128,10 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
                 known.setdefault(text, origin)
         scalars += scalars_of(drafted.plan)
     token = f"matchrec-look-{uuid4().hex}"
-    keep(Look(token, next(_number), known, relation.select, relation.rows, tuple(scalars)), rows)
+    keep(
+        Look(token, next(_number), known, relation.select, lambda: relation.rows, tuple(scalars)),
+        rows,
+    )
     watch(rows.sparkSession)
     return token
 
@@ -135,7 +140,7 @@ def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
     """The same of SQL over the rows of the workers, which have the token."""
     if items:
         select = partial(_selected, matched)
-        keep(Look(token, next(_number), items, select, matched), matched)
+        keep(Look(token, next(_number), items, select, lambda: matched), matched)
 
 
 def _selected(rows: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -151,7 +156,8 @@ def scalars_of(plan: MatchPlan) -> Iterator[Scalar]:
 def keep(look: Look, rows: DataFrame) -> None:
     """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
     vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
-    _looks.add(look)
+    with _changing:
+        _looks.add(look)
 
 
 def first_failing(texts: Sequence[str], said: Callable[[Sequence[str]], str | None]) -> str | None:
@@ -226,7 +232,8 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     if not of_input or sentence_of_value(said) is None:
         return None
     tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
-    looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
+    with _changing:
+        looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
     with quiet_analysis(), holding(_LOOKING, True):
         found = next(filter(None, (look.find() for look in looks)), None)
     if found is None:

@@ -20,6 +20,10 @@ SAID = {
 }
 """What Sail says of a name: Spark's condition, and the sentence."""
 
+UNGROUPED = (
+    "a column is neither in GROUP BY nor in an aggregate; without GROUP BY, an aggregate makes one "
+    "group of all rows"
+)
 UNPLANNED = {
     r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
     "write EXISTS (SELECT ...) elsewhere",
@@ -27,8 +31,7 @@ UNPLANNED = {
     "columns that GROUP BY has, or, where HAVING has no GROUP BY, WHERE in its place",
     r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
     "write WHERE in its place",
-    r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate, "
-    "such as max(x); without GROUP BY an aggregate makes one group of all rows",
+    r'No field named (?:[^.\s]+\.)?"#\d+"': UNGROUPED,
 }
 """What it says, as a regular expression, of what it knows and cannot run at its place."""
 
