@@ -24,6 +24,7 @@ WRITTEN = {
     "DEFINE A AS v > 0 AND 10 / (v - 2) > A.v": "10 / (v - 2)",
     "DEFINE A AS CASE WHEN v > 9 THEN 1 / v ELSE 10 / (A.v - 2) END > 3": "10 / (A.v - 2)",
     "DEFINE A AS s > 3": "s > 3",
+    "DEFINE A AS v > 0 AND element_at(array(1), v) > 0": "element_at(array(1), v)",
     "DEFINE A AS CAST(A.s AS INT) + 1 > 3": "CAST(A.s AS INT)",
 }
 FAILING = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS 10 / (v - 2) > 0"
@@ -67,6 +68,7 @@ def test_the_smallest_part(spark: SparkSession, rows: DataFrame, written: str) -
         error = failure(matchrec.match_recognize(rows, clause).collect)
     assert error.message.startswith("the condition of `A` cannot be computed: ")
     assert marked(error) == WRITTEN[written]
+    assert error.hint
 
 
 def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:

@@ -127,6 +127,8 @@ def sentence_of_value(said: str) -> str | None:
 
     >>> sentence_of_value("Arrow error: Divide by zero error")
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
+    >>> sentence_of_value("index out of bounds")
+    'index out of bounds. Write other arguments, or leave such rows out before the clause'
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
@@ -137,7 +139,7 @@ def sentence_of_value(said: str) -> str | None:
         found = re.search(pattern, cause, re.IGNORECASE)
         if found is not None:
             return sentence.format(**found.groupdict())
-    return cause
+    return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 
 def is_of_streams(said: str) -> bool:
