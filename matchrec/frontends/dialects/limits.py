@@ -68,7 +68,7 @@ def as_condition(clause: MatchRecognize) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class LimitedPart:
     """A row of the table. lacking: the products without it, in parentheses those with a note."""
 
     words: str
@@ -84,10 +84,10 @@ class Limit:
 
 
 @cache
-def table() -> dict[str, Limit]:
+def table() -> dict[str, LimitedPart]:
     """The parts of the clause."""
     rows = read_table("matchrec.frontends.dialects", "limits.txt")
-    return {name: Limit(words, frozenset(lacking.split())) for name, words, lacking in rows}
+    return {name: LimitedPart(words, frozenset(lacking.split())) for name, words, lacking in rows}
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:

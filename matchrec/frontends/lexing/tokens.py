@@ -23,7 +23,7 @@ from matchrec.errors.message import Message
 from matchrec.errors.sql import clause as errors
 from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
-from matchrec.plan.text import MICROSECONDS, Amount
+from matchrec.plan.text import MICROSECONDS, NONDETERMINISTIC, Amount
 from matchrec.source import Span
 
 # What the names of Spark's functions say about an expression over a match.
@@ -71,6 +71,8 @@ CONSTANT_CALLS = words(
 
 WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
 """Functions that stand with OVER only."""
+
+OF_SEVERAL_ROWS = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
 
 UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND")
 UNITS_OF_TIME = UNITS | {f"{unit}S" for unit in UNITS}
@@ -568,6 +570,16 @@ class TokenSequence:
             and self.key(index + 1) == "("
             and self.key(index - 1) != "."
         )
+
+    def may_be_of_one_row(self, start: int, end: int) -> bool:
+        """Whether a row may say what stands there: no constant but a whole number, and no call of
+        what reads several rows or gives another value each time.
+        """
+        first = self[start]
+        is_constant = first.kind is TokenKind.NUMBER or first.is_string or first.key == "NULL"
+        calls = {self.key(index) for index in range(start, end) if self.is_call(index)}
+        is_alone = is_constant and end == start + 1 and not first.text.isdigit()
+        return not is_alone and calls.isdisjoint(OF_SEVERAL_ROWS | NONDETERMINISTIC)
 
     def call_span(self, index: int) -> Span:
         """The characters of the call at `index`, from its name to its parenthesis."""

@@ -15,11 +15,8 @@ from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import (
-    AGGREGATES,
-    OF_THE_MATCH,
     SPARK,
     UNITS_OF_TIME,
-    WINDOW_ONLY,
     Dialect,
     Range,
     Token,
@@ -59,7 +56,7 @@ from matchrec.plan.clauses import (
     Subset,
 )
 from matchrec.plan.pattern import Parameter, RowPattern
-from matchrec.plan.text import NONDETERMINISTIC, is_reserved, parameter_name
+from matchrec.plan.text import is_reserved, parameter_name
 from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
@@ -616,26 +613,13 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
         case ["CURRENT", "ROW"]:
             return FrameEnd(0, span)
         case [_, *_, "FOLLOWING"]:
-            parameter = _parameter(clause, start + 5, end - 1)
-            bound = expression_at(clause, start + 5, end - 1)
-            if parameter is not None:
-                return FrameEnd(parameter, span)
+            place = start + 5, end - 1
+            bound = expression_at(clause, *place)
             if bound.text.isdigit():
                 return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
-            if not _is_no_length(clause, start + 5, end - 1):
-                return FrameEnd(bound, span)
+            if clause.may_be_of_one_row(*place):
+                return FrameEnd(_parameter(clause, *place) or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
-
-
-OF_SEVERAL_ROWS = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY | NONDETERMINISTIC
-
-
-def _is_no_length(clause: ClauseTokens, start: int, end: int) -> bool:
-    """Whether what stands there is a constant that counts no rows, or no value of one row."""
-    first = clause[start]
-    is_constant = first.kind is TokenKind.NUMBER or first.is_string or first.key == "NULL"
-    calls = {clause.key(index) for index in range(start, end) if clause.is_call(index)}
-    return (is_constant and end == start + 1) or not calls.isdisjoint(OF_SEVERAL_ROWS)
 
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:

@@ -61,7 +61,7 @@ _number = count()
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class SecondLook:
     """SQL that a query computes, by the text, with what the user wrote.
 
     select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
@@ -111,7 +111,7 @@ def texts_of(part: Scalar) -> tuple[str, str]:
     return row_text(part), row_text(joined("AND", conjuncts(part)))
 
 
-_looks: WeakSet[Look] = WeakSet()
+_looks: WeakSet[SecondLook] = WeakSet()
 _changing = Lock()
 
 
@@ -129,7 +129,9 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
         scalars += scalars_of(drafted.plan)
     token = f"matchrec-look-{uuid4().hex}"
     keep(
-        Look(token, next(_number), known, relation.select, lambda: relation.rows, tuple(scalars)),
+        SecondLook(
+            token, next(_number), known, relation.select, lambda: relation.rows, tuple(scalars)
+        ),
         rows,
     )
     watch(rows.sparkSession)
@@ -140,7 +142,7 @@ def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
     """The same of SQL over the rows of the workers, which have the token."""
     if items:
         select = partial(_selected, matched)
-        keep(Look(token, next(_number), items, select, lambda: matched), matched)
+        keep(SecondLook(token, next(_number), items, select, lambda: matched), matched)
 
 
 def _selected(rows: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -153,7 +155,7 @@ def scalars_of(plan: MatchPlan) -> Iterator[Scalar]:
     yield from (measure.value for measure in plan.measures)
 
 
-def keep(look: Look, rows: DataFrame) -> None:
+def keep(look: SecondLook, rows: DataFrame) -> None:
     """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
     vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
     with _changing:
