@@ -195,7 +195,7 @@ def warn_of(translation: Translation, product: Product) -> None:
 Plan = Callable[[str], object]
 """What plans a query in a dialect."""
 
-NAMED = "dialect="
+NAMED = re.compile(r"dialect=|--dialect ")
 
 
 @contextmanager
@@ -208,7 +208,7 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         yield
     except (MatchRecognizeError, AnalysisException) as error:
         shown = str(error)
-        if NAMED not in shown:
+        if NAMED.search(shown) is None:
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
             if found is not None:

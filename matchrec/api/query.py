@@ -17,6 +17,7 @@ from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
 from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, WrittenDialect, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import current_surface
 from matchrec.errors.run.failures import no_clause
 from matchrec.source import printable
 from matchrec.spark.environment import check_session, refusing_streams
@@ -108,10 +109,12 @@ class Query:
         """
         from matchrec.api.totals import aggregate
         from matchrec.explanation import Explanation
-        from matchrec.spark.counters import Counters
+        from matchrec.spark.counters import Counters, check_observed
         from matchrec.spark.execute import price_ranges
         from matchrec.spark.tuning import untuned
 
+        if analyze:
+            check_observed(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         how = replace(self.options, counters=counters)
         with self._naming_dialect(), self._read(how) as reading:

@@ -49,6 +49,14 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
+def parameter(argument: str) -> tuple[str, str]:
+    """The name and the value of a parameter, NAME=VALUE."""
+    name, value = setting(argument)
+    if name.startswith(":"):
+        raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
+    return name, value
+
+
 def values_of_marker(argument: str) -> tuple[str, list[Any]]:
     """The name and the values of NAME=VALUE,VALUE."""
     name, values = setting(argument)
@@ -228,7 +236,7 @@ ABOUT = together(
         "--param",
         "args",
         multiple=True,
-        type=SETTING,
+        type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
         shell_complete=names_of_parameters,
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",

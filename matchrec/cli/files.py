@@ -190,6 +190,13 @@ def format_of(path: Path) -> str:
     return FORMATS[suffix]
 
 
+def labels_table(argument: str) -> str:
+    """The name of a table of labels. Raises MatchRecognizeError for that of a file."""
+    if bare(Path(argument)).suffix.lower() in FORMATS:
+        raise errors.file_for_table(path=argument)
+    return argument
+
+
 def bare(path: Path) -> Path:
     """The path without the suffix of a compression."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path

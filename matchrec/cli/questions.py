@@ -21,17 +21,19 @@ from matchrec.cli.arguments import (
     STREAM,
     SVG,
     VALUES,
+    Parsed,
     asks,
     named_once,
     names_of_parameters,
 )
 from matchrec.cli.failures import warnings_told
+from matchrec.cli.files import labels_table
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 
 
 @click.command()
 @ASKED
-@click.option("--analyze", is_flag=True, help="Run it too, and say what it has counted.")
+@click.option("--analyze", is_flag=True, help="Run it on Spark too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
 @click.option("--svg", type=SVG, help="Draw the row pattern.")
 @asks
@@ -126,7 +128,9 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
 
 @click.command()
 @SEARCHED
-@click.option("--labels", required=True, metavar="NAME", help="The table of the incidents.")
+@click.option(
+    "--labels", required=True, type=Parsed("NAME", labels_table), help="The table of the incidents."
+)
 @click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
 @click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
 @click.option(

@@ -117,10 +117,9 @@ no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
 # `against` and the DataFrame of labels that it is given.
-no_label_column = plan_error("""`{argument}` of `Query.against` is `{name}`, which is no column of
-        `labels`
+no_label_column = plan_error("""`{option[{argument}={name}]}` names no column of `labels`
     note: columns: {columns}
-    near: write {argument}="{near}"
+    near: write {option[{argument}={near}]}
     name one of these""")
 no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
         rows
@@ -390,7 +389,7 @@ setting_of_spark = refused("""`{name}` is no setting of this session
 # Matches are counted while they are found, and the session tells nothing of that.
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
-    leave counters= out, or run on Spark""")
+    leave {given} out, or run on Spark: {option[on=spark]}""")
 
 # Rows of a stream wait for those before them, as the watermark says; the session has none.
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks

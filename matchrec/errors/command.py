@@ -11,12 +11,20 @@ malformed_table = refused("""--table `{argument}` is not NAME=PATH
 # Two --table arguments of one name.
 repeated_table = refused("--table names `{name}` twice", hint="give each table a name of its own")
 
+# A file in the place of a table's name.
+file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
+    write --table labels={path} --labels labels""")
+
 # A file that is to be read and is not there.
 no_such_file = refused("{what} `{path}` does not exist")
 
 # A query file that is not there; a text in its place has spaces.
 no_such_query = refused("""the query `{path}` does not exist
     if this is the query itself, write -c before it""")
+
+# `--param :gap=5`.
+colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
+    leave it out: --param {plain}=VALUE""")
 
 # A name in --values that no marker can have.
 no_name_of_marker = refused("""`{name}` is no name of a marker

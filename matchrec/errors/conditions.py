@@ -191,7 +191,8 @@ _WITHIN = {
     "date": _OF_TIME,
     "timestamp": _OF_TIME,
     "timestamp_ntz": _OF_TIME,
-    "number": "write a number",
+    "number": "write a number in the unit of the key: 30 minutes are 1800 seconds, or 1800000 "
+    "milliseconds; or order by a time, such as timestamp_seconds(x) or timestamp_millis(x)",
 }
 
 # A window that is not a distance along its key; `within_of_other_type` says their types.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import isroutine
 from reprlib import Repr
+from string import digits
 from types import MappingProxyType
 
 from typing_extensions import Self
@@ -298,11 +299,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is probably a misspelling of, or None.
 
     A letter may be wrong, missing, too many or swapped with the next in a name of three or more,
-    one in four of a longer one, or one name begins with the other; case does not count, and a
-    hyphen is an underscore.
+    one in four of a longer one, or one name begins with the other, or they differ by the number at
+    their ends; case does not count, and a hyphen is an underscore.
 
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
+    >>> nearest("P1", ["A", "P"])
+    'P'
     """
     upper = name.upper().replace("-", "_")
     most = max(len(name) >= 3, len(name) // 4)
@@ -312,7 +315,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def begins(left: str, right: str) -> bool:
-    """Whether one of two names, of three letters or more, begins with the other."""
+    """Whether one of two names, of three letters or more, begins with the other, or only numbers at
+    their ends differ.
+    """
+    if left.rstrip(digits) == right.rstrip(digits) != "":
+        return True
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
 
 

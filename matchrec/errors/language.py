@@ -135,7 +135,8 @@ class Surface:
     listed. parameter, marker, markers: to give `:name`, `?` and each `?` their values. frame: to
     say of which rows `{name}` is; table: of which a table is, if that is said here. query: what
     takes a whole query. clause: what to do with a text that only the call `{name}` takes.
-    all_of_row: what names a row by all columns of ORDER BY. ends: to say where a match lies.
+    all_of_row: what names a row by all columns of ORDER BY. analyze: what asks `explain` to run it.
+    ends: to say where a match lies.
     """
 
     values: str
@@ -147,6 +148,7 @@ class Surface:
     table: str = ""
     query: str = "matchrec.sql"
     all_of_row: str = "a tuple of all"
+    analyze: str = "--analyze"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
 
@@ -187,6 +189,7 @@ PYTHON = Surface(
     marker="call matchrec.sql(spark, query, args=[value])",
     markers="pass a list with one value for each ?, in their order",
     frame="pass it by name: {name}=dataframe",
+    analyze="analyze=True",
 )
 _MARKER = "write :name in its place, and pass --param name=VALUE"
 COMMAND_LINE = Surface(

@@ -43,7 +43,7 @@ E = TypeVar("E", bound=Located)
 QUOTES = "'\""
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
-    r"|option\[(?P<option>\w+)=(?P<value>[^\]]+)\]"
+    r"|option\[(?P<option>\w+|\{\w+\})=(?P<value>[^\]]+)\]"
     r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
 _FORMS: Mapping[str | None, Callable[..., str]] = {
@@ -69,10 +69,10 @@ class Message(Generic[E]):
     all of it in one line, `{text:quoted}` a name in backticks, `{limit:,}` a number with commas,
     `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
     language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
-    surface that is in use; the value of an option may have fields, and be one of several with `|`
-    between them. None is nothing, and so is a hint without words. Other braces are braces. A note
-    with `{names:some}` is left out where there are no names. Names that are listed as they are
-    written, which is otherwise, are the keys of a mapping.
+    surface that is in use; name and value of an option may have fields, and the value be one of
+    several with `|` between them. None is nothing, and so is a hint without words. Other braces are
+    braces. A note with `{names:some}` is left out where there are no names. Names that are listed
+    as they are written, which is otherwise, are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:
@@ -138,7 +138,7 @@ class Message(Generic[E]):
 def _names(template: str) -> Iterator[str]:
     """The names of the values of a template."""
     for one in re.finditer(_FIELD, template):
-        yield from _names(one["value"] or "")
+        yield from _names(f"{one['option']}{one['value']}")
         if name := one["name"] or one["of"]:
             yield name
 
@@ -179,7 +179,8 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
         if field["option"]:
             chosen = _filled(field["value"], named).split("|")
             return current_surface().option(
-                field["option"], *(int(one) if one.isdigit() else one for one in chosen)
+                _filled(field["option"], named),
+                *(int(one) if one.isdigit() else one for one in chosen),
             )
         value: Any = named[field["name"]]
         if field["index"]:

@@ -13,7 +13,7 @@ from threading import TIMEOUT_MAX, Thread
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import ArgumentKind, checked, is_number
@@ -177,8 +177,7 @@ class Counters:
 
         selects: whether the engine counts runs.
         """
-        if not can_observe(frame.sparkSession):
-            raise nothing_observed()
+        check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation, expr = observing(frame, name)
         aggregates = [
@@ -249,6 +248,15 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
     """The schema of a worker's output with the column of counters; any column may be NULL."""
     counters = spark_types.ArrayType(spark_types.LongType())
     return struct_of({field.name: field.dataType for field in schema} | {wire.COUNTERS: counters})
+
+
+def check_observed(spark: SparkSession, given: str) -> None:
+    """Raises MatchRecognizeUnsupportedError where a session tells no counters.
+
+    given: what has asked for them, as one writes it.
+    """
+    if not can_observe(spark):
+        raise nothing_observed(given=given)
 
 
 def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:

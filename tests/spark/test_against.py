@@ -215,9 +215,9 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"start": "nix"}, "`start` of `Query.against` is `nix`, which is no column of `labels`"),
+        ({"start": "nix"}, '`start="nix"` names no column of `labels`'),
         ({"end": "E_"}, "columns: k, b, e\n  name one of these"),
-        ({"key": "nix"}, "`key` of `Query.against` is `nix`"),
+        ({"key": "nix"}, '`key="nix"` names no column of `labels`'),
         ({"key": ["k", "b"]}, "`key` of `Query.against` has 2 columns"),
         ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),
         ({"start": "k"}, "`k` of `labels` is string, and the order of the query is int"),

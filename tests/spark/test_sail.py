@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.errors.language import COMMAND_LINE, PYTHON, shown_on
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.sail import probes
 from matchrec.spark.session import Runner
@@ -46,6 +47,21 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
         matchrec.match_recognize(
             spark.range(3), "ORDER BY id MEASURES 1 AS n PATTERN (A) DEFINE A AS size(id) > 1"
         )
+
+
+WHERE_ASKED = [(PYTHON, "analyze=True", 'on="spark"'), (COMMAND_LINE, "--analyze", "--on spark")]
+
+
+def test_counters_are_refused_by_the_name_of_what_asks_for_them(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark counts")
+    asked = matchrec.query(spark, "SELECT 1")
+    for surface, given, on in WHERE_ASKED:
+        with shown_on(surface), pytest.raises(matchrec.MatchRecognizeUnsupportedError) as raised:
+            asked.explain(analyze=True)
+        assert raised.value.hint == f"leave {given} out, or run on Spark: {on}"
 
 
 UNPLANNED = {

@@ -291,7 +291,7 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
     return MatchRecognizeParseError(
         f"unexpected `{text}` in {where}",
         span,
-        hint=meant_by(text, where) or _separated(text, where),
+        hint=cure_of_quotes(text) or meant_by(text, where) or _separated(text, where),
     )
 
 
@@ -300,11 +300,28 @@ def meant_by(text: str, where: str) -> str | None:
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
+    if (where, text.upper()) == ("ORDER BY", "AS"):
+        return "leave AS and the name out: a key of ORDER BY has none"
+    if keyword == text.upper():
+        return _ORDER
     if keyword or text.upper() in _OF_OTHERS:
         return worded(_OF_OTHERS.get(text.upper(), f"write {keyword}"))
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
+
+
+PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+
+
+def cure_of_quotes(sentence: str) -> str | None:
+    """What to write where a word processor has put its own quotes, or None.
+
+    >>> cure_of_quotes("Syntax error at or near '‘'"), cure_of_quotes("Syntax error")
+    ("write ' for ‘", None)
+    """
+    found = next((one for one in PRINTED_QUOTES if one in sentence), None)
+    return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"
 
 
 def _separated(text: str, where: str) -> str | None:
@@ -315,6 +332,7 @@ def _separated(text: str, where: str) -> str | None:
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
+_GROUPED = "group the input in a subquery before the clause, or the result after it"
 _OF_OTHERS = {
     "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
     "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
@@ -335,6 +353,10 @@ _OF_OTHERS = {
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
     "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
     "WHERE": "filter the input in a subquery before the clause, or the result after it",
+    "GROUP": _GROUPED,
+    "HAVING": _GROUPED,
+    "JOIN": "join the input in a subquery before the clause, or the result after it",
+    "LIMIT": "write LIMIT after the clause, or FIRST 10 MATCHES after PATTERN (...)",
 }
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
 _SEPARATED = {

@@ -12,7 +12,7 @@ from functools import partial
 from matchrec.errors.kinds import MatchRecognizePlanError, nearest
 from matchrec.errors.language import part
 from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
-from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
+from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_quotes
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.source import Span
 
@@ -289,9 +289,6 @@ class Names:
     over_window: bool = False
 
 
-PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
-
-
 def unknown_column(
     name: str, clause: str, known: Names, span: Span | None
 ) -> MatchRecognizePlanError:
@@ -452,16 +449,6 @@ def refused_by_engine(
         span,
         hint=cure_of_quotes(sentence) or cure_of_arguments(function),
     )
-
-
-def cure_of_quotes(sentence: str) -> str | None:
-    """What to write where a word processor has put its own quotes, or None.
-
-    >>> cure_of_quotes("Syntax error at or near '‘'"), cure_of_quotes("Syntax error")
-    ("write ' for ‘", None)
-    """
-    found = next((one for one in PRINTED_QUOTES if one in sentence), None)
-    return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"
 
 
 def cure_of_typed_literal(type_name: str) -> str | None:

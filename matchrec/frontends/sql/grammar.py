@@ -282,6 +282,8 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart |
             return ClausePart.MEASURES
         case "WITHIN", _ if index - 1 == pattern_end or is_distance(clause, index + 1):
             return ClausePart.WITHIN
+        case "WITHIN", "" if clause.ends_expression(index - 1) and not clause.can_name(index + 1):
+            return ClausePart.WITHIN
         case "SUBSET", _ if _starts_item(clause, index, pattern_end, "="):
             return ClausePart.SUBSET
         case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):

@@ -144,6 +144,17 @@ def test_against_labels(embedded: Path) -> None:
     assert "<svg" in (embedded / "hits.svg").read_text()
 
 
+def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
+    (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\n")
+    labels = ("--table", "labels=labels.csv", "--labels", "labels")
+    asked = ("--start", "begin", "--end", "ends")
+    assert refused("against", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
+        "matchrec: `--start begin` names no column of `labels`\n"
+        "  columns: sym, begins, ends\n"
+        "  write --start begins\n"
+    )
+
+
 def test_sweep(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
     asked = ("--events", "t", "--values", "n=1,2", "--svg", "grid.svg")
@@ -181,6 +192,9 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     asked = ("-c", "ORDER BY ts PATTERN (A)", *STOCKS)
     assert "write --language sase" in refused("run", *asked, code=1)
     assert "the query is empty" in refused("run", "-c", " ")
+    lagging = STREAKS.replace("PREV(price)", "LAG(price)")
+    said = refused("run", "-", *STOCKS, given=lagging, code=1)
+    assert said.endswith("write PREV(x, n), or pass --dialect snowflake\n")
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
     said = invoke("coverage", "-", *STOCKS, given=rare).stdout
     assert "matchrec why --partition sym=" in said
@@ -328,7 +342,9 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--engine", "x"), "'--engine'"),
         (("run", "-", "--format", "xml"), "'--format'"),
         (("run", "-", "--param", "n"), "`n` is not NAME=VALUE"),
+        (("run", "-", "--param", ":n=1"), "leave it out: --param n=VALUE"),
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
+        (("against", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
         (("why", "-", "--svg", "why.png"), "the name of `why.png` does not show its format"),
         (("demo", "--output", "x.gif"), "known: .png, .svg"),
