@@ -116,7 +116,17 @@ MAY_IMPORT = {
         "spark",
         "charts",
     },
-    "cli": {"loading", "source", "errors", "arguments", "jit", "spark", "charts", "api"},
+    "cli": {
+        "loading",
+        "source",
+        "errors",
+        "arguments",
+        "frontends",
+        "jit",
+        "spark",
+        "charts",
+        "api",
+    },
     "notebook": {
         "source",
         "errors",

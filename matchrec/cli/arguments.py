@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -135,6 +138,51 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
         function(query_of(query, tables, conf, options), **passed)
 
     return command
+
+
+WRITTEN = "matchrec.arguments"
+OF_STREAM = ("events", "order_by", "partition_by", "type_column")
+OF_FILES = ("tables", "delimiter", "header", "on", "conf")
+OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
+"""What each command takes that is about a query of any language and its rows."""
+
+
+class Repeatable(click.Command):
+    """A command that keeps how its arguments were written, for `again`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the arguments."""
+        ctx.meta[WRITTEN] = list(args)
+        return super().parse_args(ctx, args)
+
+
+def again(name: str) -> str:
+    """What asks another command about the query of this one, a `Repeatable`, for a shell."""
+    context = click.get_current_context()
+    given, _, order = context.command.make_parser(context).parse_args(context.meta[WRITTEN])
+    words = [name]
+    for parameter in sorted(dict.fromkeys(order), key=lambda one: isinstance(one, click.Option)):
+        written = given[parameter.name]
+        if parameter.name not in OF_QUERY or not isinstance(written, str | list | bool):
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(str(written))
+        elif isinstance(written, bool):
+            words.append((parameter.opts if written else parameter.secondary_opts)[0])
+        else:
+            values = written if isinstance(written, list) else [written]
+            words += [word for value in values for word in (parameter.opts[0], value)]
+    return f"{program()} {shlex.join(words)}"
+
+
+def program() -> str:
+    """What starts the program, as a shell reads it."""
+    started = Path(sys.argv[0])
+    if started.name == "__main__.py" and started.parent.name == "matchrec":
+        return shlex.join([sys.executable, "-m", "matchrec"])
+    found = shutil.which("matchrec")
+    is_found = found is not None and started.exists() and started.samefile(found)
+    return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
 
 
 SETTING = Parsed("NAME=VALUE", setting)

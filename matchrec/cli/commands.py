@@ -10,8 +10,17 @@ import click
 
 import matchrec
 from matchrec.arguments import DialectName, WrittenDialect
-from matchrec.cli.arguments import ASKED, QUERY, STREAM, Parsed, asks, tells_failures
-from matchrec.cli.failures import tell, while_it_runs
+from matchrec.cli.arguments import (
+    ASKED,
+    QUERY,
+    STREAM,
+    Parsed,
+    Repeatable,
+    again,
+    asks,
+    tells_failures,
+)
+from matchrec.cli.failures import tell, tell_at_terminal, while_it_runs
 from matchrec.cli.files import writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, write_rows
@@ -27,7 +36,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     return file
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @ASKED
 @click.option(
     "--format",
@@ -69,13 +78,25 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
             with watch, while_it_runs():
                 count = write(frame.limit(limit) if limit else frame, file)
             tell(f"{counted(count, 'row')} written to {file}")
+            tell_of_no_rows(asked, count)
             return
         most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
         with while_it_runs():
-            _, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
+            count, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
         if has_more:
             rows = counted(most or 0, "row")
             tell(f"showing {rows}; --limit shows more, --output writes all")
+        tell_of_no_rows(asked, count)
+
+
+def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
+    """Says in a terminal what shows why nothing matches, where that is why there are no rows."""
+    from matchrec.frontends.sql.locate import may_have_clause
+
+    if not count and not asked.totals and (asked.language != "sql" or may_have_clause(asked.what)):
+        tell_at_terminal(
+            f"0 rows; how far rows come, and what stops them, shows\n{again('coverage')}"
+        )
 
 
 @click.command()

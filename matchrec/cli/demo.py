@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import click
 
 import matchrec
-from matchrec.cli.arguments import ON, PICTURE, tells_failures
+from matchrec.cli.arguments import ON, PICTURE, program, tells_failures
 from matchrec.cli.failures import busy
 from matchrec.cli.files import Table
 from matchrec.cli.rows import SHOWN_ROWS, table_text
@@ -51,4 +52,5 @@ def demo(picture: Path, on: str | None) -> None:
             drawn.save(picture)
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}\n\nTo run the query again:")
-    print(f"matchrec run {DATA}/v_shapes.sql --table stocks={DATA}/stocks.csv")
+    words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
+    print(f"{program()} {shlex.join(words)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from matchrec.cli.arguments import (
     SVG,
     VALUES,
     Parsed,
+    Repeatable,
+    again,
     asks,
     named_once,
     names_of_parameters,
@@ -29,6 +32,7 @@ from matchrec.cli.arguments import (
 from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import labels_table
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
+from matchrec.errors.language import COMMAND_LINE, shown_on
 
 
 @click.command()
@@ -109,7 +113,7 @@ def why(
     show(told, svg)
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @SEARCHED
 @CLAUSE
 @DRAWN
@@ -123,7 +127,8 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
         told = query.coverage(clause=asked.clause)
-    show(told, svg)
+    with shown_on(replace(COMMAND_LINE, asking=again("why"))):
+        show(told, svg)
 
 
 @click.command()

@@ -137,6 +137,7 @@ class Surface:
     takes a whole query. clause: what to do with a text that only the call `{name}` takes.
     all_of_row: what names a row by all columns of ORDER BY. analyze: what asks `explain` to run it.
     ends: to say where a match lies.
+    asking: what asks why a row has no match, before partition and row; Python has a call for that.
     """
 
     values: str
@@ -149,6 +150,7 @@ class Surface:
     query: str = "matchrec.sql"
     all_of_row: str = "a tuple of all"
     analyze: str = "--analyze"
+    asking: str = "matchrec why"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
 
@@ -178,8 +180,7 @@ class Surface:
             return f"query.why({', '.join(about)})"
         keys = [(name, str(value)) for name, value in partition.items()]
         rows = [f"--row {bare(str(value))}" for value in row]
-        call = "%%matchrec --why" if self is CELL else "matchrec why"
-        return " ".join([call, *([self.keys(keys)] if keys else []), *rows])
+        return " ".join([self.asking, *([self.keys(keys)] if keys else []), *rows])
 
 
 PYTHON = Surface(
@@ -216,6 +217,7 @@ CELL = Surface(
     all_of_row="all of them one after the other",
     clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
+    asking="%%matchrec --why",
 )
 
 _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYTHON)

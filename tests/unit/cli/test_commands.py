@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import warnings
 from pathlib import Path
 from typing import get_args
@@ -13,6 +14,8 @@ from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
 from matchrec.arguments import DialectName, Engine, WrittenDialect
+from matchrec.cli import commands, failures
+from matchrec.cli.arguments import program
 from matchrec.engine.engines import ENGINES
 from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import invoke
@@ -197,7 +200,7 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
     assert said.endswith("write PREV(x, n), or pass --dialect snowflake\n")
     rare = STREAKS.replace("> PREV(price)", "> PREV(price) + 1000")
     said = invoke("coverage", "-", *STOCKS, given=rare).stdout
-    assert "matchrec why --partition sym=" in said
+    assert "matchrec why - --table t=prices.csv --partition sym=" in said
     assert "once for each" in refused(
         "why",
         "-",
@@ -206,6 +209,43 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
         given=rare,
         code=1,
     )
+
+
+NOTHING = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > :n)"
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        (NOTHING, "0 rows; how far rows come, and what stops them, shows\n"),
+        ("SELECT * FROM t WHERE price > :n", ""),
+    ],
+)
+def test_no_rows_are_explained_at_a_terminal(
+    query: str, told: str, embedded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (embedded / "all.sql").write_text(query.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
+    asked = ("all.sql", *STOCKS, "--param", "n=100")
+    assert "0 rows" not in invoke("run", *asked).stderr
+    monkeypatch.setattr(commands, "tell_at_terminal", failures.tell)
+    again = f"matchrec coverage {shlex.join(asked)}\n"
+    found = invoke("run", *asked, "--sort", "auto", "--format", "csv")
+    assert found.stderr.endswith(f"{told}{again}" if told else "")
+    assert "0 rows" in told or "coverage" not in found.stderr
+
+
+def test_a_command_is_written_as_the_program_was_started(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = files / "a folder" / "matchrec"
+    started.parent.mkdir()
+    started.touch(mode=0o755)
+    monkeypatch.setattr("sys.argv", [str(started)])
+    assert program() == f"'{started}'"
+    monkeypatch.setenv("PATH", str(started.parent))
+    assert program() == "matchrec"
+    monkeypatch.setattr("sys.argv", [str(files / "matchrec" / "__main__.py")])
+    assert program().endswith(" -m matchrec")
 
 
 def test_nobody_listens_at_an_address() -> None:
