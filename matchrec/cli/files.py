@@ -7,15 +7,18 @@ import csv
 import gzip
 import json
 import re
+import shlex
 import shutil
 import sys
 import tempfile
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from matchrec.cli.failures import is_of_spark, refusal_of_spark, tell
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import shortened
@@ -37,6 +40,9 @@ COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2
 DELIMITERS = (",", ";", "\t", "|")
 TAB_NAMES = ("tab", "\\t")  # a tab is hard to type
 PARQUET_STARTS = b"PAR1"
+TEXTS = ("csv", "json")
+UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
+BLOCK = 1 << 20  # bytes of a file that are read at once
 SNIFFED = 10_000  # bytes of a file that tell what is in it
 FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # that last as long as the program
 WILDCARD = re.compile(r"[*?[]")
@@ -70,6 +76,8 @@ class Table:
 
         Raises MatchRecognizeError where there is no column in them.
         """
+        if self.format in TEXTS:
+            self.check_encoding()
         if self.format == "json" and starts_an_array(self.first_file()):
             self.by_lines().register(spark)
             return
@@ -78,11 +86,56 @@ class Table:
             reader = reader.option("basePath", str(self.root.absolute()))
         if self.format == "csv":
             reader = reader.options(**self.csv_options())
-        frame = reader.load([literal(file) for file in self.files])
-        if not frame.columns:
+        with self.named_in_failures():
+            frame = reader.load([literal(file) for file in self.files])
+            columns = frame.columns
+        if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
+        if self.format == "csv":
+            self.tell_doubts()
         is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
         frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
+
+    @contextmanager
+    def named_in_failures(self) -> Iterator[None]:
+        """Raises MatchRecognizeError with its name and files for what an engine says inside."""
+        try:
+            yield
+        except Exception as error:
+            if not is_of_spark(error):
+                raise
+            path = ", ".join(map(str, self.files))
+            reason = refusal_of_spark(error)
+            raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
+
+    def check_encoding(self) -> None:
+        """Reads all of its files, as engines read them. Raises MatchRecognizeError for no UTF-8."""
+        for file in (one for path in self.files for one in files_in(path)):
+            line = first_line_of_no_utf8(file)
+            if line is not None:
+                encoding = "utf-16" if start_of(file).startswith(UTF_16_STARTS) else "latin1"
+                plain = bare(file)
+                raise errors.not_in_utf8(
+                    name=self.name,
+                    path=str(file),
+                    line=line,
+                    encoding=encoding,
+                    plain=shlex.quote(str(plain)),
+                    suffix=plain.suffix.lower().lstrip(".") or self.format,
+                )
+
+    def tell_doubts(self) -> None:
+        """Says what makes a CSV file look as if it were meant otherwise."""
+        file, given = self.first_file(), self.csv.delimiter
+        start = start_of(file)
+        lines = [line for line in text_of(start).splitlines() if line.strip()]
+        likely = likely_delimiter(lines[0]) if lines else ""
+        if given is not None and given not in lines[0] and likely in lines[0]:
+            written = TAB_NAMES[0] if likely == "\t" else likely
+            tell(str(errors.other_delimiter(path=str(file), given=given, likely=written)))
+        is_only = self.files == (file,)
+        if is_only and self.csv.header and len(lines) == 1 and len(start) < SNIFFED:
+            tell(str(errors.no_rows_in_file(name=self.name, path=str(file))))
 
     def by_lines(self) -> Table:
         """The table with an object on each line, as all engines read JSON, where it is in arrays.
@@ -240,20 +293,45 @@ def start_of(path: Path) -> bytes:
     return start
 
 
+def text_of(start: bytes) -> str:
+    """The first bytes of a file as a text."""
+    return start.decode("utf-8", errors="replace")
+
+
+def first_line_of_no_utf8(path: Path) -> int | None:
+    """The number of the first line with bytes that are not UTF-8, or None."""
+    decode, lines = getincrementaldecoder("utf-8")().decode, 1
+    with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
+        try:
+            while block := content.read(BLOCK):
+                decode(block)
+                lines += block.count(b"\n")
+            decode(b"", True)
+        except UnicodeDecodeError as error:
+            return lines + error.object.count(b"\n", 0, error.start)
+        except (OSError, EOFError):  # not compressed as its name says: Spark tells
+            return None
+    return None
+
+
 def starts_an_array(path: Path) -> bool:
     """Whether a JSON file is one array, rather than an object on each line."""
     return start_of(path).lstrip().startswith(b"[")
 
 
 def delimiter_of(path: Path) -> str:
-    """What stands between the fields of a CSV file: what its name or else its first line tells.
+    """What stands between the fields of a CSV file: what its name or else its first line tells."""
+    if bare(path).suffix.lower() == ".tsv":
+        return "\t"
+    lines = text_of(start_of(path)).splitlines()
+    return likely_delimiter(lines[0] if lines else "")
+
+
+def likely_delimiter(line: str) -> str:
+    """What stands between the names in the first line of a CSV file.
 
     A comma, where there is one outside of quotes; else the most frequent of the others.
     """
-    if bare(path).suffix.lower() == ".tsv":
-        return "\t"
-    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
-    line = lines[0] if lines else ""
     counts = {one: len(next(csv.reader([line], delimiter=one), [])) for one in DELIMITERS}
     return "," if counts[","] > 1 else max(DELIMITERS, key=counts.__getitem__)
 

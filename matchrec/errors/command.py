@@ -47,6 +47,24 @@ empty_folder = refused("the folder of table `{name}`, `{path}`, has no files")
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
+# A file that the engine cannot read, in its words.
+unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
+
+# A CSV or JSON file in another encoding, of which an engine makes other characters.
+not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
+        shows
+    if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
+        and name that""")
+
+# A CSV file with a line of names, and no other; it is told, as there may be none today.
+no_rows_in_file = refused("""the file of table `{name}`, `{path}`, has no rows, so nothing tells
+        the types of its columns""")
+
+# --delimiter with a character that does not divide the names; it is told.
+other_delimiter = refused("""the first line of `{path}` has no `{given}`, and looks divided by
+        `{likely}`
+    write --delimiter '{likely}', or leave it out""")
+
 # A JSON file that begins with `[`, and is no array of objects.
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")

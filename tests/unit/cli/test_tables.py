@@ -126,7 +126,56 @@ def test_a_file_with_nanoseconds(embedded: Path) -> None:
     pd.DataFrame({"at": [pd.Timestamp("2026-01-31")]}).to_parquet("ns.parquet")
     result = invoke("run", "-c", "SELECT * FROM t", "--table", "t=ns.parquet")
     assert result.exit_code in (1, 3)
-    assert result.stderr.startswith("matchrec: the file has times in nanoseconds")
+    said = "matchrec: the file of table `t`, `ns.parquet`, cannot be read: the file has times in"
+    assert result.stderr.startswith(said)
+
+
+def test_a_file_that_cannot_be_read_is_named(embedded: Path) -> None:
+    (embedded / "x.parquet").write_text("PAR1 and no more PAR1")
+    told = refused("--table", "t=x.parquet", code=1)
+    assert told.startswith("matchrec: the file of table `t`, `x.parquet`, cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "encoding", "line", "command"),
+    [
+        ("x.csv", "k\na\nJörg\n", "latin1", 3, "latin1 -t utf-8 x.csv > utf8.csv"),
+        ("x.csv", "k" + "\na" * (1 << 20) + "\nö", "latin1", (1 << 20) + 2, "latin1"),
+        ("x y.tsv", "k\na\n", "utf-16", 1, "utf-16 -t utf-8 'x y.tsv' > utf8.tsv"),
+        ("x.json", '{"k": "ä"}', "latin1", 1, "latin1 -t utf-8 x.json > utf8.json"),
+        ("x.json", '[{"k": "ä"}]', "latin1", 1, "latin1 -t utf-8 x.json > utf8.json"),
+        ("x.csv.gz", "k\nä\n", "latin1", 2, "latin1 -t utf-8 x.csv > utf8.csv"),
+    ],
+)
+def test_a_file_in_another_encoding(
+    name: str, text: str, encoding: str, line: int, command: str, embedded: Path
+) -> None:
+    written = text.encode(encoding)
+    (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
+    told = refused("--table", f"t={name}", code=1)
+    assert f"the file of table `t`, `{name}`, is not in UTF-8, as its line {line:,} shows" in told
+    assert f"iconv -f {command}" in told
+
+
+def test_a_character_that_the_file_ends_in(embedded: Path) -> None:
+    (embedded / "x.csv").write_bytes("k\nä".encode()[:-1])
+    assert "as its line 2 shows" in refused("--table", "t=x.csv", code=1)
+
+
+def test_csv_with_a_line_of_names_only(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("k,t,v\n")
+    result = invoke("run", "-c", QUERY, "--table", "t=x.csv")
+    assert (result.exit_code, result.stdout) == (0, "k  t  v\n")
+    assert result.stderr.startswith("the file of table `t`, `x.csv`, has no rows, so nothing tells")
+
+
+@pytest.mark.parametrize(("between", "written"), [(",", "','"), ("\t", "'tab'")])
+def test_a_delimiter_that_the_names_do_not_have(between: str, written: str, embedded: Path) -> None:
+    ROWS.to_csv(embedded / "x.csv", sep=between, index=False)
+    result = invoke("run", "-c", QUERY, "--table", "t=x.csv", "--delimiter", ";")
+    assert result.exit_code == 0
+    assert "the first line of `x.csv` has no `;`, and looks divided by" in result.stderr
+    assert f"write --delimiter {written}, or leave it out" in result.stderr
 
 
 def test_an_empty_folder(files: Path) -> None:
