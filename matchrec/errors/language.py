@@ -137,6 +137,7 @@ class Surface:
     takes a whole query. clause: what to do with a text that only the call `{name}` takes.
     all_of_row: what names a row by all columns of ORDER BY. analyze: what asks `explain` to run it.
     ends: to say where a match lies.
+    length: to give a parameter a length of time.
     asking: what asks why a row has no match, before partition and row; Python has a call for that.
     """
 
@@ -151,6 +152,7 @@ class Surface:
     all_of_row: str = "a tuple of all"
     analyze: str = "--analyze"
     asking: str = "matchrec why"
+    length: str = "pass a timedelta, such as timedelta(minutes=10)"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
 
@@ -204,6 +206,7 @@ COMMAND_LINE = Surface(
     query="matchrec run",
     all_of_row="--row once for each",
     clause="write --language sase for a text of SASE+",
+    length="pass --param name=\"INTERVAL '10' MINUTE\"",
 )
 _VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(

@@ -146,7 +146,7 @@ interval_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a numbe
 # INTERVAL :gap MINUTE in a condition.
 interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
     note: only WITHIN takes INTERVAL and a parameter
-    write {parameter} alone, and pass a timedelta, such as timedelta(minutes=10)""")
+    write {parameter} alone, and {here.length}""")
 
 
 def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -447,8 +448,22 @@ def refused_by_engine(
     return MatchRecognizePlanError(
         f"{engine} refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_quotes(sentence) or cure_of_arguments(function),
+        hint=cure_of_quotes(sentence) or cure_of_arguments(function) or cure_of_length(sentence),
     )
+
+
+_NO_LENGTH = re.compile(r'Timestamp\(\S*\) [+-] Utf8|"INTERVAL"\), not "TIMESTAMP')
+
+
+def cure_of_length(sentence: str) -> str | None:
+    """What to write where a text is added to a time, or None.
+
+    >>> cure_of_length("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
+    "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
+    """
+    if _NO_LENGTH.search(sentence) is None:
+        return None
+    return worded("write INTERVAL '10' MINUTE; for a parameter {here.length}")
 
 
 def cure_of_typed_literal(type_name: str) -> str | None:

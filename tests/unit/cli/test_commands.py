@@ -107,6 +107,10 @@ def test_a_parameter_is_an_interval(embedded: Path) -> None:
     assert result.stdout.splitlines() == ["n", "2", "1"], result.stderr
     query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause.replace('ts > 0', 'at < :gap')})"
     assert "length of time" in refused(*asked, "gap=soon", given=query.format(":gap"), code=1)
+    added = query.format("'1 day'").replace("at < :gap", "at < FIRST(at) + :gap")
+    told = refused(*asked, "gap=10 minutes", given=added, code=1)
+    assert told.endswith("for a parameter pass --param name=\"INTERVAL '10' MINUTE\"\n")
+    assert invoke(*asked, "gap=INTERVAL '10' MINUTE", given=added).exit_code == 0
 
 
 def test_explain_prints_what_it_counts_and_writes_the_automaton(embedded: Path) -> None:
