@@ -209,15 +209,15 @@ class Teller:
         else:
             way = tuple((attempt.trials[i].row, attempt.trials[i].variable) for i in attempt.best)
             yield f"came as far as {self.span(way, attempt.start)}"
-        yield from self.needed([attempt.trials[i] for i in attempt.stopped])
+        yield from self.needed([attempt.trials[i] for i in attempt.stopped], attempt.start)
 
-    def needed(self, stopped: Sequence[Trial]) -> Iterator[str]:
-        """What was asked in vain where the best way ended."""
+    def needed(self, stopped: Sequence[Trial], start: int) -> Iterator[str]:
+        """What was asked in vain where the best way ended. start: the starting row."""
         trials = [one for one in stopped if one.variable >= 0 and one.outcome is not Outcome.KNOWN]
         if any(trial.outcome is Outcome.NO_ROW for trial in trials):
             trials = [trial for trial in trials if trial.outcome is Outcome.NO_ROW]
             names = alternatives(self.task.variables[trial.variable] for trial in trials)
-            yield f"then it needed {names}, but {self.end(trials[0].row)}"
+            yield f"then it needed {names}, but {self.end(trials[0].row, start)}"
         elif trials:
             rows = sorted({trial.row for trial in trials})
             names = alternatives(self.task.variables[trial.variable] for trial in trials)
@@ -233,11 +233,15 @@ class Teller:
         if any(trial.outcome is Outcome.REJECTED for trial in stopped):
             yield "the rows were no match as a whole: a negation or the closing condition failed"
 
-    def end(self, row: int) -> str:
-        """Why there is no row at a position."""
+    def end(self, row: int, start: int) -> str:
+        """Why there is no row at a position for an attempt from a starting row."""
         if row >= len(self.rows.places):
             return "the partition has no further row"
-        return f"{self.rows.named(row)} lies outside of the window"
+        outside = f"{self.rows.named(row)} lies outside of the window"
+        if self.plan.within is None or not self.plan.within.interval.text:
+            return outside
+        length = self.plan.within.interval.text
+        return f"{outside} of {self.rows.named(start)}, WITHIN {length}"
 
 
 MOST_MATCHES = 10

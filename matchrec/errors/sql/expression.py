@@ -452,7 +452,7 @@ def refused_by_engine(
     )
 
 
-_NO_LENGTH = re.compile(r'Timestamp\(\S*\) [+-] Utf8|"INTERVAL"\), not "TIMESTAMP')
+_NO_LENGTH = re.compile(r'Timestamp\([^)]*\) [+-] Utf8|"INTERVAL"\), not "TIMESTAMP')
 
 
 def cure_of_length(sentence: str) -> str | None:
