@@ -110,7 +110,7 @@ class Teller:
     def heading(self) -> Iterator[str]:
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
         rows = counted(len(self.rows.places), "row")
-        yield f"PATTERN ({show(self.plan.pattern)})"
+        yield " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.window()])
         yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
 
     def found(self) -> Iterator[str]:
@@ -237,11 +237,13 @@ class Teller:
         """Why there is no row at a position for an attempt from a starting row."""
         if row >= len(self.rows.places):
             return "the partition has no further row"
-        outside = f"{self.rows.named(row)} lies outside of the window"
-        if self.plan.within is None or not self.plan.within.interval.text:
-            return outside
-        length = self.plan.within.interval.text
-        return f"{outside} of {self.rows.named(start)}, WITHIN {length}"
+        of = "".join(f" of {self.rows.named(start)}, {length}" for length in self.window())
+        return f"{self.rows.named(row)} lies outside of the window{of}"
+
+    def window(self) -> Iterator[str]:
+        """How far the last row of a match may be from its first; nothing where SQL cannot say."""
+        if self.plan.within is not None and self.plan.within.interval.text:
+            yield f"WITHIN {self.plan.within.interval.text}"
 
 
 MOST_MATCHES = 10

@@ -140,6 +140,15 @@ def test_why_and_coverage(embedded: Path) -> None:
     assert (embedded / "far.svg").read_text().startswith("<svg")
 
 
+def test_why_says_how_long_the_window_is(embedded: Path) -> None:
+    del embedded
+    query = STREAKS.replace("(A UP+)", "(A UP{2}) WITHIN 2").replace("price >", "price + 9 >")
+    told = invoke("why", "-", *STOCKS, "--partition", "sym=X", "--limit", "1", given=query).stdout
+    assert told.startswith("PATTERN (A UP{2}) WITHIN 2\n")
+    outside = "row 3 (ts = 3) lies outside of the window of row 1 (ts = 1), WITHIN 2\n"
+    assert told.endswith(f"then it needed UP, but {outside}")
+
+
 def test_against_labels(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
