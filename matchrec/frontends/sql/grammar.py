@@ -602,10 +602,8 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
 
 def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
     """The end of a frame that starts at the current row."""
-    start, end = section.start, section.end
-    span = clause.span(start, end)
-    if clause.says(end - 3, "EXCLUDE", "NO", "OTHERS"):
-        end -= 3
+    start, span = section.start, clause.span(section.start, section.end)
+    end = section.end - 3 * clause.says(section.end - 3, "EXCLUDE", "NO", "OTHERS")
     keys = [clause.key(index) for index in range(start, end)]
     match keys[5:]:
         case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
