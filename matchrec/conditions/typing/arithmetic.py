@@ -96,9 +96,8 @@ def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Type
     one, other = left.type, right.type
     operator = ArithmeticOperator(step.operator)
     families = {one.family, other.family}
-    exact = Family.DECIMAL in families and Family.FLOATING not in families
     too_wide = is_wide_decimal(one) or is_wide_decimal(other)
-    if exact and (operator is ArithmeticOperator.DIVIDE or too_wide):
+    if is_on_decimals(one, other) and (operator is ArithmeticOperator.DIVIDE or too_wide):
         return calls.type_call(typer, step)
     if operator is ArithmeticOperator.DIVIDE:
         values = typer.as_number(step, left, DOUBLE), typer.as_number(step, right, DOUBLE)
@@ -113,12 +112,21 @@ def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Type
     return found
 
 
+def is_on_decimals(one: ValueType, other: ValueType) -> bool:
+    """Whether arithmetic of two numbers has a decimal, or a quotient of decimals."""
+    families = {one.family, other.family}
+    return Family.DECIMAL in families and Family.FLOATING not in families
+
+
 def type_trying(typer: Typer, step: TypedOperation) -> Typed:
     """An operation on numbers that is NULL where it has no result."""
     one, other = (part.type for part in step.operands)
     if not {one.family, other.family} <= NUMBERS:
         raise cannot_combine(step.operator, one.name, other.name, step.span)
-    found = typer.type_operation(replace(step, operator=TRYING[step.operator]))
+    basic = replace(step, operator=TRYING[step.operator])
+    # What does not fit an int64 is no error here, and may be a decimal.
+    is_call = is_on_decimals(one, other)
+    found = calls.type_call(typer, basic) if is_call else typer.type_operation(basic)
     return Typed(trying(found.expression), found.type)
 
 
