@@ -177,6 +177,7 @@ def growth(asked: Asked) -> Iterator[str]:
                 found[name][at] = [
                     1e6 * one.clock / rows if isinstance(one, Cost) else nan for one in costs
                 ]
+    found = {name: times for name, times in found.items() if times}  # what was asked for
     size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
     yield f"{size}Microseconds a row, by the clock."
     yield ""
