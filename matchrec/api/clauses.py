@@ -138,8 +138,9 @@ class QueryText:
             )
             yield clause
             if site.window is None:
-                self.evaluated.append(Evaluated(site, clause.result, self.source))
-                self.evaluated[-1].check_renames()
+                evaluated = Evaluated(site, clause.result, self.source)
+                evaluated.check_renames()
+                self.evaluated.append(evaluated)
             has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.window is not None:

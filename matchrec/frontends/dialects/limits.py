@@ -13,8 +13,8 @@ from functools import cache
 from matchrec.errors.sql.window import no_within, not_in
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.lexing.tokens import SPARK, read_tokens
-from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
+from matchrec.frontends.lexing.tokens import PHYSICAL, SPARK, TokenSequence, read_tokens
+from matchrec.frontends.sql.nodes import DefinitionNode, ExpressionText, MatchRecognize
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -27,6 +27,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
     top,
+    variable_names,
     walk,
 )
 from matchrec.source import Span, read_table
@@ -47,14 +48,14 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     """
     noted: dict[str, Note] = {}
     for feature, span in features(clause, read):
-        words = table()[feature].words
-        if table()[feature].is_noted_for(write):
-            noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
-        if not table()[feature].is_refused_for(write):
+        part = table()[feature]
+        if part.is_noted_for(write):
+            noted.setdefault(feature, Note(f"{write.title} refuses {part.words}", span))
+        if not part.is_refused_for(write):
             continue
         if feature == "WITHIN" and clause.order_by and not table()["FIRST"].is_noted_for(write):
             raise no_within(span, product=write.title, condition=as_condition(clause))
-        raise not_in(span, product=write.title, what=words)
+        raise not_in(span, product=write.title, what=part.words)
     yield from noted.values()
 
 
@@ -115,14 +116,10 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
     if clause.partial:
         yield "PARTIAL", clause.partial.span or pattern
-    conditions = (definition.condition for definition in clause.definitions)
-    for node in (*conditions, *(measure.expression for measure in clause.measures)):
-        for name, span in _calls(node):
-            if name == "MATCHED_ROWS":
-                yield "MATCHED_ROWS", span
-            elif product.functions.get(name, name) in ("PREV", "NEXT"):
-                yield "NEIGHBOURS", span
-    yield from _of_definitions(clause)
+    for definition in clause.definitions:
+        yield from _of_condition(definition, clause, product)
+    for measure in clause.measures:
+        yield from _of_calls(_read(measure.expression), product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -130,25 +127,46 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield feature, skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
+    yield from (("UNDEFINED", span) for span in _undefined_variables(clause))
     if is_open(last := top(clause.pattern)[-1]):
         yield "OPEN_END", last.span or pattern
 
 
-def _of_definitions(clause: MatchRecognize) -> Iterator[Feature]:
-    """What conditions read of the match beside the row, and variables without a condition."""
-    variables = [one for one in walk(clause.pattern) if isinstance(one, Variable)]
+def _of_condition(
+    definition: DefinitionNode, clause: MatchRecognize, product: Product
+) -> Iterator[Feature]:
+    """The parts that a condition has: what it calls, and what it reads of the match."""
+    tokens = _read(definition.condition)
+    yield from _of_calls(tokens, product)
+    names = {*variable_names(clause.pattern), *(subset.name for subset in clause.subsets)}
+    for index, token in enumerate(tokens.tokens):
+        if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
+            yield token.key, token.span
+        elif tokens.key(index + 1) == "." and token.variable in names - {definition.variable}:
+            yield "OTHER_VARIABLES", token.span
+
+
+def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
+    """The functions that an expression calls, as a product names them."""
+    for index, token in enumerate(tokens.tokens):
+        if not tokens.is_call(index):
+            continue
+        if token.key == "MATCHED_ROWS":
+            yield "MATCHED_ROWS", token.span
+        elif product.functions.get(token.key, token.key) in PHYSICAL:
+            yield "NEIGHBOURS", token.span
+
+
+def _read(expression: ExpressionText) -> TokenSequence:
+    return read_tokens(expression.text, SPARK, expression.span.start)
+
+
+def _undefined_variables(clause: MatchRecognize) -> Iterator[Span]:
+    """Where a variable without a condition stands."""
     defined = {definition.variable for definition in clause.definitions}
-    for variable in variables:
-        if variable.name not in defined and variable.span is not None:
-            yield "UNDEFINED", variable.span
-    names = {*(one.name for one in variables), *(one.name for one in clause.subsets)}
-    for definition in clause.definitions:
-        tokens = read_tokens(definition.condition.text, SPARK, definition.condition.span.start)
-        for index, token in enumerate(tokens.tokens):
-            if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
-                yield token.key, token.span
-            elif tokens.key(index + 1) == "." and token.variable in names - {definition.variable}:
-                yield "OTHER_VARIABLES", token.span
+    for node in walk(clause.pattern):
+        if isinstance(node, Variable) and node.name not in defined and node.span is not None:
+            yield node.span
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
@@ -192,14 +210,6 @@ def is_open(part: RowPattern) -> bool:
 def is_option(part: Quantified) -> bool:
     """Whether it is `?` or `??`."""
     return (part.least, part.most) == (0, 1)
-
-
-def _calls(expression: ExpressionText) -> Iterator[tuple[str, Span]]:
-    """The names of the functions that are called, and where."""
-    tokens = read_tokens(expression.text, SPARK, expression.span.start)
-    for index, token in enumerate(tokens.tokens):
-        if tokens.is_call(index):
-            yield token.key, token.span
 
 
 def _of_rows(rows: RowsPerMatch | None) -> Iterator[str]:

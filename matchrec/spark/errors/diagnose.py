@@ -58,6 +58,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.show import call_of_aggregate, show_frame, show_scalar
 from matchrec.plan.text import marker_of
 from matchrec.source import Span
+from matchrec.spark.errors.second_look import first_failing
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
@@ -249,18 +250,8 @@ def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | N
 def first_refused(
     written: Sequence[WrittenSql], relation: Relation
 ) -> tuple[WrittenSql, PySparkException] | None:
-    """The first of several expressions that Spark refuses by itself, with what it says.
-
-    What it takes together it takes one by one, so that few questions are asked about many.
-    """
-    refusal = refusal_of([sql.text for sql in written], relation) if written else None
-    if refusal is None:
-        return None
-    if len(written) == 1:
-        return written[0], refusal
-    middle = len(written) // 2
-    found = first_refused(written[:middle], relation)
-    return found or first_refused(written[middle:], relation)
+    """The first of several expressions that Spark refuses by itself, with what it says."""
+    return first_failing(written, lambda some: refusal_of([sql.text for sql in some], relation))
 
 
 def is_over_window(written: WrittenSql, plan: MatchPlan) -> bool:

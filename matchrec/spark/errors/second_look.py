@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from itertools import count
 from threading import Lock
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -46,6 +46,9 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.errors.users_terms import reworded
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import Relation, quiet_analysis
+
+T = TypeVar("T")
+F = TypeVar("F")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 WATCHED, HELD = "_matchrec_watched", "_matchrec_look"
@@ -77,11 +80,12 @@ class SecondLook:
 
     def find(self) -> MatchRecognizeRunError | None:
         """The error of the first expression that fails by itself; None where the rows do."""
-        culprit = first_failing(tuple(self.origins), self.said)
-        if culprit is None or said_by(self.rows) is not None:
+        found = first_failing(tuple(self.origins), self.said)
+        if found is None or said_by(self.rows) is not None:
             return None
+        culprit, first_said = found
         text = self.narrowed(culprit)
-        said = self.said([text])
+        said = first_said if text == culprit else self.said([text])
         if said is None:  # by now
             return None
         return MatchRecognizeRunError.of_failure(failure_of(self.origins[culprit], text, said))
@@ -162,14 +166,20 @@ def keep(look: SecondLook, rows: DataFrame) -> None:
         _looks.add(look)
 
 
-def first_failing(texts: Sequence[str], said: Callable[[Sequence[str]], str | None]) -> str | None:
-    """The first of several expressions that fails by itself."""
-    if not texts or said(texts) is None:
+def first_failing(
+    asked: Sequence[T], failure: Callable[[Sequence[T]], F | None]
+) -> tuple[T, F] | None:
+    """The first of several that fails by itself, with how; None where they do not fail together.
+
+    What does not fail together does not fail one by one, so that few questions are asked.
+    """
+    found = failure(asked) if asked else None
+    if found is None:
         return None
-    if len(texts) == 1:
-        return texts[0]
-    middle = len(texts) // 2
-    return first_failing(texts[:middle], said) or first_failing(texts[middle:], said)
+    if len(asked) == 1:
+        return asked[0], found
+    middle = len(asked) // 2
+    return first_failing(asked[:middle], failure) or first_failing(asked[middle:], failure)
 
 
 def said_by(frame: Callable[[], DataFrame]) -> str | None:
