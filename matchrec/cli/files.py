@@ -129,7 +129,9 @@ class Table:
         file, given = self.first_file(), self.csv.delimiter
         start = start_of(file)
         lines = [line for line in text_of(start).splitlines() if line.strip()]
-        likely = likely_delimiter(lines[0]) if lines else ""
+        if not lines:  # the columns are those of another file
+            return
+        likely = likely_delimiter(lines[0])
         if given is not None and given not in lines[0] and likely in lines[0]:
             written = TAB_NAMES[0] if likely == "\t" else likely
             tell(str(errors.other_delimiter(path=str(file), given=given, likely=written)))

@@ -178,6 +178,14 @@ def test_a_delimiter_that_the_names_do_not_have(between: str, written: str, embe
     assert f"write --delimiter {written}, or leave it out" in result.stderr
 
 
+def test_a_first_file_without_a_line(embedded: Path) -> None:
+    (embedded / "x0.csv").touch()
+    ROWS.to_csv(embedded / "x1.csv", sep=";", index=False)
+    alone = invoke("run", "-c", QUERY, "--table", "t=x1.csv", "--delimiter", ";")
+    both = invoke("run", "-c", QUERY, "--table", "t=x*.csv", "--delimiter", ";")
+    assert (both.exit_code, both.stdout) == (0, alone.stdout)
+
+
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
     told = refused("--table", "t=nothing", code=2)
