@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
+
 import click
 
 from matchrec.cli.commands import convert, run
@@ -38,6 +41,10 @@ def main() -> None:
 
 for command in (run, explain, why, coverage, against, sweep, convert, demo, warm):
     main.add_command(command)
+
+# At its end Python looks through all objects for cycles once more, a quarter of a second or more
+# with an engine loaded. The process is gone right after it, and no object here waits for that.
+atexit.register(gc.freeze)
 
 if __name__ == "__main__":
     main(prog_name="matchrec")
