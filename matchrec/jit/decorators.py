@@ -41,13 +41,19 @@ def kernel_with(function: Callable[..., object], name: str, part: KernelPart) ->
 def allocating(function: _F) -> _F:
     """A function that Python calls, with arrays of any kind, and that makes the arrays it gives.
 
-    It writes to no argument: of arrays that may be written to it would be compiled again.
+    It writes to no argument: of arrays that may be written to it would be compiled again. Its steps
+    are as many as its longest array is long, and the first few are Python's.
     """
     kept = KeptFunction(function, {"nogil": True})
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
-        return kept(*map(read_only, arguments))
+        given = tuple(map(read_only, arguments))
+        steps = max((len(one) for one in given if isinstance(one, np.ndarray)), default=1)
+        if steps >= kept.steps_left(given):
+            return kept(*given)
+        kept.count_steps(steps, given)
+        return kept.by_python(*given)
 
     return call  # type: ignore[return-value]
 

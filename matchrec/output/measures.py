@@ -19,6 +19,7 @@ from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
 
 Links = npt.NDArray[np.int32]
+Variables = npt.NDArray[np.int16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,31 @@ def look(matches: Matches, rows: OutputRows, semantics: Semantics) -> Look:
     return Look(base, np.where(seen, matches.offsets[1:][match] if matches.count else 0, base))
 
 
-def mapped_index(mask: BoolArray, seen: Look, navigation: Navigation) -> IntArray:
-    """int64[r], index of the mapped row that the logical step finds, or -1.
+@allocating
+def find_mapped(
+    classifiers: Variables, belongs: BoolArray, base: IntArray, limit: IntArray, step: int
+) -> IntArray:
+    """int64[r], index of a mapped row that counts, among base .. limit - 1, or -1 for none.
 
-    mask: bool[k], which mapped rows belong to the navigation's variable.
+    classifiers: int16[k]. belongs: by variable, whether its rows count. step: 0 for the first of
+    those rows, 1 for the one after it, -1 for the last.
     """
-    positions = np.flatnonzero(mask)
-    before = counts_before(mask)
-    nth = nth_between(before[seen.base], before[seen.limit], navigation)
-    return np.where(nth >= 0, positions[nth], -1) if len(positions) else nth
+    before = np.empty(len(classifiers) + 1, np.int64)
+    counted = np.empty(len(classifiers), np.int64)
+    count = 0
+    for place in range(len(classifiers)):
+        before[place] = count
+        if belongs[classifiers[place]]:
+            counted[count] = place
+            count += 1
+    before[len(classifiers)] = count
+    found = np.full(len(base), -1)
+    for row in range(len(base)):
+        begin, end = before[base[row]], before[limit[row]]
+        nth = (begin if step >= 0 else end) + step
+        if begin <= nth < end:
+            found[row] = counted[nth]
+    return found
 
 
 def nth_between(first: IntArray, end: IntArray, navigation: Navigation) -> IntArray:
@@ -134,9 +151,13 @@ class Reader:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""
         if variable is None:
             return np.ones(len(self.matches.classifiers), np.bool_)
+        return np.asarray(self.belongs(variable)[self.matches.classifiers], np.bool_)
+
+    def belongs(self, variable: str) -> BoolArray:
+        """bool[v], which primary variables belong to a variable."""
         belongs = np.zeros(self.variables, np.bool_)
         belongs[list(self.members[variable])] = True
-        return np.asarray(belongs[self.matches.classifiers], np.bool_)
+        return belongs
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Row positions after the physical step of a navigation from those of its logical one."""
@@ -158,7 +179,10 @@ class Reader:
         seen = look(self.matches, self.rows, navigation.semantics)
         if navigation.variable is None:
             return nth_between(seen.base, seen.limit, navigation)
-        return mapped_index(self.mask(navigation.variable), seen, navigation)
+        offset = navigation.logical_offset
+        step = offset if navigation.end is End.FIRST else -1 - offset
+        belongs = self.belongs(navigation.variable)
+        return find_mapped(self.matches.classifiers, belongs, seen.base, seen.limit, step)
 
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""

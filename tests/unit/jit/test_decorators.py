@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from matchrec.jit import kept
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import allocating, inlined, inner, kernel
 from matchrec.jit.kept import dispatcher_of
+from matchrec.shortcuts import ALL, in_force
 
 
 class Record(NamedTuple):
@@ -53,6 +55,11 @@ def doubled(numbers):
     return numbers * 2
 
 
+@allocating
+def halves(numbers):
+    return numbers // 2
+
+
 @kernel
 def quotient(number, divisor):
     return number / divisor
@@ -80,7 +87,18 @@ def test_arrays_that_may_be_written_to_are_no_other_ones() -> None:
     fixed.flags.writeable = False
     function = cast("Any", doubled).__wrapped__
     (own,) = [one for one in kept.ALL if one.function is function]
-    assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
+    with in_force(replace(ALL, few_steps=0)):
+        assert [doubled(one).tolist() for one in (fixed, np.array([4]))] == [[2, 4, 6], [8]]
+    assert len(own.compiled) == 1
+
+
+def test_python_takes_the_first_few_steps() -> None:
+    function = cast("Any", halves).__wrapped__
+    (own,) = [one for one in kept.ALL if one.function is function]
+    with in_force(replace(ALL, few_steps=6)):
+        assert [halves(np.arange(size)).tolist() for size in (3, 2)] == [[0, 0, 1], [0, 0]]
+        assert own.compiled == {}
+        assert halves(np.arange(3)).tolist() == [0, 0, 1]
     assert len(own.compiled) == 1
 
 

@@ -1,0 +1,64 @@
+"""What makes its arrays itself gives the same ones by Python, which takes the first few steps, and
+compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from matchrec.engine.graph import places_of_digits
+from matchrec.engine.partitions import ends_by_distance, window_ends
+from matchrec.output.aggregates import find_extremes, sum_decimals, sum_values
+from matchrec.output.measures import find_mapped, find_marked
+from matchrec.shortcuts import ALL, in_force
+
+BIG = 1 << 63
+Call = tuple[Callable[..., Any], tuple[object, ...]]
+
+
+def drawn(draw: np.random.Generator) -> list[Call]:
+    """A call of each of these functions, over arrays of 0 to 40 rows."""
+    rows, mapped, matches = draw.integers(1, 30), draw.integers(0, 40), draw.integers(0, 9)
+    links = np.arange(-1, mapped - 1, dtype=np.int32)
+    links[draw.random(mapped) < 0.3] = -1
+    counted = draw.integers(-1, rows, mapped)
+    numbers = draw.integers(-BIG, BIG - 1, rows)
+    middle = rows // 2
+    starts = np.array([0, middle, rows])
+    sizes = (middle, rows - middle)
+    keys = np.concatenate([np.sort(draw.integers(-50, 50, size)) for size in sizes])
+    valid = draw.random(rows) < 0.9
+    base = np.sort(draw.integers(0, mapped + 1, matches))
+    limit = np.minimum(base + draw.integers(0, 6, matches), mapped)
+    before = np.array([draw.integers(-1, max(place, 1)) for place in range(mapped)], np.int64)
+    before = np.minimum(before, np.arange(mapped) - 1)
+    first, sign = bool(draw.integers(2)), int(draw.choice([1, -1]))
+    classifiers, belongs = draw.integers(0, 3, mapped).astype(np.int16), draw.random(3) < 0.5
+    return [
+        (sum_values, (numbers, counted, links)),
+        (sum_values, (draw.normal(size=rows) * 1e300, counted, links)),
+        (sum_decimals, (draw.integers(-BIG, BIG - 1, (rows, 2)), counted, links)),
+        (find_extremes, (numbers, counted, links, sign, first)),
+        (find_mapped, (classifiers, belongs, base, limit, int(draw.integers(-3, 3)))),
+        (find_marked, (draw.random(mapped) < 0.5, links, first)),
+        (window_ends, (starts, keys, valid, keys + 5, valid)),
+        (ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
+        (ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
+        (places_of_digits, (before, draw.integers(1, 3, mapped))),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_python_and_compiled_code_agree(seed: int) -> None:
+    for function, arguments in drawn(np.random.default_rng(seed)):
+        with in_force(replace(ALL, few_steps=1 << 40)):
+            by_python = function(*arguments)
+        with in_force(replace(ALL, few_steps=0)):
+            compiled = function(*arguments)
+        assert by_python.dtype == compiled.dtype
+        np.testing.assert_array_equal(by_python, compiled)
