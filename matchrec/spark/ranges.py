@@ -112,7 +112,7 @@ class Ranges:
         """
         lies = wire.PLACE
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
-        least = -(-self.window // PARTS)
+        least = max(1, -(-self.window // PARTS))  # a window of no length has empty matches
         return template(
             f"{lies} DIV element_at("
             "(SELECT map_from_entries(collect_list(struct(class, width))) FROM ("
