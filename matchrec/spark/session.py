@@ -46,6 +46,7 @@ from matchrec.plan.text import (
 from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
+from matchrec.spark.sail.words import sentence_of
 
 try:
     from py4j.protocol import Py4JError
@@ -68,6 +69,9 @@ REFUSALS = (
     UnsupportedOperationException,
 )
 """What is raised for a query text that a session cannot make sense of, some of it by its parser."""
+
+CRASH = "RST_STREAM"
+"""What a client says where a server has broken off one answer, and not where there is none."""
 
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 """Those of them that are about words of the text."""
@@ -183,7 +187,7 @@ class Runner:
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
             return sent_once(self.spark)(readable).select("*")  # asks for its schema anew
-        with refusing_depth(self.spark):
+        with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
         if frames and is_connect(self.spark):
             vars(cast("Any", found)._plan)[FRAMES] = tuple(frames.values())
@@ -224,7 +228,8 @@ class Runner:
         if is_connect(self.spark):
             from matchrec.spark.sail.probes import analyses_late, check_plan
 
-            schema = frame.schema
+            with refusing(self.spark):
+                schema = frame.schema
             if not analyses_late(self.spark):
                 return frame
             alone = text is not None and is_alone(text, self.args)
@@ -240,7 +245,8 @@ class Runner:
         Some sessions give CASE, IF and UNION the type of the first value, until they plan how they
         run. text: of expressions over a relation that has its types, None of anything else.
         """
-        found: list[StructField] = frame.schema.fields
+        with refusing(self.spark):
+            found: list[StructField] = frame.schema.fields
         if not is_connect(self.spark) or not (text is None or CHOICE.search(text)):
             return found
         from matchrec.spark.sail.probes import analyses_late, check_plan, types_in
@@ -336,17 +342,24 @@ def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
 
 
 @contextmanager
-def refusing_depth(spark: SparkSession) -> Iterator[None]:
-    """Raises MatchRecognizeError for more DataFrames in one another than Connect sends."""
+def refusing(spark: SparkSession) -> Iterator[None]:
+    """Raises MatchRecognizeError for more DataFrames in one another than Connect sends, and
+    AnalysisException for a text at which the server's analysis ends without an answer.
+    """
     if not is_connect(spark):
         yield
         return
     from google.protobuf.message import DecodeError
+    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
     try:
         yield
     except DecodeError as error:
         raise clauses_nested_too_deep() from error
+    except SparkConnectGrpcException as error:
+        if CRASH not in str(error):
+            raise
+        raise AnalysisException(sentence_of(str(error))) from error
 
 
 def takes_frames(spark: SparkSession) -> bool:

@@ -253,3 +253,36 @@ def test_a_stream_is_refused_by_name(
         rows = rows.withWatermark("timestamp", "1 second")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="streams cannot be searched"):
         OVER_A_STREAM[asked](rows)
+
+
+OF_CALLS = {
+    "upper(A.s, 1)": "a function that takes one argument has another number of them",
+    "upper()": "a function that takes one argument has none",
+    "sum(A.id, 1)": "the function sum does not take 2 arguments",
+    "min(A.id, 1)": "the functions min and max take one argument",
+    "year(A.s, 1)": "Spark `year` function requires 1 argument, got 2",
+    "A.id + 1e400": "the number 1e400 is too large",
+    "coalesce()": "its analysis fails and does not say why",  # as it does not end there
+}
+
+
+@pytest.mark.parametrize("call", OF_CALLS)
+def test_what_a_call_lacks_is_said_in_plain_words(
+    spark: SparkSession, request: pytest.FixtureRequest, call: str
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark has its own words")
+    rows = spark.createDataFrame([(1, "a")], "id int, s string")
+    clause = f"ORDER BY id MEASURES {call} AS x PATTERN (A)"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
+        matchrec.match_recognize(rows, clause)
+    said = f"Sail refuses an expression in MEASURES: {OF_CALLS[call]}"
+    assert raised.value.message.startswith(said)
+    span = raised.value.spans[0]
+    assert clause[span.start : span.end] == call
+
+
+def test_a_long_name_is_a_column_that_is_not_there(spark: SparkSession) -> None:
+    name = "x" * 5000
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"unknown column `x{75}[.]{3}` in"):
+        matchrec.match_recognize(spark.range(3), f"MEASURES {name} AS n PATTERN (A)")

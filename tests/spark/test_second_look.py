@@ -105,3 +105,14 @@ def test_what_fails_around_the_clause_is_not_of_it(spark: SparkSession, rows: Da
             told = MatchRecognizeRunError.from_exception(caught.value)
             assert told is None or told.span is None
             assert re.search("by zero", str(caught.value), re.IGNORECASE)
+
+
+def test_nobody_looks_for_a_value_where_the_text_is_wrong(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    query = f"SELCT * FROM {{rows}} MATCH_RECOGNIZE ({FAILING})"
+    with (
+        settings(spark, ansi__enabled="true"),
+        pytest.raises(PySparkException, match="Syntax error at or near 'SELCT'"),
+    ):
+        matchrec.sql(spark, query, rows=rows)

@@ -144,7 +144,12 @@ class PlaceInText:
 
 
 def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
-    """The error, of its class, in terms of the user's text and without the plan."""
+    """The error, of its class, in terms of the user's text and without the plan.
+
+    One that is so already, as of a value that an INSERT has not computed, is itself.
+    """
+    if isinstance(error, InUsersTerms):
+        return error
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     places = [_placed(context, filled) or context for context in contexts]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-NAMED = r"(?:ObjectName\(\[(?P<parts>[^\]]*)\]\)|`?(?P<name>[\w.]+)`?)"
+NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
 SAID = {
     rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
@@ -45,9 +46,35 @@ FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.D
 
 
 ADVICE = re.compile(
-    r"(?:\nThis issue was likely caused by| No function matches the given name).*", re.DOTALL
+    r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
 """What follows a sentence about a call: whom to tell, and all forms that the function has."""
+
+STEPS = re.compile(
+    r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
+    r"|Function '\w+' user-defined coercion failed with: )+"
+)
+"""In which of its steps it has failed, before what has."""
+
+OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
+    r"^(?P<n>\w+) values? expected: \[(?P<given>.)": lambda said: (
+        f"a function that takes {said['n']} argument{'s' * (said['n'] != 'one')} has "
+        + ("none" if said["given"] == "]" else "another number of them")
+    ),
+    r"^expected at least one value, but got": lambda _: "a function has no argument",
+    r"Function '(?P<f>\w+)' (?:failed|expects).*? but received (?P<n>\d+)": lambda said: (
+        f"the function {said['f']} does not take {said['n']} argument{'s' * (said['n'] != '1')}"
+    ),
+    r"min/max was called with": lambda _: "the functions min and max take one argument",
+    r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": lambda said: (
+        f"the number {said['n']} is too large"
+    ),
+    r"RST_STREAM": lambda _: (
+        "its analysis fails and does not say why, as it does at some "
+        "functions with too few arguments"
+    ),
+}
+"""What it says of a call or a number, as a regular expression, and that in plain words."""
 
 
 def condition_of(said: str) -> tuple[str, str] | None:
@@ -86,7 +113,11 @@ def sentence_of(said: str) -> str:
     >>> sentence_of("found FROM at 11:15 expected query")
     "Syntax error at or near 'FROM'; write SELECT * FROM"
     >>> sentence_of("f expects 2 arguments. No function matches the given name 'f(Int32)'")
-    'f expects 2 arguments.'
+    'f expects 2 arguments'
+    >>> sentence_of("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
+    'a function that takes one argument has another number of them'
+    >>> sentence_of("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
+    'the function sum does not take 2 arguments'
     """
     syntax = SYNTAX.search(said)
     if syntax is not None:
@@ -97,8 +128,12 @@ def sentence_of(said: str) -> str:
         found = re.search(pattern, said)
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
+    for pattern, of_call in OF_CALLS.items():
+        found = re.search(pattern, said, re.DOTALL)
+        if found is not None:
+            return of_call(found)
     unplanned = (one for words, one in UNPLANNED.items() if re.search(words, said))
-    return next(unplanned, ADVICE.sub("", said).removeprefix("invalid argument: "))
+    return next(unplanned, None) or STEPS.sub("", ADVICE.sub("", said), count=1)
 
 
 def cause_of(said: str) -> str:
@@ -118,8 +153,10 @@ OF_VALUES = {
 }
 """What it says of a value that cannot be computed with: the sentence, then what to write."""
 
-OF_OTHERS = re.compile(r"resources exhausted|cancel|object store|\bio error", re.IGNORECASE)
-"""What it says where no value is to blame."""
+OF_OTHERS = re.compile(
+    r"resources exhausted|cancel|object store|\bio error|^invalid argument: ", re.IGNORECASE
+)
+"""What it says where no value is to blame; an argument is one of the text, as its parser has it."""
 
 
 def sentence_of_value(said: str) -> str | None:
