@@ -22,8 +22,17 @@ from dataclasses import replace
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.kinds import shown
+from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import pattern as errors
-from matchrec.frontends.lexing.tokens import MOST, Cursor, Token, TokenKind, whole_number
+from matchrec.frontends.lexing.tokens import (
+    MOST,
+    Cursor,
+    Token,
+    TokenKind,
+    TokenSequence,
+    whole_number,
+    words,
+)
 from matchrec.plan.pattern import (
     SIGNS,
     Alternation,
@@ -351,6 +360,27 @@ def _token(kind: str, text: str, span: Span) -> Token:
         if not text:
             raise errors.empty_name(span)
     return Token(found, text, span)
+
+
+# A symbol of PATTERN outside of its parentheses.
+
+_OF_PATTERN = words("^ $ * + ? { |")
+
+
+def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
+    """The error of a symbol of PATTERN at `wrong`, outside of its parentheses; None of another.
+
+    word: the index of PATTERN.
+    """
+    if tokens.key(wrong) not in _OF_PATTERN:
+        return None
+    end = word + 1
+    while end < len(tokens) and (
+        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
+    ):
+        end = tokens.past(end)
+    text = tokens.text_at(tokens.span(word + 1, end))
+    return clause_errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
 
 
 Values = Mapping[str, object]

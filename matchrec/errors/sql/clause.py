@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from unicodedata import category
 
 from matchrec.errors.kinds import MatchRecognizeParseError, listed, meant_keyword, shortened
 from matchrec.errors.language import current_surface
@@ -210,6 +211,10 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
 # MATCH RECOGNIZE, MATCH_RECOGNISE.
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
 
+# FROM t MATCH_RECOGNIZE PARTITION BY ..., FROM MATCH_RECOGNIZE t (...).
+clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesis after it
+    write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)""")
+
 # SELECT ... MATCH_RECOGNIZE (...); SELECT ...
 several_statements = parse_error("""another statement after `;`
     write each statement in a call of its own""")
@@ -291,12 +296,14 @@ def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseEr
     return MatchRecognizeParseError(
         f"unexpected `{text}` in {where}",
         span,
-        hint=cure_of_quotes(text) or meant_by(text, where) or _separated(text, where),
+        hint=cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where),
     )
 
 
 def meant_by(text: str, where: str) -> str | None:
     """What was probably meant by a token, such as a keyword spelled otherwise."""
+    if (where, text) == ("MATCH_RECOGNIZE", ","):
+        return "remove the `,`"
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
@@ -311,17 +318,49 @@ def meant_by(text: str, where: str) -> str | None:
     return None
 
 
-PRINTED_QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+_WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
+LOOK_ALIKES = {
+    **{wide: one for wide, one in _WIDE.items() if not one.isalnum()},
+    **dict.fromkeys("\u2018\u2019", "'"),
+    **dict.fromkeys("\u201c\u201d", '"'),
+    **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014", "-"),
+    **dict(zip("\u2264\u2265\u2260", ("<=", ">=", "<>"), strict=True)),
+    **dict(zip("\u00d7\u00f7\u3001\u3002", "*/,.", strict=True)),
+}
+"""Characters of printed text, and of the wide forms of East Asian scripts, with those of SQL."""
 
 
-def cure_of_quotes(sentence: str) -> str | None:
-    """What to write where a word processor has put its own quotes, or None.
+def cure_of_look_alike(sentence: str) -> str | None:
+    """What to write where a word processor or another script has put its own sign, or None.
 
-    >>> cure_of_quotes("Syntax error at or near '‘'"), cure_of_quotes("Syntax error")
+    >>> cure_of_look_alike("Syntax error at or near '‘'"), cure_of_look_alike("Syntax error")
     ("write ' for ‘", None)
     """
-    found = next((one for one in PRINTED_QUOTES if one in sentence), None)
-    return None if found is None else f"write {PRINTED_QUOTES[found]} for {found}"
+    found = next((one for one in sentence if one in LOOK_ALIKES), None)
+    return None if found is None else f"write {LOOK_ALIKES[found]} for {found}"
+
+
+def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
+    """A word with a character that no SQL has outside of quotes.
+
+    >>> print(strange_sign("n≥", "MATCH_RECOGNIZE", Span(0, 2)))
+    unexpected `≥` in MATCH_RECOGNIZE
+      write >= for ≥
+    """
+    strange = [one for one in text if not one.isascii() and not one.isalnum()]
+    sign = next((one for one in strange if one in LOOK_ALIKES), strange[0] if strange else text)
+    start = span.start + text.index(sign)
+    if sign in LOOK_ALIKES:
+        return unexpected_token(sign, where, Span(start, start + 1))
+    if category(sign[0])[0] in "CZ":
+        return _unseen(Span(start, start + 1), code=f"U+{ord(sign[0]):04X}", where=where)
+    return _not_of_names(span, text=text, where=where)
+
+
+_unseen = parse_error("""the character {code} in {where} is not seen
+    remove it""")
+_not_of_names = parse_error("""unexpected `{text}` in {where}
+    write a name with such characters in backticks""")
 
 
 def _separated(text: str, where: str) -> str | None:
@@ -342,10 +381,13 @@ _OF_OTHERS = {
     "PARTITION": "write PARTITION BY",
     "ORDER": "write ORDER BY",
     "BY": "write PARTITION BY or ORDER BY",
-    "ALL": "write ALL ROWS PER MATCH",
+    "ALL": "write ALL ROWS PER MATCH; ALL MATCHES stands directly after PATTERN (...)",
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
     ";": "remove the `;`",
+    "@": "write a parameter as :name",
+    "$": "write a parameter as :name",
+    "#": "a comment is written -- ... to the end of the line, or /* ... */",
     "=>": "write >= for a number that is as great or greater",
     "&&": "write AND",
     "!": "write <> for what is not equal, NOT for what is not true",

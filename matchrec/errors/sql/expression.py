@@ -13,7 +13,7 @@ from functools import partial
 from matchrec.errors.kinds import MatchRecognizePlanError, nearest
 from matchrec.errors.language import part
 from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
-from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_quotes
+from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
 from matchrec.source import Span
 
@@ -325,7 +325,9 @@ def _no_column(
     return (_KEY if name in known.keys else _NO_COLUMN), {}
 
 
-_unknown_column = partial(plan_error, "unknown column `{name}` in {clause:part}", culprit="name")
+_unknown_column = partial(
+    plan_error, "unknown column `{name:short}` in {clause:part}", culprit="name"
+)
 _INPUT = "the input has: {known}"
 _NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near}", hint="write one of these")
 _CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
@@ -448,7 +450,9 @@ def refused_by_engine(
     return MatchRecognizePlanError(
         f"{engine} refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_quotes(sentence) or cure_of_arguments(function) or cure_of_length(sentence),
+        hint=cure_of_look_alike(sentence)
+        or cure_of_arguments(function)
+        or cure_of_length(sentence),
     )
 
 

@@ -150,6 +150,11 @@ class ExpressionCursor(Cursor, ABC):
     def unexpected(self) -> MatchRecognizeError:
         """The error of the next token, which cannot stand there, or of the end of the text."""
         token = self.tokens[min(self.position, self.end - 1)]
+        before = self.tokens[max(self.position - 1, 0)]
+        if token.key == "," and before.key in ("(", "[", ","):
+            return syntax_errors.nothing_beside_comma(token.span, part=self.clause)
+        if before.key == "," and (self.position >= self.end or token.key in CLOSING):
+            return syntax_errors.nothing_beside_comma(before.span, part=self.clause)
         if self.position >= self.end or token.key in CLOSING:
             return syntax_errors.unfinished_expression(token.span, where=self.clause)
         return syntax_errors.unexpected_token(
@@ -232,6 +237,9 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.whole.end))
         raise syntax_errors.missing_expression(span, where=where)
+    for token in tokens.tokens:
+        if token.is_strange:
+            raise syntax_errors.strange_sign(token.text, where, token.span)
     closed = {*tokens.pairs, *tokens.pairs.values()}
     loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
     for token in loose:

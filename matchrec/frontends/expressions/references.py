@@ -539,8 +539,8 @@ def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
     parts = reader.text.separated(opening + 1, closing)
     for start, end in parts:
         if start == end:
-            token = reader.tokens[end]
-            raise syntax_errors.unexpected_token(token.text, reader.clause, token.span)
+            comma = end if end < closing else end - 1
+            raise syntax_errors.nothing_beside_comma(reader.tokens[comma].span, part=reader.clause)
     return parts
 
 

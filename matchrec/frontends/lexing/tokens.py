@@ -131,6 +131,11 @@ class Token:
         return self.kind is TokenKind.STRING
 
     @property
+    def is_strange(self) -> bool:
+        """Whether it has a character that SQL has in quotes only."""
+        return self.kind is TokenKind.SYMBOL and not self.text.isascii()
+
+    @property
     def is_constant(self) -> bool:
         """Whether it is a number or a string."""
         return self.kind in (TokenKind.NUMBER, TokenKind.STRING)

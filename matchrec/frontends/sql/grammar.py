@@ -31,7 +31,7 @@ from matchrec.frontends.lexing.tokens import (
     whole_number,
     words,
 )
-from matchrec.frontends.row_pattern import parse_row_pattern
+from matchrec.frontends.row_pattern import parse_row_pattern, pattern_outside
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -63,25 +63,6 @@ from matchrec.source import Origin, Source, Span
 #
 # No word of the clause is reserved. `pattern`, `define`, `within`, `measures` and the others may
 # name columns and measures, so each is recognized by what stands around it.
-
-_OF_PATTERN = words("^ $ * + ? { |")
-
-
-def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
-    """The error of a symbol of PATTERN at `wrong`, outside of its parentheses; None of another.
-
-    word: the index of PATTERN.
-    """
-    if tokens.key(wrong) not in _OF_PATTERN:
-        return None
-    end = word + 1
-    while end < len(tokens) and (
-        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
-    ):
-        end = tokens.past(end)
-    text = tokens.text_at(tokens.span(word + 1, end))
-    return errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
-
 
 _ORDER = tuple(ClausePart)
 _ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
@@ -168,6 +149,9 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     """The parts that are written, after checking their order."""
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
+    for token in clause.tokens:
+        if token.is_strange:
+            raise errors.strange_sign(token.text, "MATCH_RECOGNIZE", token.span)
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
         _refuse_start(clause)
@@ -685,11 +669,23 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    first = start + 1 + (clause.key(start + 1) in ("=", ":", ":=", "IS", "AS"))
+    first = start + 1
+    while clause.key(first) in _FOR_AS or (first == start + 1 and _may_be_as(clause, first)):
+        first += 1
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end
     meant = (clause[start].text, expression_at(clause, first, end).text) if has_name else None
     span = clause.span(start, end)
     return errors.malformed_definition(clause.text_at(span), meant, span)
+
+
+_FOR_AS = words("= : := IS AS ;")
+
+
+def _may_be_as(clause: ClauseTokens, index: int) -> bool:
+    """Whether a short word before an operand may be AS, misspelt."""
+    key, after = clause.key(index), index + 1
+    begins = after < len(clause) and clause[after].kind is not TokenKind.SYMBOL
+    return begins and len(key) <= len("ASS") and key.isalpha() and key not in _NOT_AT_AN_END
 
 
 def parse_clause(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import shown_in
+from matchrec.errors.kinds import misspelt, shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias
 from matchrec.frontends.lexing.tokens import (
@@ -57,7 +57,10 @@ if TYPE_CHECKING:
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
-_MISSPELT = re.compile(r"\bMATCH(?!_RECOGNIZE\b)[_\s]*RE[A-Z0-9_]*\b", re.IGNORECASE)
+_MISSPELT = re.compile(
+    r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
+)
+_MOST_WRONG = 3  # letters of MATCH_RECOGNIZE
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
@@ -74,8 +77,7 @@ def parse(
     """
     source = Source(text, origin)
     with shown_in(source):
-        if _MISSPELT.search(text):
-            _refuse_misspelt(text)
+        _refuse_misspelt(text)
         if not frames and not may_have_clause(text):
             return QueryNode(source)
         tokens = read_tokens(text, dialect)
@@ -88,6 +90,7 @@ def parse(
         )
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
+            _refuse_without_parenthesis(tokens)
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
         read: tuple[ReadBlock, ...] = ()
         if windows:
@@ -122,14 +125,42 @@ def _refuse_statements(tokens: TokenSequence) -> None:
 
 
 def _refuse_misspelt(text: str) -> None:
-    """The clause's name as two words or with another letter, before parentheses with PATTERN."""
+    """The clause's name as two words or with other letters, before parentheses with PATTERN."""
+    if "PATTERN" not in text.upper():
+        return
+    found = [one for one in _MISSPELT.finditer(text) if _is_near_the_clause(one[0])]
+    if not found:
+        return
     tokens = read_tokens(text)
     for opening, closing in tokens.pairs.items():
-        first = opening - 1 - (tokens.key(opening - 2) == "MATCH")
-        written = text[tokens[first].span.start : tokens[opening].span.start]
         parts = (part_at(tokens, index) for index in tokens.level(opening + 1, closing))
-        if _MISSPELT.fullmatch(written.strip()) and "PATTERN" in parts:
-            raise errors.misspelt_clause(tokens.span(first, opening), text=written.strip())
+        for one in found:
+            if one.end() == tokens[opening - 1].span.end and "PATTERN" in parts:
+                raise errors.misspelt_clause(Span(*one.span()), text=one[0])
+
+
+def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
+    """The clause's name before what only it has, and no parenthesis around that."""
+    keys = [token.key for token in tokens.tokens]
+    if "MATCH_RECOGNIZE" not in keys:
+        return
+    word = keys.index("MATCH_RECOGNIZE")
+    for token in tokens.tokens[word + 1 : word + 2]:
+        if token.is_strange:
+            raise errors.strange_sign(token.text, "the query", token.span)
+    has_pattern = any(tokens.says(index, "PATTERN", "(") for index in range(word, len(keys)))
+    is_name = tokens.key(word + 1) == "(" or tokens.key(word - 1) in (".", "AS")
+    if has_pattern and not is_name and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:]):
+        raise errors.clause_without_parenthesis(tokens[word].span)
+
+
+def _is_near_the_clause(written: str) -> bool:
+    """Whether words are the clause's with some letters wrong."""
+    if _WORD.fullmatch(written):
+        return False
+    letters = re.sub(r"[-_\s]", "", written.upper())
+    wrong = misspelt(letters, "MATCHRECOGNIZE", _MOST_WRONG)
+    return letters.startswith("MATCHRE") or wrong <= _MOST_WRONG
 
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:

@@ -88,9 +88,15 @@ def _ends_relation(tokens: TokenSequence, index: int) -> bool:
     return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
 
 
+WIDE_PARENTHESES = frozenset("\uff08\uff09")
+
+
 def refuse_unbalanced(tokens: TokenSequence) -> None:
     """Refuses a query with clauses whose parentheses do not pair up."""
     clauses = [index for index in range(len(tokens)) if is_clause(tokens, index)]
+    for token in tokens.tokens[clauses[0] :] if clauses else ():
+        if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
+            raise clause_errors.strange_sign(token.text, "the query", token.span)
     for word in clauses:
         if word + 1 not in tokens.pairs:
             raise _not_closed(tokens, word)
