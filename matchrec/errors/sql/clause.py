@@ -174,6 +174,10 @@ malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
 measure_without_name = parse_error("""measure without a name in MEASURES
     write {text:short} AS name""")
 
+# LAST(price) IS low, LAST(price) := low.
+measure_named_otherwise = parse_error("""measure without a name in MEASURES
+    write {text:short} AS {name}""")
+
 # `*` or `A.*` among the measures.
 star_as_measure = parse_error("""`{text}` in MEASURES
     note: a measure is one expression with a name

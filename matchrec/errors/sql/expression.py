@@ -269,6 +269,7 @@ _COMPUTED = {
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
 _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
+_OWN = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +316,7 @@ def _no_column(
         return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
     if name.upper() in _CALLS:
         return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
-    if name.upper() in known.variables:
+    if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
         return _VARIABLE, {"cure": _instead_of_variable(name, known)}
     so_far = known.measures.get(name)
     if so_far and clause == "DEFINE":
@@ -411,7 +412,7 @@ def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """A call of what is neither a function of Spark's nor a registered one."""
-    near = nearest(name, (one for one in known if _similar(name, one)))
+    near = nearest(name, (one for one in (*known, *_OWN) if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     cure = cure_of(name) or (f"write {near}" if near else own)
     return _unknown_function(span, name=name, clause=clause, cure=cure)

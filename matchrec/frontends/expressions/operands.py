@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from matchrec.errors.kinds import misspelt
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions import references
@@ -233,10 +234,17 @@ class OperandReader(ExpressionCursor):
         """All columns of a row, but for those that an aggregate or a navigation reads."""
         span = self.span(start, self.position)
         if self.scope.of_rows and self.caller is None:
+            self._refuse_misspelt_aggregate()
             raise errors.bare_star(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
+
+    def _refuse_misspelt_aggregate(self) -> None:
+        """`coutn(*)`: the last call is of no function, and one of its letters is wrong."""
+        name = self.tokens[self.functions[-1]] if self.functions else None
+        if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
+            raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """The operand with the subscript, field, cast or collation after it, if there is one."""

@@ -150,7 +150,7 @@ class ExpressionCursor(Cursor, ABC):
     def unexpected(self) -> MatchRecognizeError:
         """The error of the next token, which cannot stand there, or of the end of the text."""
         token = self.tokens[min(self.position, self.end - 1)]
-        before = self.tokens[max(self.position - 1, 0)]
+        before = self.tokens[min(max(self.position, 1), self.end) - 1]
         if token.key == "," and before.key in ("(", "[", ","):
             return syntax_errors.nothing_beside_comma(token.span, part=self.clause)
         if before.key == "," and (self.position >= self.end or token.key in CLOSING):
@@ -232,14 +232,19 @@ class ExpressionCursor(Cursor, ABC):
         return self.span(start, min(index + 1, self.end))
 
 
+def refuse_strange(tokens: TokenSequence, where: str) -> None:
+    """Raises MatchRecognizeParseError for a character that SQL has in quotes only."""
+    for token in tokens.tokens:
+        if token.is_strange:
+            raise syntax_errors.strange_sign(token.text, where, token.span)
+
+
 def check_brackets(tokens: TokenSequence, where: str) -> None:
     """Raises MatchRecognizeParseError where there are no tokens, or brackets do not pair up."""
     if not tokens.tokens:
         span = Span(tokens.offset, max(tokens.offset + 1, tokens.whole.end))
         raise syntax_errors.missing_expression(span, where=where)
-    for token in tokens.tokens:
-        if token.is_strange:
-            raise syntax_errors.strange_sign(token.text, where, token.span)
+    refuse_strange(tokens, where)
     closed = {*tokens.pairs, *tokens.pairs.values()}
     loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
     for token in loose:

@@ -13,7 +13,7 @@ from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.durations import interval
-from matchrec.frontends.expressions.reader import ClausePart
+from matchrec.frontends.expressions.reader import ClausePart, refuse_strange
 from matchrec.frontends.lexing.tokens import (
     SPARK,
     UNITS_OF_TIME,
@@ -149,9 +149,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     """The parts that are written, after checking their order."""
     if not clause.tokens:
         raise errors.empty_clause(clause.inside)
-    for token in clause.tokens:
-        if token.is_strange:
-            raise errors.strange_sign(token.text, "MATCH_RECOGNIZE", token.span)
+    refuse_strange(clause, "MATCH_RECOGNIZE")
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
         _refuse_start(clause)
@@ -537,6 +535,11 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     expression = expression_at(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.span, text=expression.text)
+    if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
+        value = expression_at(clause, start, end - 2).text
+        return errors.measure_named_otherwise(
+            expression.span, text=value, name=clause[end - 1].text
+        )
     return errors.measure_without_name(expression.span, text=expression.text)
 
 
@@ -669,7 +672,8 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
 
 
 def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    first = start + 1
+    found = (index for index in clause.level(start + 1, end) if clause.key(index) == "AS")
+    first = next(found, start) + 1
     while clause.key(first) in _FOR_AS or (first == start + 1 and _may_be_as(clause, first)):
         first += 1
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end

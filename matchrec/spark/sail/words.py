@@ -65,6 +65,7 @@ OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
     r"Function '(?P<f>\w+)' (?:failed|expects).*? but received (?P<n>\d+)": lambda said: (
         f"the function {said['f']} does not take {said['n']} argument{'s' * (said['n'] != '1')}"
     ),
+    r"^(?:invalid argument: )?requires (?P<n>.+)$": lambda said: f"a function takes {said['n']}",
     r"min/max was called with": lambda _: "the functions min and max take one argument",
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": lambda said: (
         f"the number {said['n']} is too large"
