@@ -27,6 +27,9 @@ from matchrec.cli.rows import FORMATS, SHOWN_ROWS, write_rows
 from matchrec.errors import command as errors
 from matchrec.source import counted
 
+MOST_ROWS = 2**31 - 2
+"""Spark counts a limit in 32 bits, and a table asks for one row more than it shows."""
+
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:
     """The file. Raises click.BadParameter where it is there and is not to be replaced."""
@@ -57,7 +60,9 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
 @click.option(
     "--overwrite", is_flag=True, is_eager=True, help="Replace the file of --output if it is there."
 )
-@click.option("--limit", type=click.IntRange(1), help="At most so many rows [a table: 20].")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_ROWS), help="At most so many rows [a table: 20]."
+)
 @asks
 def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | None) -> None:
     """Run a query over files; its rows go to stdout, or to a file.

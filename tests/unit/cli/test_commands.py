@@ -392,6 +392,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("dance",), "No such command 'dance'"),
         (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),
+        (("run", "-", "--limit", "2147483647"), "'--limit'"),
         (("run", "-", "--engine", "x"), "'--engine'"),
         (("run", "-", "--format", "xml"), "'--format'"),
         (("run", "-", "--param", "n"), "`n` is not NAME=VALUE"),
