@@ -352,12 +352,14 @@ def refusing(spark: SparkSession) -> Iterator[None]:
     from google.protobuf.message import DecodeError
     from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 
+    from matchrec.spark.sail.probes import analyses_late
+
     try:
         yield
     except DecodeError as error:
         raise clauses_nested_too_deep() from error
     except SparkConnectGrpcException as error:
-        if CRASH not in str(error):
+        if CRASH not in str(error) or not analyses_late(spark):
             raise
         raise AnalysisException(sentence_of(str(error))) from error
 
