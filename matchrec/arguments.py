@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
@@ -44,7 +44,8 @@ class ArgumentKind:
     """What an argument may be. wanted: as a message says it. cure: what to write, if one can say.
 
     In the cure, `{argument}` is the argument's name. words: of a kind that is one of a few, these.
-    fields: what such an object is made of, which callers take for arguments.
+    fields: what such an object is made of, which callers take for arguments. take: what the
+    function gets, by the argument's name and by what is given; None for what is given.
     """
 
     wanted: str
@@ -52,6 +53,7 @@ class ArgumentKind:
     cure: str = ""
     words: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    take: Callable[[str, Any], Any] | None = None
 
     def check(self, call: str, argument: str, given: object) -> None:
         """Raises MatchRecognizePlanError unless `given` is of this kind.
@@ -66,6 +68,11 @@ class ArgumentKind:
             )
         if isinstance(given, str) and (half := HALF.search(given)):
             raise half_a_character(argument, given, half.start())
+
+    def taken(self, call: str, argument: str, given: object) -> object:
+        """What the function gets for `given`. Raises MatchRecognizePlanError as `check` does."""
+        self.check(call, argument, given)
+        return given if self.take is None else self.take(argument, given)
 
     def or_none(self) -> ArgumentKind:
         """What is of this kind, or None."""
@@ -103,12 +110,14 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             asked = f"`{function.__qualname__}`"
             refuse_fields(asked, signature, kinds, kwargs)
-            for parameter, argument, given in arguments(signature, args, kwargs):
-                if parameter != "self":
-                    kinds[parameter].check(asked, argument, given)
-                elif about := getattr(given, "_about", ""):
-                    asked = f"{asked} at {about}"
-            return function(*args, **kwargs)
+            try:
+                found = signature.bind(*args, **kwargs)
+            except TypeError:
+                return function(*args, **kwargs)
+            if about := getattr(found.arguments.get("self"), "_about", ""):
+                asked = f"{asked} at {about}"
+            take_all(found, kinds, asked)
+            return function(*found.args, **found.kwargs)
 
         vars(call)["kinds"] = kinds
         return call
@@ -129,8 +138,7 @@ def bound(
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{call}() as {function.__name__}(): {error}") from None
-    for parameter, argument, given in arguments(signature, args, kwargs):
-        kinds[parameter].check(f"`{call}`", argument, given)
+    take_all(found, kinds, f"`{call}`")
     found.apply_defaults()
     return found.arguments
 
@@ -151,19 +159,19 @@ def refuse_fields(
             raise field_as_argument(call=call, name=name, argument=argument)
 
 
-def arguments(
-    signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Iterator[tuple[str, str, object]]:
-    """Parameter, name and value of each argument of a call; nothing where the call does not fit."""
-    try:
-        bound = signature.bind(*args, **kwargs).arguments
-    except TypeError:
-        return
-    for name, given in bound.items():
-        if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-            yield from ((name, key, value) for key, value in given.items())
+def take_all(found: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], call: str) -> None:
+    """Checks the arguments of a call, and puts what the function gets in place of what was given.
+
+    Of `**name`, each value is an argument of its own.
+    """
+    for name, given in found.arguments.items():
+        if name == "self":
+            continue
+        if found.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+            taken: Any = {key: kinds[name].taken(call, key, one) for key, one in given.items()}
         else:
-            yield name, name, given
+            taken = kinds[name].taken(call, name, given)
+        found.arguments[name] = taken
 
 
 def is_whole(given: object) -> TypeGuard[int]:

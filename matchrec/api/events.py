@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import Terms, dialect_of, relation_of, streams_of
+from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked, shown_column
@@ -34,7 +34,7 @@ from matchrec.spark.session import quiet_analysis
 
 @checked(**{**ARGUMENTS, "args": NAMED, "form": SASE_FORM})
 def sase(  # noqa: PLR0913 -- public signature
-    df: DataFrame,
+    df: Frame,
     text: str,
     args: dict[str, Any] | None = None,
     *,
@@ -75,7 +75,7 @@ def sase(  # noqa: PLR0913 -- public signature
 
 @checked(**{**ARGUMENTS, "args": NAMED, "form": PATTERN_FORM})
 def detect(  # noqa: PLR0913 -- public signature
-    df: DataFrame,
+    df: Frame,
     pattern: Pattern,
     args: dict[str, Any] | None = None,
     *,

@@ -28,6 +28,10 @@ Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 """SQL over one row, or a Column that is one of a DataFrame's; or several of both."""
 
 
+Frame: TypeAlias = "DataFrame | Any"
+"""What functions over a DataFrame take: one of Spark, or a frame of pandas, Polars or Arrow."""
+
+
 def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     """How texts are to be read in a session, which is asked only if they have double quotes.
 

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from matchrec.api.clauses import Reading, chosen_clause, clause_at
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
-from matchrec.api.signatures import AGGREGATES, ARGUMENTS, GROUPED_BY, KEY, NAME
-from matchrec.arguments import DATAFRAME, DialectName, GroupedBy, WrittenDialect, checked
+from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, GROUPED_BY, KEY, NAME
+from matchrec.arguments import DialectName, GroupedBy, WrittenDialect, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import current_surface
@@ -24,6 +24,7 @@ from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
+    from matchrec.api.inputs import Frame
     from matchrec.charts.backtest import Backtest
     from matchrec.charts.plot import Plot
     from matchrec.explanation import Explanation
@@ -206,10 +207,10 @@ class Query:
             numbered = enumerate(islice(reading.clauses(), last), 1)
             return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
 
-    @checked(**{**ARGUMENTS, "key": KEY, "labels": DATAFRAME, "start": NAME, "end": NAME})
+    @checked(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
     def against(
         self,
-        labels: DataFrame,
+        labels: Frame,
         *,
         start: str,
         end: str,
@@ -218,10 +219,11 @@ class Query:
     ) -> Backtest:
         """The matches of a clause beside incidents that somebody has labelled: hits and misses.
 
-        labels: a row for each incident. start, end: the columns that say when an incident begins
-        and ends, of the type of the first ORDER BY column; NULL means open. key: the columns of the
-        labels with the values of PARTITION BY, in its order; None for columns of the same names, []
-        if an incident concerns all partitions. clause: one of several, as for `why`.
+        labels: a row for each incident, in a DataFrame of Spark, pandas, Polars or Arrow. start,
+        end: the columns that say when an incident begins and ends, of the type of the first ORDER
+        BY column; NULL means open. key: the columns of the labels with the values of PARTITION BY,
+        in its order; None for columns of the same names, [] if an incident concerns all partitions.
+        clause: one of several, as for `why`.
 
         A match hits an incident if the two overlap: the match ends when the incident begins or
         later, and begins when the incident ends or earlier. Matches count even if the query around

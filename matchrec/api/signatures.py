@@ -7,11 +7,10 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 from matchrec.arguments import (
     COUNT,
-    DATAFRAME,
     FLAG,
     SESSION,
     TERMS,
@@ -78,6 +77,22 @@ def are_options(given: object) -> bool:
     return isinstance(given, Options)
 
 
+def take_frame(argument: str, given: Any) -> Any:
+    """A DataFrame of Spark; a frame of another library is sent to the session that runs."""
+    if not is_frame(given):
+        return given
+    from matchrec.api.inputs import as_dataframe
+    from matchrec.spark.sail.start import session
+
+    return as_dataframe(session(), argument, given)
+
+
+FRAME = ArgumentKind(
+    "a DataFrame of Spark, pandas, Polars or Arrow",
+    lambda given: is_dataframe(given) or is_frame(given),
+    "pass one, such as spark.table(...), spark.read... or pandas.read_csv(...)",
+    take=take_frame,
+)
 ARGS = ArgumentKind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
@@ -110,7 +125,7 @@ QUERY = ArgumentKind(
 )
 QUERIED = ArgumentKind(
     "a SparkSession or a DataFrame",
-    is_dataframe,
+    FRAME.accepts,
     "pass the session of a query in SQL, or the DataFrame of a clause, of SASE+ or of a Pattern",
 )
 TABLE = ArgumentKind(
@@ -171,7 +186,7 @@ ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
         "between": NAMES.or_none(),
         "by": NAME.or_none(),
         "clause": CLAUSE,
-        "df": DATAFRAME,
+        "df": FRAME,
         "dialect": DIALECT,
         "frames": FRAMES,
         "limit": LIMIT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
@@ -11,11 +12,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, Terms, as_dataframe, relation_of, runner_for
+from matchrec.api.inputs import Arguments, Frame, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
+    SESSION,
     TEXT,
     DialectName,
     PatternForm,
@@ -44,9 +46,19 @@ NO_QUERY = re.compile(
     rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN)\b", re.IGNORECASE
 )
 """How a clause or a SASE+ text begins, and no statement of Spark."""
+SESSION_OF_SQL = replace(
+    SESSION,
+    cure="pass the session: matchrec.session(); a clause over a DataFrame goes to"
+    " matchrec.match_recognize(df, clause)",
+)
+CLAUSE_TEXT = replace(
+    TEXT,
+    cure='write "ORDER BY ... PATTERN ..."; a Pattern goes to'
+    " matchrec.detect(df, pattern, order_by=...)",
+)
 
 
-@checked(query=TEXT, **ARGUMENTS)
+@checked(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": TEXT})
 def sql(
     spark: SparkSession,
     query: str,
@@ -83,9 +95,9 @@ def sql(
     return of_sql(spark, query, args, dialect, options, frames).dataframe()
 
 
-@checked(**{**ARGUMENTS, "clause": TEXT, "args": NAMED})
+@checked(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
 def match_recognize(
-    df: DataFrame,
+    df: Frame,
     clause: str,
     args: dict[str, Any] | None = None,
     *,
@@ -94,8 +106,10 @@ def match_recognize(
 ) -> DataFrame:
     """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
 
-    clause: the text between the parentheses, from PARTITION BY to DEFINE. args: values of
-    `:name` markers in it.
+    df: of Spark, pandas, Polars or Arrow. What is not of Spark is sent to the session that runs, or
+    to a new one of `matchrec.session()`; the result is a DataFrame of Spark in any case. clause:
+    the text between the parentheses, from PARTITION BY to DEFINE. args: values of `:name` markers
+    in it.
 
     Everything else is as for `sql`.
 
@@ -157,8 +171,13 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    taken = {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
+    taken = as_dataframes(spark, frames)
     return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
+
+
+def as_dataframes(spark: SparkSession, frames: dict[str, Any]) -> dict[str, Any]:
+    """What a query names as `{name}`, with frames of other libraries as DataFrames of Spark."""
+    return {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
 
 
 def query_of(
@@ -219,7 +238,7 @@ def query(
 
 @overload
 def query(
-    source: DataFrame,
+    source: Frame,
     query: str,
     args: dict[str, Any] | None = None,
     *,
@@ -230,7 +249,7 @@ def query(
 
 @overload
 def query(
-    source: DataFrame,
+    source: Frame,
     query: str,
     args: dict[str, Any] | None = None,
     *,
@@ -244,7 +263,7 @@ def query(
 
 @overload
 def query(
-    source: DataFrame,
+    source: Frame,
     query: Pattern,
     args: dict[str, Any] | None = None,
     *,
@@ -355,7 +374,9 @@ def answering(dialect: DialectName, options: Options) -> Answer:
     ) -> DataFrame | None:
         if not isinstance(query, str):
             return None
-        own: DialectName = dialect if may_have_clause(query) else "spark"
+        own: DialectName = "spark"
+        if may_have_clause(query):
+            own, frames = dialect, as_dataframes(session, frames)
         asked = query_of(session, query, own, options, (args, frames))
         with asked._naming_dialect(), asked._reading(options) as reading:
             if not reading.names:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import check_names, expr, relation_of
+from matchrec.api.inputs import Frame, check_names, expr, relation_of
 from matchrec.api.remarks import remarks_on, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
@@ -54,7 +54,7 @@ GRID = ArgumentKind(
 
 @checked(**{**ARGUMENTS, "clause": ARGUMENTS["text"], "grid": GRID})
 def sweep(
-    df: DataFrame,
+    df: Frame,
     clause: str,
     grid: Grid,
     *,

@@ -328,16 +328,13 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("cure", FRAMES)
-def test_a_frame_of_another_library(spark: SparkSession, cure: str) -> None:
+def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) -> None:
     frame: Any = FRAMES[cure]
-    clause, df = "ORDER BY id PATTERN (A{:n}) DEFINE A AS id >= 0", spark.range(1)
+    df = spark.range(1)
     calls = (
-        lambda: matchrec.match_recognize(frame, clause),
-        lambda: matchrec.query(frame, clause),
-        lambda: matchrec.sase(frame, "PATTERN SEQ(ANY a)", order_by="id"),
-        lambda: matchrec.sweep(frame, clause, {"n": [1]}),
         lambda: matchrec.match_rules(df, frame, order_by="id"),
-        lambda: matchrec.query(df, clause).against(frame, start="a", end="b"),
+        lambda: matchrec.rows_of(frame),
+        lambda: matchrec.unwind(frame),
     )
     for call in calls:
         with pytest.raises(MatchRecognizeError) as caught:

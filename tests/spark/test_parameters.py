@@ -307,6 +307,44 @@ def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
         assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
 
 
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
+    """Each function takes what it takes as a DataFrame of Spark; rows 2 and 3 are above 8."""
+    table = pa.table({"t": [1, 2, 3], "v": [7, 8, 9]})
+    if library == "pyarrow" and spark.version.startswith("3."):
+        pytest.skip("PySpark takes tables of Arrow from 4.0 on")
+    frame: Any = table.to_pandas() if library == "pandas" else table
+    clause = "ORDER BY t MEASURES A.t AS t PATTERN (A) DEFINE A AS v >= 8"
+    high = matchrec.Pattern.begin("a").where("v >= 8")
+    sase = "PATTERN SEQ(ANY a) WHERE skip_till_next_match { a.v >= 8 } RETURN a.t AS t"
+    found = (
+        matchrec.match_recognize(frame, clause),
+        matchrec.query(frame, clause).dataframe(),
+        matchrec.sase(frame, sase, order_by="t"),
+        matchrec.detect(frame, high, order_by="t").selectExpr("start_time AS t"),
+        matchrec.match_rules(frame, {"high": high}, order_by="t").matches.selectExpr(
+            "start_time AS t"
+        ),
+    )
+    for df in found:
+        assert sorted(row.t for row in df.collect()) == [2, 3]
+    swept = matchrec.sweep(frame, clause.replace("8", ":least"), {"least": [8, 9]})
+    assert swept.to_pandas()["matches"].to_list() == [2, 1]
+    labels: Any = pd.DataFrame({"begins": [1, 3], "ends": [1, 3]})
+    backtest = matchrec.query(frame, clause).against(labels, start="begins", end="ends")
+    assert str(backtest).startswith("2 incidents: 1 hit, 1 missed")
+
+
+def test_spark_sql_takes_frames_of_other_libraries(spark: SparkSession) -> None:
+    frame = pd.DataFrame({"t": [1, 2, 3], "v": [7, 8, 9]})
+    query = "FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS m PATTERN (A) DEFINE A AS v >= 8)"
+    matchrec.install(spark)
+    try:
+        assert spark.sql(f"SELECT count(*) AS n {query}", rows=frame).collect()[0].n == 2
+    finally:
+        matchrec.uninstall(spark)
+
+
 def test_a_window_of_rows(spark: SparkSession) -> None:
     spark.range(9).createOrReplaceTempView("nine")
     clause = "ORDER BY id MEASURES count(*) AS n PATTERN (A+) WITHIN {} ROWS DEFINE A AS id >= 0"
