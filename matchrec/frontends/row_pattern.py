@@ -16,7 +16,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
@@ -409,8 +409,18 @@ def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
     return replace(filled, least=least, most=most, parameters=(None, None))
 
 
-def value_of(parameter: Parameter, values: Values) -> int:
-    """The value of a parameter, a whole number that may be a bound."""
+def parameter_at(tokens: Sequence[Token]) -> Parameter | None:
+    """The parameter that tokens are, `:name` or `?`; None of others."""
+    marks = tuple(token.key for token in tokens)
+    if marks == ("?",):
+        return Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
+    if len(tokens) == 2 and marks[0] == ":" and tokens[1].is_word:
+        return Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
+    return None
+
+
+def value_given(parameter: Parameter, values: Values) -> object:
+    """The value of a parameter. Raises MatchRecognizeError where it has none."""
     span = parameter.span
     if parameter.mark == "@":
         raise errors.foreign_parameter(span, name=parameter.name)
@@ -419,7 +429,12 @@ def value_of(parameter: Parameter, values: Values) -> int:
         if marker is not None:
             raise marker_without_value(marker)
         raise unbound_parameter(span, name=parameter.name, known=tuple(values))
-    value = values[parameter.name]
+    return values[parameter.name]
+
+
+def value_of(parameter: Parameter, values: Values) -> int:
+    """The value of a parameter, a whole number that may be a bound."""
+    span, value = parameter.span, value_given(parameter, values)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         text = "NULL" if value is None else shown(value)
         raise errors.value_is_no_bound(span, parameter=parameter.written, value=text)

@@ -307,6 +307,36 @@ def test_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
         assert matchrec.sql(spark, "SELECT max(t) AS a FROM {rows}", rows=given).first() == Row(a=3)
 
 
+OFFSETS = ("PREV(v, :k)", "PREV(v, ?)", "PREV(v, (2))", "PREV(v, ((:k)))", "PREV(LAST(v, :one))")
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_the_offset_of_a_navigation(spark: SparkSession, offset: str) -> None:
+    """Two rows before 9 there is 5: row 4 is the first that is greater by more than 3."""
+    rows = spark.createDataFrame([(1, 4), (2, 5), (3, 6), (4, 9)], "t int, v int")
+    query = f"""SELECT * FROM {{rows}} MATCH_RECOGNIZE (
+        ORDER BY t MEASURES B.t AS t, LAST(v, {"?" if "?" in offset else ":one"}) AS before
+        PATTERN (A A B) DEFINE B AS v > {offset} + 3)"""
+    values: Any = [1, 2] if "?" in offset else {"k": 2, "one": 1}
+    assert matchrec.sql(spark, query, values, rows=rows).collect() == [Row(t=4, before=6)]
+
+
+@pytest.mark.parametrize("value", [-1, "x", True, None, 1.5, 2**40])
+def test_what_is_no_offset(steps: DataFrame, value: Any) -> None:
+    clause = "ORDER BY t MEASURES PREV(t, :k) AS m PATTERN (A)"
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="the offset of PREV in MEASURES"):
+        matchrec.match_recognize(steps, clause, {"k": value})
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:k` has no value"):
+        matchrec.match_recognize(steps, clause)
+
+
+def test_a_grid_of_offsets(spark: SparkSession) -> None:
+    """2 > 1 and 3 > 2 one row before, 3 > 1 alone two rows before."""
+    rows = spark.createDataFrame([(1, 1), (2, 2), (3, 3)], "t int, v int")
+    clause = "ORDER BY t PATTERN (A) DEFINE A AS v > PREV(v, :k)"
+    assert matchrec.sweep(rows, clause, {"k": [1, 2]}).to_pandas()["matches"].to_list() == [2, 1]
+
+
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
 def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: str) -> None:
     """Each function takes what it takes as a DataFrame of Spark; rows 2 and 3 are above 8."""
@@ -337,7 +367,9 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
 
 def test_spark_sql_takes_frames_of_other_libraries(spark: SparkSession) -> None:
     frame = pd.DataFrame({"t": [1, 2, 3], "v": [7, 8, 9]})
-    query = "FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS m PATTERN (A) DEFINE A AS v >= 8)"
+    query = (
+        "FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS m PATTERN (A) DEFINE A AS v >= 8)"
+    )
     matchrec.install(spark)
     try:
         assert spark.sql(f"SELECT count(*) AS n {query}", rows=frame).collect()[0].n == 2

@@ -216,6 +216,11 @@ bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not 
         number of rows
     write a number from 0 on; left out, it is {default}""")
 
+# PREV(x, :k) with a value of k that is no offset.
+value_is_no_offset = plan_error("""parameter `{parameter}`, the offset of {function} in {clause}, is
+        {value}
+    pass a whole number from 0 on""")
+
 # PREV(x, 9223372036854775807).
 offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
     write a number of rows that a partition can have""")

@@ -34,7 +34,7 @@ from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
 from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of, words
-from matchrec.frontends.row_pattern import parameters_in
+from matchrec.frontends.row_pattern import parameter_at, parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
@@ -168,6 +168,12 @@ def stand_ins(clause: MatchRecognize) -> dict[str, object]:
     numbers += [one.parameter for one in (clause.first_matches,) if one and one.parameter]
     if clause.frame is not None and isinstance(clause.frame.rows, Parameter):
         numbers.append(clause.frame.rows)
+    expressions = [one.condition for one in clause.definitions]
+    expressions += [one.expression for one in clause.measures]
+    for expression in expressions:
+        tokens = expression.tokens(clause.dialect).tokens
+        pieces = (tokens[place : place + n] for place in range(len(tokens)) for n in (1, 2))
+        numbers += [found for found in map(parameter_at, pieces) if found is not None]
     found: dict[str, object] = {number.name: 1 for number in numbers}
     for window in clause.windows:
         if window.parameter:

@@ -23,6 +23,7 @@ from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     words,
 )
+from matchrec.frontends.row_pattern import Values
 from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
 from matchrec.plan.operations import NO_OPERATIONS, Operations
 from matchrec.plan.text import Amount, in_place, parameter_name, quoted, spaced
@@ -49,14 +50,15 @@ class ClausePart(Enum):
 class Scope:
     """What an expression may refer to: variables of PATTERN and union variables, normalized.
 
-    of_rows: whether it may read rows of a match; else it is SQL
-    over one row of the input.
+    of_rows: whether it may read rows of a match; else it is SQL over one row of the input.
+    values: of parameters in the places of numbers of rows; None where such a number is written.
     """
 
     clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
     of_rows: bool = True
+    values: Values | None = None
 
     @cached_property
     def variables(self) -> frozenset[str]:

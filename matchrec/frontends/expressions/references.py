@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
+from matchrec.arguments import is_whole
+from matchrec.errors.kinds import shown
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
@@ -33,6 +35,7 @@ from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     whole_number,
 )
+from matchrec.frontends.row_pattern import parameter_at, value_given
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     MATCHED_ROW,
@@ -420,9 +423,17 @@ def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:
 
 
 def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
-    start, end = argument
+    start, end = _without_parentheses(reader, argument)
     span = reader.span(start, end)
     written = reader.written(span)
+    parameter = parameter_at(reader.tokens[start:end])
+    if parameter is not None and reader.scope.values is not None:
+        value = value_given(parameter, reader.scope.values)
+        if not is_whole(value) or not 0 <= value <= MOST:
+            raise pattern_errors.value_is_no_offset(
+                span, parameter=written, function=name, clause=reader.clause, value=shown(value)
+            )
+        return value
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
@@ -437,6 +448,14 @@ def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) 
     if offset is None:
         raise pattern_errors.offset_too_large(span, function=name, clause=reader.clause, limit=MOST)
     return offset
+
+
+def _without_parentheses(reader: ExpressionCursor, argument: Range) -> Range:
+    """What stands in the parentheses that hold a whole argument, such as `((2))`."""
+    start, end = argument
+    while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
+        start, end = start + 1, end - 1
+    return start, end
 
 
 def _refuse_nulls_treatment(

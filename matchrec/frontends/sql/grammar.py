@@ -31,7 +31,7 @@ from matchrec.frontends.lexing.tokens import (
     whole_number,
     words,
 )
-from matchrec.frontends.row_pattern import parse_row_pattern, pattern_outside
+from matchrec.frontends.row_pattern import parameter_at, parse_row_pattern, pattern_outside
 from matchrec.frontends.sql.nodes import (
     DefinitionNode,
     ExpressionText,
@@ -55,8 +55,8 @@ from matchrec.plan.clauses import (
     SkipTo,
     Subset,
 )
-from matchrec.plan.pattern import Parameter, RowPattern
-from matchrec.plan.text import is_reserved, parameter_name
+from matchrec.plan.pattern import RowPattern
+from matchrec.plan.text import is_reserved
 from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
@@ -210,19 +210,10 @@ def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | Non
     end = start + (4 if clause.key(start + 1) == ":" else 3)
     if clause.key(start) != "FIRST" or clause.key(end - 1) not in ("MATCHES", "MATCH"):
         return None, start
-    span, parameter = clause.span(start, end), _parameter(clause, start + 1, end - 1)
+    span, parameter = clause.span(start, end), parameter_at(clause.tokens[start + 1 : end - 1])
     if parameter is not None:
         return FirstMatches(0, span, parameter), end
     return first_matches(clause[end - 2].text, span), end
-
-
-def _parameter(clause: ClauseTokens, start: int, end: int) -> Parameter | None:
-    """`:name` or `?` in the place of a number, if that is what stands there."""
-    mark = clause.key(start)
-    if (mark, end - start) not in ((":", 2), ("?", 1)):
-        return None
-    place = clause.span(start, end)
-    return Parameter(clause[end - 1].text if mark == ":" else parameter_name(place), mark, place)
 
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
@@ -391,7 +382,7 @@ def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
 
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
-    span, parameter = clause.span(start, end), _parameter(clause, start, end - 1)
+    span, parameter = clause.span(start, end), parameter_at(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
         written = expression_at(clause, start, end - 1)
         rows = 0 if parameter else number_of_rows(written.text, span)
@@ -405,7 +396,7 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     unit = last * (last in UNITS_OF_TIME) if clause.key(start) == "INTERVAL" else None
     written = _interval(clause, start, stop, unit)
     after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
-    parameter = _parameter(clause, start + (unit is not None), stop - bool(unit))
+    parameter = parameter_at(clause.tokens[start + (unit is not None) : stop - bool(unit)])
     return WindowNode(written, span, between, after, to, None, parameter, unit)
 
 
@@ -605,7 +596,7 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
             if bound.text.isdigit():
                 return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
             if clause.may_be_of_one_row(*place):
-                return FrameEnd(_parameter(clause, *place) or bound, span)
+                return FrameEnd(parameter_at(clause.tokens[slice(*place)]) or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 
 

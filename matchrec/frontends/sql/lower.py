@@ -19,7 +19,7 @@ from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
-from matchrec.frontends.row_pattern import Values, fill_bounds, value_of
+from matchrec.frontends.row_pattern import Values, fill_bounds, value_given
 from matchrec.frontends.sql import nodes
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
@@ -200,7 +200,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         pattern=pattern,
         partition_by=tuple(_partition_key(key, dialect) for key in clause.partition_by),
         order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
-        measures=tuple(_measures(clause, written, rows_per_match)),
+        measures=tuple(_measures(clause, written, rows_per_match, values)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
@@ -212,7 +212,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
-        definitions=tuple(_definitions(clause, written)),
+        definitions=tuple(_definitions(clause, written, values)),
         absences=absences,
     )
     check_absent_rows(plan)
@@ -238,22 +238,18 @@ def _number_of_rows(window: nodes.WindowNode | None, values: Values) -> int | No
 
 def number_given(parameter: Parameter, values: Values) -> str:
     """The value of a parameter as one would write it there; of what is no number its kind."""
-    given = _value(parameter, values)
+    given = value_given(parameter, values)
     is_short = is_whole(given) and abs(given) <= MOST
     return str(given) if is_short else shown(given)
 
 
-def _value(parameter: Parameter, values: Values) -> object:
-    """The value of a parameter. Raises MatchRecognizePlanError where it has none."""
-    name = parameter.name
-    return values[name] if name in values else value_of(parameter, values)  # which raises
-
-
-def _scope(clause: nodes.MatchRecognize, part: ClausePart, pattern: RowPattern) -> Scope:
+def _scope(
+    clause: nodes.MatchRecognize, part: ClausePart, pattern: RowPattern, values: Values
+) -> Scope:
     """What a part of the clause may refer to. pattern: as it was written."""
     primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
     unions = tuple(subset.name for subset in clause.subsets)
-    return Scope(part, primary, unions)
+    return Scope(part, primary, unions, values=values)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:
@@ -280,15 +276,17 @@ def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowEx
     given, written = node.parameter, node.interval
     if given is None:
         return _row(written, ClausePart.WITHIN, dialect)
-    value = values.get(given.name) if node.unit is None else _value(given, values)
+    value = values.get(given.name) if node.unit is None else value_given(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
     call = f"{given.written} in WITHIN"
     return interval(value, call, written.span, given.written, node.unit)
 
 
-def _definitions(clause: nodes.MatchRecognize, pattern: RowPattern) -> Iterator[Definition]:
-    scope = _scope(clause, ClausePart.DEFINE, pattern)
+def _definitions(
+    clause: nodes.MatchRecognize, pattern: RowPattern, values: Values
+) -> Iterator[Definition]:
+    scope = _scope(clause, ClausePart.DEFINE, pattern, values)
     for node in clause.definitions:
         condition = of_a_condition(parse_scalar(node.condition.tokens(clause.dialect), scope))
         yield Definition(
@@ -306,9 +304,9 @@ def _sort_item(key: nodes.SortKey, dialect: Dialect) -> SortItem:
 
 
 def _measures(
-    clause: nodes.MatchRecognize, pattern: RowPattern, rows: RowsPerMatch
+    clause: nodes.MatchRecognize, pattern: RowPattern, rows: RowsPerMatch, values: Values
 ) -> Iterator[Measure]:
-    scope = _scope(clause, ClausePart.MEASURES, pattern)
+    scope = _scope(clause, ClausePart.MEASURES, pattern, values)
     for node in clause.measures:
         value = parse_scalar(node.expression.tokens(clause.dialect), scope)
         if rows is RowsPerMatch.ONE_ROW:
