@@ -136,6 +136,18 @@ def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTru
 false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true
     compare a column; if no row is meant, write FALSE""")
 
+
+def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
+    """DEFINE A AS "status" = 'on'. quoted: a text in double quotes, or nothing."""
+    column = f"write {quoted[1:-1]} without quotes, if it is a column"
+    return NeverTrueWarning(
+        f"a comparison of two texts in {part('DEFINE')} is never true",
+        span,
+        notes=("quotes make a text, also double quotes",) if quoted else (),
+        hint=column if quoted else "compare a column; if no row is meant, write FALSE",
+    )
+
+
 # PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).
 skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} may read a row that
         is skipped

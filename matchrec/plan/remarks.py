@@ -15,6 +15,7 @@ from matchrec.errors.warnings import (
     compared_with_null,
     empty_matches,
     false_constants,
+    false_texts,
     no_conditions,
     no_order,
     reluctant_end,
@@ -34,6 +35,7 @@ from matchrec.plan.expression import (
     amount_of,
     conjuncts,
     is_null,
+    render,
     subexpressions,
     with_references,
     with_terms,
@@ -73,6 +75,9 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for conjunct in conjuncts(definition.condition):
             if isinstance(conjunct, Operation) and is_false(conjunct):
                 yield false_constants(conjunct.span)
+            elif isinstance(conjunct, Operation) and are_other_texts(conjunct):
+                texts = map(text_of, conjunct.operands)
+                yield false_texts(conjunct.span, next((x for x in texts if x[0] == '"'), ""))
 
 
 def comparison(
@@ -143,6 +148,22 @@ def is_false(one: Operation) -> bool:
         ">=": left >= right,
     }
     return not holds.get(one.operator, True)
+
+
+def are_other_texts(one: Operation) -> bool:
+    """Whether a comparison says that two texts are one, and they differ in more than case."""
+    texts = {text_of(operand)[1:-1].strip().casefold() for operand in one.operands}
+    return one.operator in ("=", "==") and all(map(text_of, one.operands)) and len(texts) == 2
+
+
+def text_of(operand: Scalar) -> str:
+    """A text as it is written, with its quotes; nothing of anything else."""
+    if operand.references:
+        return ""
+    written = render(operand, str).strip()
+    quote = written[:1]
+    is_text = quote in ("'", '"') and len(written) > 1 and written[-1] == quote
+    return written if is_text and not {quote, "\\"} & set(written[1:-1]) else ""
 
 
 def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -72,3 +72,27 @@ def test_groups_in_plain_words(
     assert not re.search(r"#\d|Wildcard|Int64|VALUES", said)
     if request.config.getoption("--on") == "sail":
         assert UNGROUPED[query] in said
+
+
+TYPES = {
+    '"page" > 5': "write page for the column",
+    "page - PREV(page) > 5": "a text is neither a number nor a time",
+    "ts > 'high'": "write a number in place of the text",
+    "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) > 600": "times is a length of time",
+    "timestamp_seconds(ts) - 600 > PREV(timestamp_seconds(ts))": "write INTERVAL '10' MINUTE",
+    "timestamp_seconds(ts) > 5": "write a time such as TIMESTAMP'",
+    "date_add(DATE'2026-01-01', ts) > '2026-13-01'": "write a date such as DATE'2026-01-31'",
+}
+
+
+@pytest.mark.parametrize("condition", TYPES)
+def test_types_that_do_not_go_together(
+    spark: SparkSession, request: pytest.FixtureRequest, condition: str
+) -> None:
+    """Spark takes most of them, and refuses values; Sail refuses them when it plans."""
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark casts the texts, and says what it refuses in other words")
+    clause = f"ORDER BY ts MEASURES 1 AS m PATTERN (A) DEFINE A AS {condition}"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_recognize(spark.table("clicks"), clause)
+    assert TYPES[condition] in (refused.value.hint or "")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ from matchrec.errors.kinds import MatchRecognizePlanError, nearest
 from matchrec.errors.language import part
 from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_arguments, or_dialect
+from matchrec.errors.sql.foreign_names import cure_of, or_dialect
 from matchrec.source import Span
 
 # A pattern variable that neither PATTERN nor SUBSET has.
@@ -442,33 +442,68 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
 
 
 def refused_by_engine(
-    engine: str, clause: str, sentence: str, span: Span | None, function: str = ""
+    engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
 ) -> MatchRecognizePlanError:
     """An expression that the engine's analyzer does not accept, in its own words.
 
-    function: what it says it about, where that is the call of a function.
+    cure: what to write, where the names in it tell.
     """
     return MatchRecognizePlanError(
         f"{engine} refuses an expression in {part(clause)}: {sentence}",
         span,
-        hint=cure_of_look_alike(sentence)
-        or cure_of_arguments(function)
-        or cure_of_length(sentence),
+        hint=cure_of_look_alike(sentence) or cure or cure_of_types(sentence),
     )
 
 
-_NO_LENGTH = re.compile(r'Timestamp\([^)]*\) [+-] Utf8|"INTERVAL"\), not "TIMESTAMP')
+_TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
 
-def cure_of_length(sentence: str) -> str | None:
-    """What to write where a text is added to a time, or None.
+def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None:
+    """What to write where a column stands in quotes, so that it is a text, or None.
 
-    >>> cure_of_length("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
-    "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
+    >>> cure_of_quoted_column("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
+    'quotes make a text of it: write temp for the column'
     """
-    if _NO_LENGTH.search(sentence) is None:
+    found = _TEXT_AS_VALUE.search(sentence)
+    if found is None or found[1].lower() not in map(str.lower, columns):
         return None
-    return worded("write INTERVAL '10' MINUTE; for a parameter {here.length}")
+    return f"quotes make a text of it: write {found[1]} for the column"
+
+
+_TYPES = {
+    # A text, or a number, that is added to a time.
+    r'Timestamp\([^)]*\) [+-] (?:Utf8|Int)|"INTERVAL"\), not "TIMESTAMP|'
+    r'"[(].* [+-] .*\("TIMESTAMP(?:_NTZ)?" and "': "write INTERVAL '10' MINUTE; for a parameter "
+    "{here.length}",
+    # The difference of two times beside a number.
+    r'(?:Duration|Interval)\(.*\) \S+ (?:Int|Float)|\("INTERVAL [^"]*" and': "the difference of "
+    "two times is a length of time: write INTERVAL '10' MINUTE in place of the number",
+    # A time beside a number.
+    r"Timestamp\(.*\) \S+ (?:Int|Float)": "write a time such as TIMESTAMP'2026-01-31 12:00:00' "
+    "in place of the number",
+    # Texts in arithmetic.
+    r"Utf8 [-+*/%]|[-+*/%] Utf8": "a text is neither a number nor a time: write "
+    "CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
+    # A text beside a number, or a time.
+    r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
+    r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",
+    r"string '.*' to value of Timestamp": "write a time such as TIMESTAMP'2026-01-31 12:00:00' in "
+    "place of the text",
+}
+"""What to write where types do not go together, by what Sail or Spark says of them."""
+
+
+def cure_of_types(sentence: str) -> str | None:
+    """What to write where types do not go together, or None.
+
+    >>> cure_of_types("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
+    "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
+    >>> cure_of_types("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
+    'a text is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
+    """
+    cures = (cure for said, cure in _TYPES.items() if re.search(said, sentence))
+    found = next(cures, None)
+    return None if found is None else worded(found)
 
 
 def cure_of_typed_literal(type_name: str) -> str | None:

@@ -23,6 +23,7 @@ from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
     correlated_column,
+    cure_of_quoted_column,
     not_sortable,
     refused_by_engine,
     type_column_without_texts,
@@ -30,6 +31,7 @@ from matchrec.errors.sql.expression import (
     unknown_function,
     unknown_type_column,
 )
+from matchrec.errors.sql.foreign_names import cure_of_arguments
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
     MATCHED_ROWS,
@@ -296,7 +298,8 @@ def explain_refusal(
         case "AMBIGUOUS_REFERENCE":
             return ambiguous_column(written.span, name=name, clause=written.clause)
     engine, sentence = engine_name(relation.runner.spark), first_line(refusal)
-    return refused_by_engine(engine, written.clause, sentence, written.span, function_of(refusal))
+    cure = cure_of_quoted_column(sentence, columns.names) or cure_of_arguments(function_of(refusal))
+    return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
 
 def named_in(said: str) -> tuple[str, str] | None:
@@ -359,8 +362,8 @@ def is_sortable(key: WrittenSql, relation: Relation) -> bool:
 def function_of(refusal: PySparkException) -> str:
     """The function of whose call Spark says something, or nothing."""
     about = refusal.getMessageParameters() or {}
-    found = re.match(r"\W*(\w+)", about.get("functionName") or about.get("sqlExpr") or "")
-    return found[1] if found else ""
+    called = re.match(r"\W*(\w+)\(", about.get("sqlExpr") or "")
+    return about.get("functionName", "").strip("`") or (called[1] if called else "")
 
 
 def first_line(error: Exception) -> str:
