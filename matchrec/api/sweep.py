@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Frame, check_names, expr, relation_of
+from matchrec.api.inputs import Frame, check_names, expr, markers, relation_of
 from matchrec.api.remarks import remarks_on, warn
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, checked
@@ -26,6 +26,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
 from matchrec.plan.text import quoted
+from matchrec.source import Source
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
 from matchrec.spark.types import in_one_form
@@ -84,6 +85,11 @@ def sweep(
     if len(points) > MOST_POINTS:
         raise errors.too_many_points(count=len(points), limit=MOST_POINTS)
     check_names(clause, grid)
+    for name, span in markers(clause):
+        if name not in grid:
+            raise errors.marker_without_values(span, name=name, known=tuple(grid)).located(
+                Source(clause)
+            )
     check(df, rule_of(df, clause, points[0], "", dialect), points[0])
     named = {name_of(point): point for point in points}
     rules, args = [], dict[str, Any]()

@@ -116,6 +116,12 @@ too_many_points = unsupported("""{count:,} combinations of values
 no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
+# `:name` in a clause of `sweep` whose grid has no values for it.
+marker_without_values = plan_error("""parameter `:{name}` has no values
+    note: there are values of: {known}
+    near: write :{near}, or add values of {name}
+    add values of {name} beside those, or write the value itself""")
+
 # `against` and the DataFrame of labels that it is given.
 no_label_column = plan_error("""`{option[{argument}={name}]}` names no column of `labels`
     note: columns: {columns}

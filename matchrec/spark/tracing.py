@@ -126,16 +126,9 @@ class PartitionRequest:
 
     def collect(self) -> CollectedPartition:
         """The partition, one job later."""
-        question, drafted, keys = (
-            self.question,
-            replace(self.drafted, relevant=()),
-            self.key_values(),
-        )
-        tests = tuple(
-            f"({self.alike(self.keys[name])}) <=> {value}" for name, value in keys.items()
-        )
+        question, drafted = self.question, replace(self.drafted, relevant=())
         (rule,) = question.rules
-        demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), tests)
+        demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), self.key_tests)
         prepared = prepare_sorted(question, demand)
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
@@ -159,7 +152,7 @@ class PartitionRequest:
             table,
             partitions_of(executable, table, starts),
             sent.fields[: len(crossing)],
-            {name: keys[name] for name in self.keys if name in keys},
+            {name: self.key_values[name] for name in self.keys if name in self.key_values},
             tuple(question.columns.name(text) or text for text in self.orders),
             places,
             self.rows_asked(places, asked, int(earlier.sum())),
@@ -171,6 +164,13 @@ class PartitionRequest:
         type_ = self.question.relation.type_of(text)
         return f"CAST({text} AS STRING)" if is_nested(type_) else in_one_form(text, type_)
 
+    @cached_property
+    def key_tests(self) -> tuple[str, ...]:
+        """Whether a row is one of the partition, as SQL over one row."""
+        values = self.key_values.items()
+        return tuple(f"({self.alike(self.keys[name])}) <=> {value}" for name, value in values)
+
+    @cached_property
     def key_values(self) -> dict[str, str]:
         """The partition as SQL literals by name; no test, where there is but one and none is named.
 
@@ -204,8 +204,9 @@ class PartitionRequest:
             return string_literal(str(value))
         kind = of_column.simpleString()
         read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
-        items = [read, f"CAST({text} AS STRING) AS s"]
-        for row in relation.select(items).where("s IS NOT NULL").limit(1).collect():
+        of_partition = " AND ".join(self.key_tests if argument == "row" else ()) or "TRUE"
+        items = [read, f"CAST({text} AS STRING) AS s", f"{of_partition} AS k"]
+        for row in relation.select(items).where("k AND s IS NOT NULL").limit(1).collect():
             if row.c is None:
                 name = self.question.columns.name(text) or text
                 raise errors.no_value_of_type(
@@ -218,7 +219,10 @@ class PartitionRequest:
         some = self.some_keys()
         if not some:
             return errors.no_rows_at_all()
-        return errors.no_such_partition(some=errors.lines_of(some), example=errors.example(some[0]))
+        wanted = ", ".join(f"{name} = {one}" for name, one in (self.target.partition or {}).items())
+        return errors.no_such_partition(
+            wanted=wanted, some=errors.lines_of(some), example=errors.example(some[0])
+        )
 
     def some_keys(self) -> list[dict[str, str | None]]:
         """The keys of some partitions by name, as texts; none where nothing divides the rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyspark
@@ -286,3 +287,16 @@ def test_a_long_name_is_a_column_that_is_not_there(spark: SparkSession) -> None:
     name = "x" * 5000
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"unknown column `x{75}[.]{3}` in"):
         matchrec.match_recognize(spark.range(3), f"MEASURES {name} AS n PATTERN (A)")
+
+
+def test_a_folder_without_files(
+    spark: SparkSession, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Sail makes a table without columns of it, where Spark's reader refuses it."""
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark refuses it when it reads")
+    rows = spark.read.parquet(str(tmp_path))
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_recognize(rows, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1")
+    assert refused.value.notes == ("columns of the input: none",)
+    assert refused.value.hint == "if the input is a folder, look whether there are files in it"

@@ -80,6 +80,11 @@ def test_a_path_or_a_type_is_no_marker() -> None:
     ("clause", "grid", "words"),
     [
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"y": [1]}, "has no marker `:y`"),
+        (
+            "ORDER BY id PATTERN (A) DEFINE A AS id > :x AND id < :z",
+            {"x": [1]},
+            "parameter `:z` has no values\n  line 1, column 54\n",
+        ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, "`grid` of `sweep` is"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),

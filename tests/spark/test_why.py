@@ -134,7 +134,7 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ),
         ({"partition": {"tiker": "X"}}, "`tiker` of `partition` divides no partitions"),
         ({"partition": {}}, "`partition` has no value of `ticker`"),
-        ({"partition": {"ticker": "X"}}, "the partition has no rows"),
+        ({"partition": {"ticker": "X"}}, "the partition has no rows: ticker = X\n"),
         ({"partition": {"ticker": 7}}, "the partition has no rows"),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
         ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),
@@ -148,6 +148,16 @@ def test_what_is_asked_about_what_is_not_there(
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
         matchrec.query(spark, V_SHAPE).why(**asked)
     assert message in str(caught.value)
+
+
+def test_a_value_of_another_type_has_an_example_of_the_partition(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([("a", 1), ("b", 2)], "k string, day int")
+    rows = rows.selectExpr("k", "date_add(DATE'2026-01-01', day) AS day")
+    for key, day in (("a", "2026-01-02"), ("b", "2026-01-03")):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=f"a value of `day`: {day}"):
+            matchrec.query(rows, "PARTITION BY k ORDER BY day PATTERN (A)").why(
+                partition={"k": key}, row="noon"
+            )
 
 
 def test_one_partition_with_both_zeros(spark: SparkSession) -> None:

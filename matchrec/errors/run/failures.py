@@ -299,7 +299,7 @@ several_partitions = plan_error("""`why` is about one partition, and there are s
     write {example}""")
 
 # The partition that is named has no rows. some: a line for each of some that have.
-no_such_partition = plan_error("""the partition has no rows
+no_such_partition = plan_error("""the partition has no rows: {wanted}
     note: some of them:
     note: {some}
     write {example}""")

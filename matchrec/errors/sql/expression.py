@@ -312,6 +312,8 @@ def _no_column(
     name: str, clause: str, known: Names
 ) -> tuple[Message[MatchRecognizePlanError], dict[str, str]]:
     """The message about a name that is no column, and the values of its cure."""
+    if not known.columns:
+        return _OF_NOTHING, {}
     if name.upper() == "CLASSIFIER":
         return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
     if name.upper() in _CALLS:
@@ -331,6 +333,10 @@ _unknown_column = partial(
 )
 _INPUT = "the input has: {known}"
 _NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near}", hint="write one of these")
+_OF_NOTHING = _unknown_column(
+    notes=("columns of the input: {known}",),
+    hint="if the input is a folder, look whether there are files in it",
+)
 _CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
 _VARIABLE = _unknown_column(
     notes=("`{name}` is a pattern variable, which stands for rows", _INPUT), hint="{cure}"

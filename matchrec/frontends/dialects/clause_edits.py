@@ -20,6 +20,7 @@ from matchrec.frontends.dialects.spellings import (
     calls_classifier,
     names_edits,
     option_edits,
+    reserved_places,
     variable_places,
     variables_as_written,
 )
@@ -323,7 +324,8 @@ def clause_edits(
     for part, node in expressions(clause):
         yield from fragments.expression(node.span, place.within(clause, part))
     spans = tuple(node.span for _, node in expressions(clause))
-    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
+    places = variable_places(clause, written) | reserved_places(clause, write.reserved)
+    yield from names_edits(tokens, spans, write.quote, places)
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)

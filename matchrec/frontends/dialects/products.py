@@ -18,6 +18,16 @@ class Nulls(Enum):
     LAST = "after all values"
 
 
+RESERVED_IN_ORACLE = """
+    ACCESS ADD ALTER AUDIT CHAR CHECK CLUSTER COLUMN COMMENT COMPRESS CONNECT CURRENT DATE DECIMAL
+    DEFAULT DROP EXCLUSIVE FILE FLOAT GRANT IDENTIFIED IMMEDIATE INCREMENT INDEX INITIAL INTEGER
+    LEVEL LOCK LONG MAXEXTENTS MINUS MODE MODIFY NOAUDIT NOCOMPRESS NOWAIT NUMBER OF OFFLINE ONLINE
+    OPTION PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SESSION SHARE SIZE
+    SMALLINT START SUCCESSFUL SYNONYM SYSDATE TO TRIGGER UID USER VALIDATE VALUES VARCHAR VARCHAR2
+    VIEW WHENEVER"""
+"""Those that may be names here. Source: Oracle Database SQL Language Reference, Reserved Words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
     """A system whose queries are read and written; its rules are in `rules/of_products.py`.
@@ -25,7 +35,8 @@ class Product:
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
-    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
+    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark. reserved:
+    words that are names in quotes only, in upper case as a name without quotes is.
     functions: names of functions of row patterns here, each with the name by which the rules know
     it. comments: with what they begin beside `--`. columns: their order with ALL ROWS.
 
@@ -53,6 +64,7 @@ class Product:
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
     parameter: str = ":"
+    reserved: frozenset[str] = frozenset()
     functions: dict[str, str] = field(default_factory=dict)
     comments: str = ""
     columns: ColumnOrder = ColumnOrder.STANDARD
@@ -115,7 +127,15 @@ PRODUCTS = {
             comments="//",
             divides_sequences=True,
         ),
-        Product("oracle", "Oracle", "oracle", quote='"', nulls=Nulls.LARGE, has_bare_rows=True),
+        Product(
+            "oracle",
+            "Oracle",
+            "oracle",
+            quote='"',
+            nulls=Nulls.LARGE,
+            has_bare_rows=True,
+            reserved=frozenset(RESERVED_IN_ORACLE.split()),
+        ),
         Product(
             "trino",
             "Trino",

@@ -307,6 +307,13 @@ def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[
     return {span: text for span, text in places.items() if span is not None and text is not None}
 
 
+def reserved_places(clause: MatchRecognize, reserved: frozenset[str]) -> dict[Span, str]:
+    """Where names of variables and measures are reserved words, each in upper case."""
+    measures = ((measure.name, measure.span) for measure in clause.measures)
+    names = ((name and name.upper(), span) for name, span in (*_variables(clause), *measures))
+    return {span: name for name, span in names if span is not None and name in reserved}
+
+
 def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None]]:
     for node in walk(clause.pattern):
         if isinstance(node, Variable):

@@ -421,6 +421,7 @@ _TRINO: tuple[Rule, ...] = (
 # Which rules each product has, in the order in which they are applied.
 
 READS: dict[str, tuple[Rule, ...]] = {
+    "spark": (failing_cast,),
     "databricks": (final_aggregates,),
     "snowflake": _SNOWFLAKE,
     "oracle": oracle.READS,
@@ -444,7 +445,7 @@ COMMON: tuple[Rule, ...] = (
 
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls),
-    "oracle": (qualified_rows, aggregate_of_all_rows),
+    "oracle": (oracle.reserved_name, oracle.cast_or_null, qualified_rows, aggregate_of_all_rows),
     "trino": (qualified_rows, arrays_and_nulls, first_of_later_rows, aggregate_of_all_rows),
     "bigquery": (arrays_and_nulls,),
     "flink": (arrays_and_nulls,),

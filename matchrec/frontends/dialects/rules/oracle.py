@@ -350,6 +350,21 @@ def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
+def reserved_name(node: exp.Expr, place: Place) -> exp.Expr:
+    """`date` is a name that the product wants in quotes, where it is what DATE would be."""
+    is_name = isinstance(node, exp.Identifier) and isinstance(node.parent, exp.Column | exp.Alias)
+    if is_name and not node.args.get("quoted") and node.name.upper() in place.write.reserved:
+        return exp.to_identifier(node.name.upper(), quoted=True)
+    return node
+
+
+def cast_or_null(node: exp.Expr, _: Place) -> exp.Expr:
+    """`TRY_CAST(x AS t)`, which is a CAST with a DEFAULT."""
+    if not isinstance(node, exp.TryCast):
+        return node
+    return exp.Cast(this=node.this.copy(), to=node.to.copy(), default=exp.null())
+
+
 def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
     """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
     is_call = isinstance(node, exp.Concat)

@@ -2,6 +2,7 @@
 
 import pytest
 
+import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK
 from matchrec.frontends.dialects.translate import Translation, translate_query
@@ -30,6 +31,18 @@ TEXTS = [
     ("bigquery", "trino", "TO_JSON_STRING(x)", "JSON_FORMAT(CAST(x AS JSON))"),
     ("oracle", "trino", "CAST(x AS VARCHAR2(3))", "CAST(x AS VARCHAR(3))"),
     ("spark", "oracle", "TRUNC(x, 'MM')", "TRUNC(x, 'MM')"),
+    ("spark", "oracle", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE PRECISION)"),
+    ("spark", "trino", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE)"),
+    ("spark", "trino", "TRY_CAST(x AS DOUBLE)", "TRY_CAST(x AS DOUBLE)"),
+    (
+        "spark",
+        "oracle",
+        "TRY_CAST(x AS DOUBLE)",
+        "CAST(x AS DOUBLE PRECISION DEFAULT NULL ON CONVERSION ERROR)",
+    ),
+    ("spark", "oracle", "level + A.size", '"LEVEL" + A."SIZE"'),
+    ("spark", "oracle", "`date`", '"date"'),
+    ("spark", "trino", "level", "level"),
     ("spark", "flink", "regexp_extract(x, 'a')", "regexp_extract(x, 'a', 1)"),
     ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
     ("oracle", "trino", "GREATEST(x, y)", "GREATEST(x, y)"),
@@ -280,3 +293,17 @@ def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:
     with pytest.raises(MatchRecognizeError, match="has no WITHIN") as snowflake:
         translate_query(query, SPARK, PRODUCTS["snowflake"])
     assert "FIRST(y)" not in str(snowflake.value.hint)
+
+
+def test_names_that_oracle_reserves() -> None:
+    """Oracle SQL Language Reference: DATE, LEVEL, MODE, SIZE, START and USER are reserved words."""
+    text = """SELECT m.date, level FROM log MATCH_RECOGNIZE (
+        PARTITION BY user ORDER BY date MEASURES LAST(start.date) AS date, 1 AS level, 2 AS s
+        AFTER MATCH SKIP TO FIRST start PATTERN (start A+)
+        DEFINE start AS size > 3, A AS start.mode > 4) AS m"""
+    found = matchrec.convert(text, write="oracle").text
+    assert 'SELECT m."DATE", "LEVEL" FROM log' in found
+    assert 'PARTITION BY "USER" ORDER BY "DATE" NULLS FIRST' in found
+    assert 'LAST("START"."DATE") AS "DATE", 1 AS "LEVEL", 2 AS s' in found
+    assert 'SKIP TO FIRST "START" PATTERN ("START" A+)' in found
+    assert 'DEFINE "START" AS "SIZE" > 3, A AS "START"."MODE" > 4' in found
