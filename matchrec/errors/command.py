@@ -156,6 +156,10 @@ wrong_limit = plan_error("""`--limit {given}` of %%matchrec is not a number of r
     write --limit 20""")
 
 
+# `--row 3` without `--why`, which alone heeds it.
+argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
+    add {other}, or leave {given} out""")
+
 # What `--plot` needs to know.
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     note: wanted: the column along the line, that up it, and that of the series, if any

@@ -108,6 +108,9 @@ class MatchrecMagics(Magics):
             raise errors.wrong_arguments(sentence=str(error)) from None
         if asked.limit < 1:
             raise errors.wrong_limit(given=asked.limit)
+        for given, other in (("between", "plot"), ("partition", "why"), ("row", "why")):
+            if getattr(asked, given) and not getattr(asked, other):
+                raise errors.argument_without_other(given=f"--{given}", other=f"--{other}")
         if not cell.strip():
             raise errors.no_text()
         assert self.shell is not None, "IPython has registered it"

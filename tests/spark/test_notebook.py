@@ -244,6 +244,17 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
     assert "result = fn" not in shown
 
 
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [("--between a b", "--plot"), ("--partition a=1", "--why"), ("--row 3", "--why")],
+)
+def test_an_argument_that_only_another_heeds(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
+) -> None:
+    said = printed(shell, f"%%matchrec {line}\nSELECT 1", capsys)
+    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec says nothing without {other}" in said
+
+
 def test_a_wrong_limit_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
