@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType, DecimalType, DoubleType, IntegralType, NumericType
+from pyspark.sql.types import (
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegralType,
+    NumericType,
+)
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import expr
@@ -155,9 +162,9 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
     first, *others = (quoted(columns[one]) for one in parts_of(call))
     if call.function == "avg":
         return quotient(f"sum({first})", f"sum({others[0]})")
-    if call.function in ("min", "max"):
-        return f"{call.function}({first})"
     type_ = rows.schema[columns[call]].dataType
+    if call.function in ("min", "max"):
+        return extreme(call.function, first, type_)
     total = added(call, first, type_)
     zero = f"CAST(0 AS {type_.simpleString()})"
     return f"coalesce({total}, {zero})" if call.function == "count" else total
@@ -180,7 +187,21 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
         case "avg":
             return checked(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
         case function:
-            return f"{function}({argument})"
+            assert measure is not None, "only rows are counted without one"
+            return extreme(function, argument, measure)
+
+
+def extreme(function: str, argument: str, type_: DataType) -> str:
+    """SQL of the least or the greatest value, of which NaN is the greatest, as in Spark.
+
+    Of a group in which a NaN is, Sail gives whichever value comes last: so it is given none beside
+    other numbers.
+    """
+    plain = f"{function}({argument})"
+    if not isinstance(type_, FloatType | DoubleType):
+        return plain
+    decides = f"isnan({argument})" if function == "max" else f"NOT isnan({argument})"
+    return f"coalesce({function}(CASE WHEN {decides} THEN {argument} END), {plain})"
 
 
 def quotient(total: str, number: str) -> str:

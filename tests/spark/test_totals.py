@@ -146,6 +146,28 @@ def test_what_no_run_carries_builds_each_match(
     assert values(found) == values(built)
 
 
+@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("type_", ["double", "float"])
+def test_nan_is_the_greatest_number(spark: SparkSession, engine: str, type_: str) -> None:
+    """Wherever it stands, matches are built or not: as a sum of greatest values they are."""
+    values = ("1 NaN 0", "NaN 0 1", "0 1 NaN", "NaN NaN NULL", "2 NULL 1", "NULL NULL")
+    rows = ", ".join(
+        f"({k}, {n}, CAST({value if value == 'NULL' else repr(value)} AS {type_}))"
+        for k, row in enumerate(values)
+        for n, value in enumerate(row.split())
+    )
+    clause = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY n MEASURES A.v AS v, max(A.v) AS most
+        PATTERN (A) ALL MATCHES)"""
+    text = f"SELECT * FROM (SELECT * FROM VALUES {rows} AS t(k, n, v)) {clause}"
+    query = matchrec.query(spark, text, options=matchrec.Options(engine=engine))
+    carried = {"least": "min(v)", "most": "max(most)"}
+    expected = ["0.0 NaN", "0.0 NaN", "0.0 NaN", "NaN NaN", "1.0 2.0", "NULL NULL"]
+    for asked in (carried, carried | {"total": "sum(most)"}):
+        found = query.aggregate(asked).selectExpr("k", *(f"string({one})" for one in carried))
+        texts = [" ".join(value or "NULL" for value in row[1:]) for row in found.collect()]
+        assert sorted(texts) == sorted(expected)
+
+
 def test_aggregates_of_sql_are_sparks(spark: SparkSession) -> None:
     text = f"SELECT k, count(*), max(n) FROM {MATCHES} GROUP BY k"
     query = matchrec.query(spark, text)
