@@ -36,7 +36,7 @@ from matchrec.plan.expression import (
     with_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import may_fail
+from matchrec.plan.operations import UNREAD, may_fail
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
@@ -160,9 +160,9 @@ class Splitter:
         )
         return Conjunct(
             text,
-            self.measure(scalar.pieces, asked),
+            self.measure(scalar, asked),
             operator,
-            tuple(self.measure(side.pieces, asked) for side in sides),
+            tuple(self.measure(side, asked) for side in sides),
             tuple(parts),
             looks_back,
             bool(asked.guards),
@@ -173,32 +173,39 @@ class Splitter:
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.navigation(reference.navigation)
-        text = self.text(Term((reference,), NOWHERE), asked.variable)
-        return ReferencePart(text, self.measure((reference,), asked), navigation, is_side)
+        term = Term((reference,), NOWHERE)
+        text = self.text(term, asked.variable)
+        return ReferencePart(text, self.measure(term, asked), navigation, is_side)
 
     def text(self, scalar: Scalar, variable: str) -> str:
         """An expression in a variable's condition as one would write it."""
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
-    def measure(self, pieces: tuple[Piece, ...], asked: Asked) -> int:
-        """The place of the measure that gives a value as text where it is asked for."""
-        value = self.measured(pieces)
-        texts = ("concat(chr(39), CAST((", *value, ") AS STRING), chr(39))")
-        others = ("CAST((", *value, ") AS STRING)")
+    def measure(self, scalar: Scalar, asked: Asked) -> int:
+        """The place of the measure that gives a value as text where it is asked for.
+
+        Its operations stay operations, as whoever computes them may need them written otherwise.
+        """
+        value = self.measured(scalar)
         mapped = Classifier(Navigation(semantics=Semantics.FINAL))
-        tests: list[tuple[Piece, ...]] = [(mapped, f" = {string_literal(asked.variable)}")]
-        tests += (self.measured(guard.pieces) for guard in asked.guards)
+        tests: list[Scalar] = [Term((mapped, f" = {string_literal(asked.variable)}"), NOWHERE)]
+        tests += map(self.measured, asked.guards)
         # one in the other: an AND may ask all of them at once
-        conditions = [piece for test in tests for piece in ("CASE WHEN ", *test, " THEN ")]
-        choice = ("IF(typeof((", *value, ")) LIKE 'string%', ", *texts, ", ", *others, ")")
-        ends = " END" * len(tests)
-        term = Term((*conditions, *choice, ends), NOWHERE)
-        self.measures.append(Measure(f"__why{len(self.measures)}", term))
+        conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
+        texts = ("concat(chr(39), CAST((", value, ") AS STRING), chr(39))")
+        others = ("CAST((", value, ") AS STRING)")
+        choice = ("IF(typeof((", value, ")) LIKE 'string%', ", *texts, ", ", *others, ")")
+        parts = (*conditions, *choice, " END" * len(tests))
+        shown = Operation("TYPEOF", parts, NOWHERE, own=UNREAD)
+        self.measures.append(Measure(f"__why{len(self.measures)}", shown))
         return len(self.measures) - 1
 
-    def measured(self, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-        """The pieces of a condition as a measure reads them."""
-        return tuple(changed for piece in pieces for changed in self.as_measured(piece))
+    def measured(self, scalar: Scalar) -> Scalar:
+        """A part of a condition as a measure reads it."""
+        if isinstance(scalar, Operation):
+            return scalar.of_operands(self.measured)
+        pieces = tuple(changed for one in scalar.pieces for changed in self.as_measured(one))
+        return replace(scalar, pieces=pieces)
 
     def as_measured(self, piece: Piece) -> Iterator[Piece]:
         """A piece of a condition as a measure reads it: from the match's last row.

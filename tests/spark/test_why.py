@@ -88,6 +88,28 @@ def test_what_would_fail_is_not_asked(spark: SparkSession) -> None:
     assert "CAST(B.v AS INT) > CAST(A.v AS INT): not asked" in str(why)
 
 
+def test_decimals_compare_with_doubles_as_in_the_search(spark: SparkSession) -> None:
+    """As doubles, of which NaN is the greatest: none of 15 digits, which NaN is not."""
+    query = """
+        SELECT * FROM VALUES (1, 0.30BD, 1D), (2, 0.10BD, double('NaN')), (3, 0.3BD, 0.1D + 0.2D)
+            AS t(n, d, z)
+        MATCH_RECOGNIZE (ORDER BY n MEASURES count(*) AS rows PATTERN (A B+)
+            DEFINE B AS z > 0.25 AND coalesce(FIRST(d) < z, FALSE) AND FIRST(d) <> z)
+    """
+    text = str(matchrec.query(spark, query).why(row=1))
+    assert [" ".join(line.split()) for line in text.splitlines()][3:-2] == [
+        "row 1 (n = 1): match 1, rows 1 to 3: A B{2}",
+        "row n",
+        "1 1 A taken no condition: true of every row",
+        "2 2 B taken z > 0.25: NaN > 0.25 is true",
+        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 of row 1, z = NaN)",
+        "FIRST(d) <> z: 0.30 <> NaN is true (FIRST(d) of row 1)",
+        "3 3 B taken z > 0.25: 0.30000000000000004 > 0.25 is true",
+        "coalesce(FIRST(d) < z, FALSE): true (FIRST(d) = 0.30 of row 1, z = 0.30000000000000004)",
+        "FIRST(d) <> z: 0.30 <> 0.30000000000000004 is true (FIRST(d) of row 1)",
+    ]
+
+
 def test_a_window_between_rows_is_a_condition(spark: SparkSession) -> None:
     """From day 6 to day 7 there is one day, and the window has less than one."""
     query = V_SHAPE.replace("DEFINE", "WITHIN INTERVAL 1 DAY FROM DOWN TO UP DEFINE")
