@@ -57,7 +57,7 @@ from matchrec.evaluate.registers import (
 )
 from matchrec.plan.expression import Navigation
 
-Instruction = tuple[int, int, int, int]
+Instruction = tuple[int, int, int, int, int]
 
 _COMPARISONS = dict(zip(Comparison, op.COMPARISONS, strict=True))
 _OPERATORS = tuple(ArithmeticOperator)
@@ -82,8 +82,8 @@ class ConditionCompiler:
     """Writes the code of the condition of `variable`.
 
     members: variable ids by name. integers: how many integer columns there are; floating ones are
-    numbered after them. calls: what Python computes for all variables. reads: the registers that
-    the code reads.
+    numbered after them. calls, code: of all variables; jumps go to places in `code`. reads: the
+    registers that the code of this variable reads.
     """
 
     variable: int
@@ -91,7 +91,7 @@ class ConditionCompiler:
     registers: Registers
     integers: int
     calls: list[Call]
-    code: list[Instruction] = field(default_factory=list)
+    code: list[Instruction]
     reads: set[int] = field(default_factory=set)
 
     def add(self, expression: RunExpression) -> None:
@@ -131,7 +131,7 @@ class ConditionCompiler:
                 assert_never(expression)
 
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
-        self.code.append((operation, a, b, c))
+        self.code.append((operation, a, b, c, 0))
 
     def _one(self, part: RunExpression, operation: int) -> None:
         self.add(part)
@@ -164,7 +164,7 @@ class ConditionCompiler:
             self.add(part)
             self._emit(connect)
         for place in jumps:
-            self.code[place] = (jump, len(self.code), 0, 0)
+            self.code[place] = (jump, len(self.code), 0, 0, 0)
 
     def _choose(self, expression: Choose) -> None:
         """The condition jumps to `otherwise`, and `then` jumps after it."""
@@ -175,9 +175,9 @@ class ConditionCompiler:
         self.add(expression.then)
         jump = len(self.code)
         self._emit(op.JUMP)
-        self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0)
+        self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0, 0)
         self.add(expression.otherwise)
-        self.code[jump] = (op.JUMP, len(self.code), 0, 0)
+        self.code[jump] = (op.JUMP, len(self.code), 0, 0, 0)
 
     def _call(self, call: Call) -> None:
         arguments = self._arguments(call, call.type)  # which may have calls of their own

@@ -10,7 +10,7 @@ analysis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -88,8 +88,6 @@ def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...
     return tuple(reversed(found))
 
 
-JUMPS = frozenset({op.JUMP_IF_FALSE, op.JUMP_IF_TRUE, op.JUMP_UNLESS, op.JUMP})
-
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
 
@@ -98,7 +96,7 @@ Range = tuple[int, int]
 class LinkedConditions:
     """What depends on the run, as arrays.
 
-    instructions: int64[k, 5], steps of moves, then code of conditions.
+    instructions: int64[k, 5], code of conditions, then steps of moves.
     steps: of each move, begin and end. code: of each variable's condition, empty without one.
     initial: int64[r], the registers before the first row.
     live_registers: of all states one after the other; those of state s are
@@ -121,8 +119,8 @@ class LinkedConditions:
 
     @property
     def all_code(self) -> IntArray:
-        """The code of all conditions, which follows the steps."""
-        return self.instructions[self.code[0][0] :]
+        """The code of all conditions, before the steps."""
+        return self.instructions[: self.code[-1][1]]
 
     @cached_property
     def operations(self) -> frozenset[int]:
@@ -170,28 +168,31 @@ def link_conditions(
     moves = transitions.moves
     registers = Registers(frozenset(move.variable for move in moves))
     mapped = {move.test: move.variable for move in moves}
-    calls: list[Call] = []
-    coders = [
-        ConditionCompiler(mapped.get(number, number), members, registers, integers, calls)
-        for number in range(len(conditions))
-    ]
-    for coder, condition in zip(coders, conditions, strict=True):
+    instructions, calls = list[Instruction](), list[Call]()
+    code, reads = list[Range](), list[RegisterSet]()
+    for number, condition in enumerate(conditions):
+        coder = ConditionCompiler(
+            mapped.get(number, number), members, registers, integers, calls, instructions
+        )
+        begin = len(instructions)
         if condition is not None:
             coder.add(condition)
-    reads = [frozenset(coder.reads) for coder in coders]
+        code.append((begin, len(instructions)))
+        reads.append(frozenset(coder.reads))
     steps = registers.steps(len(conditions))
     live = live_registers(moves, transitions.states, steps, reads, transitions.kept(reads))
-    instructions, step_ranges = _steps_of_moves(moves, steps, reads, live)
-    codes = [coder.code for coder in coders]
-    code_ranges = _append_code(instructions, codes)
+    of_moves = [
+        useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
+    ]
+    step_ranges = tuple(_append_steps(instructions, of_moves))
     return LinkedConditions(
         instructions=np.array(instructions, np.int64).reshape(-1, 5),
-        steps=tuple(step_ranges),
-        code=tuple(code_ranges),
+        steps=step_ranges,
+        code=tuple(code),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
-        depth=max(map(len, codes)),
+        depth=max(end - begin for begin, end in code),
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
         calls=tuple(calls),
@@ -199,39 +200,13 @@ def link_conditions(
     )
 
 
-def _append_code(
-    instructions: list[tuple[int, ...]], codes: Sequence[Sequence[Instruction]]
-) -> list[Range]:
-    """Append codes, one after the other; where each of them is."""
-    ranges = []
-    for code in codes:
-        begin = len(instructions)
-        instructions += [_moved(instruction, begin) for instruction in code]
-        ranges.append((begin, len(instructions)))
-    return ranges
-
-
-def _moved(instruction: Instruction, distance: int) -> tuple[int, ...]:
-    """The instruction in code that begins `distance` further on: jumps go to absolute places."""
-    operation, a, b, c = instruction
-    jumps = operation in JUMPS
-    return operation, a + distance if jumps else a, b, c, 0
-
-
-def _steps_of_moves(
-    moves: Sequence[Move],
-    steps: Sequence[tuple[Step, ...]],
-    reads: Sequence[RegisterSet],
-    live: Sequence[RegisterSet],
-) -> tuple[list[tuple[int, ...]], list[Range]]:
-    """The useful steps of each move; moves with the same ones share them."""
-    all_steps: list[tuple[int, ...]] = []
+def _append_steps(
+    instructions: list[Instruction], of_moves: Sequence[tuple[Step, ...]]
+) -> Iterator[Range]:
+    """Append the steps of each move; where they are. Moves with the same ones share them."""
     known: dict[tuple[Step, ...], Range] = {}
-    ranges = []
-    for move in moves:
-        useful = useful_steps(steps[move.variable], reads[move.test] | live[move.target])
-        if useful not in known:
-            known[useful] = (len(all_steps), len(all_steps) + len(useful))
-            all_steps += useful
-        ranges.append(known[useful])
-    return all_steps, ranges
+    for steps in of_moves:
+        if steps not in known:
+            known[steps] = (len(instructions), len(instructions) + len(steps))
+            instructions += steps
+        yield known[steps]
