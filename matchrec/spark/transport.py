@@ -12,6 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -31,22 +32,12 @@ from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.types import crossing_schema, decode_columns, microseconds
+from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
-ARROW_TYPES: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(),
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
+UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
+    *("string", "binary", "date", "timestamp")
 }
 """Types that cross unaltered, beside decimals and intervals."""
 
@@ -280,13 +271,13 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     return frozenset(places)
 
 
+@cache  # a stream asks batch after batch
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
     """The Arrow type of a type that crosses unaltered, or None for one that does not."""
-    if isinstance(type_, spark_types.DecimalType):
-        return pa.decimal128(type_.precision, type_.scale)
-    if isinstance(type_, spark_types.DayTimeIntervalType):
-        return pa.duration("us")
-    return ARROW_TYPES.get(type_.simpleString())
+    sized = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
+    if not sized and type_.simpleString() not in UNALTERED:
+        return None
+    return arrow_schema(struct_of({"": type_})).field(0).type
 
 
 def encoded_value(name: str, type_: spark_types.DataType) -> str:

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested
+from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested, type_named
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
@@ -45,29 +45,15 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.spark import wire
 
-INTEGER_BITS: dict[type[spark.DataType], int] = {
-    spark.ByteType: 8,
-    spark.ShortType: 16,
-    spark.IntegerType: 32,
-    spark.LongType: 64,
-}
-
 NESTED: dict[type[spark.DataType], Family] = {
     spark.ArrayType: Family.ARRAY,
     spark.MapType: Family.MAP,
     spark.StructType: Family.STRUCT,
 }
 
-FAMILIES: dict[type[spark.DataType], Family] = {
-    spark.BooleanType: Family.BOOLEAN,
-    spark.FloatType: Family.FLOATING,
-    spark.DoubleType: Family.FLOATING,
-    spark.DateType: Family.DATE,
-    spark.TimestampType: Family.TIMESTAMP,
-    spark.TimestampNTZType: Family.TIMESTAMP_NTZ,
+INTERVALS: dict[type[spark.DataType], Family] = {
     spark.DayTimeIntervalType: Family.INTERVAL,
     spark.YearMonthIntervalType: Family.MONTHS,
-    spark.BinaryType: Family.BINARY,
 }
 
 
@@ -79,15 +65,11 @@ def value_type(type_: spark.DataType) -> ValueType:
     name = type_.simpleString()
     if is_nested(type_):
         return nested_type(type_)
-    if type(type_) in INTEGER_BITS:
-        return ValueType(Family.INTEGER, name, INTEGER_BITS[type(type_)])
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
-    if isinstance(type_, spark.StringType):
-        return ValueType(Family.STRING if name == "string" else Family.OTHER, name)
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
-    return ValueType(FAMILIES.get(type(type_), Family.OTHER), name)
+    return type_named(name.upper()) or ValueType(INTERVALS.get(type(type_), Family.OTHER), name)
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
@@ -136,7 +118,7 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
     """The type of Spark's `sum` over a number."""
     if isinstance(type_, spark.DecimalType):
         return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
-    if type(type_) in INTEGER_BITS:
+    if isinstance(type_, spark.IntegralType):
         return spark.LongType()
     return spark.DoubleType()
 

@@ -14,7 +14,7 @@ import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -57,23 +57,13 @@ from matchrec.spark.types import OrderTimes
 from matchrec.spark.worker.arrays import to_bytes
 from matchrec.spark.worker.matching import QueryWorker
 
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.state import GroupState
+
 KnownOfBucket = tuple[ColumnMap, Mapping[str, KnownVersion]]
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
 FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
-
-
-class GroupState(Protocol):
-    """What is used of PySpark's GroupState."""
-
-    @property
-    def exists(self) -> bool: ...
-    @property
-    def get(self) -> tuple[Any, ...]: ...
-    def update(self, newValue: tuple[Any, ...]) -> None: ...  # noqa: N803
-    def remove(self) -> None: ...
-    def setTimeoutTimestamp(self, timestampMs: int) -> None: ...  # noqa: N802, N803
-    def getCurrentWatermarkMs(self) -> int: ...  # noqa: N802
 
 
 def wake(group: GroupState, time: int, watermark: int) -> None:
