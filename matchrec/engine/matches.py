@@ -145,7 +145,7 @@ class Numbering:
 
 
 class FailureKind(Enum):
-    """Why a search cannot go on."""
+    """Why a search cannot go on, or what is read of its matches does not come out."""
 
     SKIP_TO_NO_ROW = "AFTER MATCH SKIP TO a variable that has no row in the match"
     SKIP_TO_FIRST_ROW = "AFTER MATCH SKIP TO the first row of the match"
@@ -160,26 +160,24 @@ class FailureKind(Enum):
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
     NO_ROOM = "the search of a partition needs more memory than there is"
     NO_ROOM_FOR_MATCHES = "a search that builds all matches needs more memory than there is"
+    SUM_TOO_LARGE = "a sum of a measure is too large for its type"
+    TOTAL_TOO_LARGE = "an aggregate over all matches is too large for its type"
+    ROW_TOO_LARGE = "a row of the result is larger than a batch may be"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
-    """A search ended by its rows.
+    """A search, or what is read of its matches, ended by its rows.
 
-    partition: index of the partition. row: row position, of the match's starting row for SKIP, of
-    the candidate row for a condition. detail: the variable to skip to, or the variable defined, or
-    how many steps there may be, or the mebibytes that are needed. reason: of a function that has no
-    result, in Spark's terms.
+    row: row position, of the match's starting row for SKIP, of the candidate row for a condition,
+    of the row up to which a sum is. detail: the variable to skip to, or the variable defined, or
+    how many steps there may be, or the mebibytes that are needed, or the type that cannot hold a
+    sum. reason: of a function that has no result, in Spark's terms; or an aggregate over all
+    matches, as one writes it.
     """
 
-    def __init__(
-        self, kind: FailureKind, partition: int, row: int, detail: str, reason: str = ""
-    ) -> None:
-        super().__init__(kind, partition, row, detail, reason)
-        self.kind = kind
-        self.partition = partition
-        self.row = row
-        self.detail = detail
-        self.reason = reason
+    def __init__(self, kind: FailureKind, row: int, detail: str | int, reason: str = "") -> None:
+        super().__init__(kind, row, detail, reason)
+        self.kind, self.row, self.detail, self.reason = kind, row, detail, reason
 
 
 VariableArray = npt.NDArray[np.signedinteger[Any]]

@@ -45,7 +45,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 found = vectors.holds(condition.expression, rows_asked(rows, condition))
             except RowFailure as failure:
-                raise run_failure(failure, partitions, condition) from failure
+                kind = FAILURES[failure.status]
+                raise RunFailure(kind, failure.row, condition.variable) from failure
             word, bit = divmod(condition.bit, 64)
             rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 
@@ -79,11 +80,3 @@ def rows_asked(satisfied: WordArray, condition: NearbyCondition) -> BoolArray:
     if bit is None:
         return np.ones(len(satisfied), np.bool_)
     return np.asarray(satisfied[:, bit // 64] & np.uint64(1 << bit % 64) != 0)
-
-
-def run_failure(
-    failure: RowFailure, partitions: Partitions, condition: NearbyCondition
-) -> RunFailure:
-    """A failure as that of a search."""
-    partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-    return RunFailure(FAILURES[failure.status], partition, failure.row, condition.variable)

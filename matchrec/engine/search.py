@@ -204,11 +204,9 @@ class KernelSearch(ABC):
         if memory.has_room(size):
             with suppress(MemoryError):
                 return make(shape, dtype)
-        partition, row = self.progress.partition, self.progress.start
-        detail = str(size >> 20)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
         kind = FailureKind.NO_ROOM_FOR_MATCHES if builds_all else FailureKind.NO_ROOM
-        raise RunFailure(kind, max(int(partition), 0), int(row), detail)
+        raise RunFailure(kind, int(self.progress.start), size >> 20)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -271,7 +269,7 @@ class KernelSearch(ABC):
         detail = task.after_match.variable or ""
         if status in CONDITION_FAILURES:
             detail = task.variables[self.rules.program[progress.choice, layout.TEST]]
-        partition, row = progress.partition, progress.row
+        row = progress.row
         if kind is FailureKind.TOO_MANY_STEPS:
             row, detail = progress.start, str(task.max_steps)
         reason = ""
@@ -281,7 +279,7 @@ class KernelSearch(ABC):
             reason = str(error)
             if isinstance(error, AnsiError):
                 kind = FailureKind.FUNCTION_FAILED_UNDER_ANSI
-        raise RunFailure(kind, int(partition), int(row), detail, reason)
+        raise RunFailure(kind, int(row), detail, reason)
 
     def finish(self) -> None:
         """Move the frontier; add what has been counted, if anyone asks, of live runs the most."""

@@ -137,8 +137,7 @@ def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
 def target_failure(skip: Skip, matches: Matches, match: int, target: int) -> RunFailure:
     """The failure of a match that skips to no row, or to its own first one."""
     kind = FailureKind.STAGE_MISSED if target == NO_ROW else FailureKind.STAGE_IS_FIRST
-    row = int(matches.start[match])
-    return RunFailure(kind, int(matches.partition[match]), row, skip.variable or "")
+    return RunFailure(kind, int(matches.start[match]), skip.variable or "")
 
 
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:

@@ -16,32 +16,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from matchrec.engine.matches import Matches
+from matchrec.engine.matches import FailureKind, Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader, look
 from matchrec.plan.expression import Semantics
 
 Values = TypeVar("Values", IntArray, FloatArray)
-
-
-class SumOverflow(Exception):  # noqa: N818 -- the runtime words the error
-    """A sum that its type cannot hold. row: the input row up to which it is."""
-
-    def __init__(self, row: int, type_name: str = "BIGINT") -> None:
-        super().__init__(row, type_name)
-        self.row = row
-        self.type_name = type_name
-
-
-class TotalOverflow(SumOverflow):
-    """An aggregate over all matches of a group that its type cannot hold. asked: as one writes it.
-    row: one of the group.
-    """
-
-    def __init__(self, row: int, type_name: str, asked: str) -> None:
-        super().__init__(row, type_name)
-        self.asked = asked
 
 
 def never_overflows(values: IntArray) -> bool:
@@ -150,12 +131,13 @@ class AggregateReader:
         return sum_values(values, self.counted, self.links)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
-        """int64[k], sums by mapped row. Raises SumOverflow under `ansi`."""
+        """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""
         if ansi and not never_overflows(values):
             low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
             lost = np.flatnonzero(high != low >> 63)
             if len(lost):
-                raise SumOverflow(int(self.counted[lost[0]]))
+                row = int(self.counted[lost[0]])
+                raise RunFailure(FailureKind.SUM_TOO_LARGE, row, "BIGINT")
         return sum_values(values, self.counted, self.links)
 
     def decimal_sums(self, words: IntArray) -> IntArray:

@@ -151,8 +151,6 @@ def test_what_the_worker_computes_is_what_the_reference_says(
                 satisfy_nearby(partitions, (own,))
             failure = raised.value
             assert failures[failure.row] == failure.kind.name
-            assert partitions.starts[failure.partition] <= failure.row
-            assert failure.row < partitions.starts[failure.partition + 1]
             return
         satisfied = satisfy_nearby(partitions, (own,)).satisfied
     copies = copies_of(partitions.rows, LARGE)  # in blocks of their own size

@@ -196,7 +196,8 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
         partitions = query.satisfied(rows).partitions(task.variables)
         chunks = list(search(engine, task, partitions))
     except RunFailure as failure:
-        return failure.kind.name, failure.partition, failure.row
+        partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
+        return failure.kind.name, partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
 
 

@@ -98,10 +98,12 @@ def run_engine(engine: Engine, query: SelectionQuery, rows: WindowedRows) -> Out
 
 
 def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
+    partitions = rows.partitions(task.variables)
     try:
-        chunks = list(search(engine, task, rows.partitions(task.variables)))
+        chunks = list(search(engine, task, partitions))
     except RunFailure as failure:
-        return failure.kind.name, failure.partition, failure.row
+        partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
+        return failure.kind.name, partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, task.variables)]
 
 

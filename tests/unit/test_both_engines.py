@@ -24,7 +24,7 @@ ONE = replace(
     excluded=np.array([False]),
     rows=np.array([4]),
 )
-FAILED = RunFailure(FailureKind.OVERFLOW, 0, 4, "A")
+FAILED = RunFailure(FailureKind.OVERFLOW, 4, "A")
 
 
 def test_the_same() -> None:

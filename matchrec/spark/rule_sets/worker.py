@@ -235,7 +235,7 @@ class RuleOutput:
     def batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
-        """Raises SumOverflow. rows: that come out for the matches."""
+        """Raises RunFailure. rows: that come out for the matches."""
         task = self.executable.task
 
         def gatherer(rows: OutputRows) -> Gatherer:

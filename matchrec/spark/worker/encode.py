@@ -345,23 +345,21 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
     crossing = executable.crossing
     for words, places in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
         if len(places) == 2:
-            check_ends(words, starts, *(column(table, wire.column(i)) for i in places))
+            check_ends(words, *(column(table, wire.column(i)) for i in places))
     if crossing.distance is not None and crossing.distance.bits and not executable.ansi:
         check_distance(crossing.distance, starts, column(table, wire.column(crossing.window[0])))
 
 
-def check_ends(words: str, starts: IntArray, order: pa.Array, bound: pa.Array) -> None:
+def check_ends(words: str, order: pa.Array, bound: pa.Array) -> None:
     """Raises RunFailure where the sum of a key and a length is none, or has wrapped around."""
     keys, valid, bounds, known = comparable(order, bound)
-    fail_at(valid & ~(known & (keys <= bounds)), starts, FailureKind.WINDOW_WITHOUT_END, words)
+    fail_at(valid & ~(known & (keys <= bounds)), FailureKind.WINDOW_WITHOUT_END, words)
 
 
-def fail_at(wrong: BoolArray, starts: IntArray, kind: FailureKind, detail: str) -> None:
+def fail_at(wrong: BoolArray, kind: FailureKind, detail: str) -> None:
     """Raises RunFailure of the first of these rows, if there is one."""
     if wrong.any():
-        row = int(np.argmax(wrong))
-        partition = int(np.searchsorted(starts, row, side="right")) - 1
-        raise RunFailure(kind, partition, row, detail)
+        raise RunFailure(kind, int(np.argmax(wrong)), detail)
 
 
 def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
@@ -382,4 +380,4 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
         first = np.repeat(first, np.diff(starts))
         wraps |= (keys > first) & ((keys - first).view(np.uint64) > most)
     variables = " and ".join(window.variables)
-    fail_at(np.asarray(wraps & valid, np.bool_), starts, FailureKind.WINDOW_WRAPS, variables)
+    fail_at(np.asarray(wraps & valid, np.bool_), FailureKind.WINDOW_WRAPS, variables)

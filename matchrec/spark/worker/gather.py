@@ -16,8 +16,9 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
+from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import AggregateReader, SumOverflow, TotalOverflow, never_overflows
+from matchrec.output.aggregates import AggregateReader, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -56,14 +57,6 @@ SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped 
 
 BYTES_A_BATCH = 128 << 20
 MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH  # of a row; Arrow's places in a column have 31 bits
-
-
-class RowTooLarge(Exception):  # noqa: N818 -- the runtime words the error
-    """An output row that is larger than a batch may be. row: the input row. size: in bytes."""
-
-    def __init__(self, row: int, size: int) -> None:
-        super().__init__(row, size)
-        self.row, self.size = row, size
 
 
 def always_fit(values: pa.Array) -> bool:
@@ -165,7 +158,7 @@ class Gatherer:
         """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
 
         events: columns of which each output row, one for each match, has those of all rows of the
-        match besides. None where there are no rows. Raises RowTooLarge.
+        match besides. None where there are no rows. Raises RunFailure.
         """
         matches, rows = self.reader.matches, self.reader.rows
         if not rows.count:
@@ -180,7 +173,8 @@ class Gatherer:
             sizes += self.sizes_of_lists(None, events, Semantics.FINAL)
         largest = int(np.argmax(sizes))
         if sizes[largest] > MOST_BYTES:
-            raise RowTooLarge(int(rows.row[largest]), int(sizes[largest]))
+            row, size = int(rows.row[largest]), int(sizes[largest])
+            raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20)
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         known = {read: self.column(read) for read in narrow}
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
@@ -351,7 +345,7 @@ class Gatherer:
     def total(self, read: ReadTotal) -> pa.Array:
         """An aggregate over all matches of a group, each of which is an output row.
 
-        Raises TotalOverflow where it is too large for its type.
+        Raises RunFailure where it is too large for its type.
         """
         words, task = self.reader.matches.totals, self.executable.task
         assert words is not None
@@ -372,7 +366,7 @@ class Gatherer:
         return self.take_values(read.of.column, np.where(absent, -1, value[:, totals.ROW]))
 
     def added(self, read: ReadTotal, total: Total, words: IntArray, absent: BoolArray) -> pa.Array:
-        """A count or a sum over all matches, NULL where `absent`. Raises TotalOverflow."""
+        """A count or a sum over all matches, NULL where `absent`. Raises RunFailure."""
         numbers, roughly = np.ascontiguousarray(words[:, :2]), doubles_of(words[:, 2])
         if total.floats or read.asked.is_double:
             doubles, lost = self.as_doubles(total, numbers, roughly)
@@ -416,19 +410,21 @@ class Gatherer:
         return summed(summed(kind)) if total.inside == "sum" else summed(kind)
 
     def refuse_lost(self, read: ReadTotal, lost: BoolArray, type_name: str) -> None:
-        """Raises TotalOverflow for the first group of which a number is too large."""
+        """Raises RunFailure for the first group of which a number is too large."""
         if lost.any():
-            row = self.reader.rows.row[int(np.flatnonzero(lost)[0])]
+            row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
             columns = [show_column(one) for one in self.executable.crossing.columns]
-            raise TotalOverflow(int(row), type_name, show_read(read, columns))
+            asked = show_read(read, columns)
+            raise RunFailure(FailureKind.TOTAL_TOO_LARGE, row, type_name, asked)
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
-        """The least or greatest count or sum of a match. Raises SumOverflow."""
+        """The least or greatest count or sum of a match. Raises RunFailure."""
         if floats:
             return arrow_of(doubles_of(words[:, 0]), absent)
         lost = np.flatnonzero((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent)
         if len(lost):
-            raise SumOverflow(int(self.reader.rows.row[lost[0]]))
+            row = int(self.reader.rows.row[lost[0]])
+            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, "BIGINT")
         return arrow_of(words[:, 0], absent)
 
     def name_variables(self, variables: IntArray) -> pa.Array:
@@ -490,8 +486,8 @@ class Aggregation:
             return decimals(words, absent, total)
         lost = too_large(words, at(self.float_sums(), index), kind.scale) & ~absent
         if self.ansi and lost.any():
-            last = int(index[np.flatnonzero(lost)[0]])
-            raise SumOverflow(int(self.aggregates.rows[last]), f"DECIMAL(38, {kind.scale})")
+            row = int(self.aggregates.rows[index[np.flatnonzero(lost)[0]]])
+            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, f"DECIMAL(38, {kind.scale})")
         return decimals(words, absent | lost, total)
 
     def float_sums(self) -> FloatArray:

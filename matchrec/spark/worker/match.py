@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -36,17 +37,16 @@ from matchrec.errors.run.failures import (
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.aggregates import SumOverflow, TotalOverflow
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import check_windows, partitions_of, value_at
-from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, RowTooLarge, chain_matches
+from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, chain_matches
 
-# The message of what has ended a search, and the field that is the detail of the failure.
-WORDING = {
+# The message of what has ended a search, and the fields that are the detail and the reason.
+WORDING: Mapping[FailureKind, tuple[Any, ...]] = {
     FailureKind.SKIP_TO_NO_ROW: (skip_to_no_row, "variable"),
     FailureKind.SKIP_TO_FIRST_ROW: (skip_to_first_row, "variable"),
     FailureKind.STAGE_MISSED: (stage_missed, "stage"),
@@ -58,40 +58,29 @@ WORDING = {
     FailureKind.TOO_MANY_STEPS: (too_many_steps, "limit"),
     FailureKind.NO_ROOM: (no_room_for_search, "mebibytes"),
     FailureKind.NO_ROOM_FOR_MATCHES: (no_room_for_matches, "mebibytes"),
-}
-OF_FUNCTIONS = {
-    FailureKind.FUNCTION_FAILED: function_failed,
-    FailureKind.FUNCTION_FAILED_UNDER_ANSI: function_failed_under_ansi,
+    FailureKind.FUNCTION_FAILED: (function_failed, "variable", "reason"),
+    FailureKind.FUNCTION_FAILED_UNDER_ANSI: (function_failed_under_ansi, "variable", "reason"),
+    FailureKind.SUM_TOO_LARGE: (sum_too_large, "type_name"),
+    FailureKind.TOTAL_TOO_LARGE: (total_too_large, "type_name", "asked"),
+    FailureKind.ROW_TOO_LARGE: (partial(row_too_large, limit=MOST_BYTES >> 20), "mebibytes"),
 }
 
 
 def run_error(failure: RunFailure, place: RowPlace) -> MatchRecognizeError:
     """The error of a search that its rows have ended."""
-    if failure.kind in OF_FUNCTIONS:
-        message = OF_FUNCTIONS[failure.kind]
-        return message(variable=failure.detail, reason=failure.reason, place=place)
-    message, field = WORDING[failure.kind]
-    return message(place=place, **{field: failure.detail})
+    message, *fields = WORDING[failure.kind]
+    told = dict(zip(fields, (failure.detail, failure.reason), strict=False))
+    found: MatchRecognizeError = message(place=place, **told)
+    return found
 
 
 @contextmanager
 def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
-    """Raises MatchRecognizeError with the place of the row where a search or a sum fails inside."""
+    """Raises MatchRecognizeError with the place of the row at which RunFailure is raised inside."""
     try:
         yield
     except RunFailure as failure:
         raise run_error(failure, place(failure.row)) from failure
-    except TotalOverflow as overflow:
-        where = place(overflow.row)
-        raise total_too_large(
-            type_name=overflow.type_name, asked=overflow.asked, place=where
-        ) from overflow
-    except SumOverflow as overflow:
-        raise sum_too_large(type_name=overflow.type_name, place=place(overflow.row)) from overflow
-    except RowTooLarge as large:
-        raise row_too_large(
-            mebibytes=large.size >> 20, limit=MOST_BYTES >> 20, place=place(large.row)
-        ) from large
 
 
 def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
@@ -138,7 +127,7 @@ class BatchMaker(Protocol):
     def batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows, /
     ) -> Iterator[pa.RecordBatch]:
-        """Batches for matches. rows: that come out for them. Raises SumOverflow."""
+        """Batches for matches. rows: that come out for them. Raises RunFailure."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +213,7 @@ class Worker:
     def output_of(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
-        """The batches of rows, if there are any. Raises SumOverflow."""
+        """The batches of rows, if there are any. Raises RunFailure."""
         if self.output is not None:
             yield from self.output.batches(table, partitions, matches, rows)
             return

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from matchrec.engine.matches import Matches
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.output.aggregates import AggregateReader, SumOverflow
+from matchrec.output.aggregates import AggregateReader
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
@@ -111,7 +111,7 @@ def test_aggregates() -> None:
 def test_an_integer_sum_that_overflows_names_its_row() -> None:
     values = np.full(ROWS, 2**62)
     read = AggregateReader(reader(ONE_ROW), None, np.ones(ROWS, np.bool_))
-    with pytest.raises(SumOverflow) as caught:
+    with pytest.raises(RunFailure) as caught:
         read.integer_sums(values, ansi=True)
     assert caught.value.row == 2
     assert read.integer_sums(values, ansi=False)[0] == 2**62
