@@ -114,11 +114,6 @@ class RunColumns:
         columns = self.integers if kind is Kind.INTEGER else self.floats
         return columns.setdefault(column, len(columns))
 
-    @property
-    def ranks(self) -> frozenset[int]:
-        """The indices of those integer columns that hold ranks."""
-        return frozenset(self.integers[column] for column in self.ranked)
-
 
 @dataclass(frozen=True)
 class Typer(ABC):
