@@ -385,6 +385,21 @@ def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Sca
     return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
 
 
+def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnReference]) -> Scalar:
+    """The expression with every column changed, those inside of aggregates too."""
+
+    def changed(reference: Reference) -> Reference:
+        match reference:
+            case ColumnReference():
+                return change(reference)
+            case Aggregate():
+                return with_terms(reference, lambda term: with_columns(term, change))
+            case _:
+                return reference
+
+    return with_references(scalar, changed)
+
+
 def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Scalar:
     """The expression with every operation changed, operands first, inside of aggregates too."""
     if isinstance(scalar, Operation):

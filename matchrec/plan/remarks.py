@@ -24,21 +24,18 @@ from matchrec.errors.warnings import (
 )
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
-    Aggregate,
     ColumnReference,
     End,
     Navigation,
     Operation,
     Piece,
-    Reference,
     Scalar,
     amount_of,
     conjuncts,
     is_null,
     render,
     subexpressions,
-    with_references,
-    with_terms,
+    with_columns,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
@@ -89,7 +86,7 @@ def comparison(
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
         operator = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
-        written = "x" if plan.staging else show_scalar(with_references(others[0], plainly))
+        written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
         yield compared_with_null(operator, written, operation.span)
 
 
@@ -121,15 +118,9 @@ def plain(reference: ColumnReference) -> str:
     return name if name.isascii() and name.isidentifier() else reference.argument
 
 
-def plainly(reference: Reference) -> Reference:
-    """A reference whose columns are written plainly."""
-    match reference:
-        case ColumnReference():
-            return replace(reference, argument=plain(reference))
-        case Aggregate():
-            return with_terms(reference, lambda term: with_references(term, plainly))
-        case _:
-            return reference
+def plainly(reference: ColumnReference) -> ColumnReference:
+    """A column that is written plainly."""
+    return replace(reference, argument=plain(reference))
 
 
 def is_false(one: Operation) -> bool:

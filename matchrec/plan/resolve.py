@@ -14,18 +14,15 @@ from functools import cached_property
 from matchrec.errors.sql.expression import changing_measure, doubtful_column
 from matchrec.plan.clauses import Measure, RowExpression
 from matchrec.plan.expression import (
-    Aggregate,
     ColumnReference,
     Operation,
     Piece,
-    Reference,
     Scalar,
     subexpressions,
-    with_references,
-    with_terms,
+    with_columns,
     written_operations,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted
 
 
@@ -83,20 +80,14 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     doubtful = CURRENT_VALUES & {name.upper() for name in columns.names}
     if doubtful:
         refuse_doubtful(plan, doubtful)
+    resolved = with_expressions(plan, lambda scalar, _: resolve_scalar(scalar, columns))
     return replace(
-        plan,
+        resolved,
         partition_by=tuple(resolve_row(part, columns) for part in plan.partition_by),
         equal=tuple(resolve_row(part, columns) for part in plan.equal),
         order_by=tuple(
             replace(item, expression=resolve_row(item.expression, columns))
             for item in plan.order_by
-        ),
-        measures=tuple(
-            replace(one, value=resolve_scalar(one.value, columns)) for one in plan.measures
-        ),
-        definitions=tuple(
-            replace(definition, condition=resolve_scalar(definition.condition, columns))
-            for definition in plan.definitions
         ),
     )
 
@@ -187,16 +178,10 @@ def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
 def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
     """The expression with the arguments of its references written in their one way."""
 
-    def resolve_reference(reference: Reference) -> Reference:
-        match reference:
-            case ColumnReference(names=names):
-                name = columns.find(names)
-                if name is None:
-                    return reference
-                return replace(reference, argument=quoted(name), names=(name,))
-            case Aggregate():
-                return with_terms(reference, lambda term: resolve_scalar(term, columns))
-            case _:
-                return reference
+    def resolved(reference: ColumnReference) -> ColumnReference:
+        name = columns.find(reference.names)
+        if name is None:
+            return reference
+        return replace(reference, argument=quoted(name), names=(name,))
 
-    return with_references(scalar, resolve_reference)
+    return with_columns(scalar, resolved)

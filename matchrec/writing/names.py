@@ -94,19 +94,14 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
                 reference, navigation=replace(navigation, variable=name(navigation.variable))
             )
         case Aggregate():
-            inside = with_inner_references(reference, lambda one: of_variable(one, name))
+            inside = with_terms(
+                reference, lambda term: with_references(term, lambda one: of_variable(one, name))
+            )
             if inside.variable is None:
                 return inside
             return replace(inside, variable=name(inside.variable))
         case MatchValue():
             return reference
-
-
-def with_inner_references(
-    aggregate: Aggregate, change: Callable[[Reference], Reference]
-) -> Aggregate:
-    """The aggregate with every reference of its arguments, condition and ordering changed."""
-    return with_terms(aggregate, lambda term: with_references(term, change))
 
 
 def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:

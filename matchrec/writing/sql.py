@@ -20,10 +20,10 @@ from matchrec.plan import expression
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
-from matchrec.plan.show import show_reference
+from matchrec.plan.show import show_scalar
 from matchrec.source import Source, Span
 from matchrec.writing.forms import reads_whole_rows, starts_one, variables_read
-from matchrec.writing.names import WORD, column, renamed, tidy, with_inner_references
+from matchrec.writing.names import WORD, column, renamed, tidy
 from matchrec.writing.stages import as_clause, pattern_with_absences
 
 START = Span(0, 1)
@@ -200,15 +200,9 @@ def _list(keyword: str, items: Iterator[str]) -> str:
 
 
 def _scalar(scalar: expression.Scalar) -> str:
-    return expression.render(scalar, lambda one: show_reference(_tidy(one)))
+    return show_scalar(expression.with_columns(scalar, _tidy))
 
 
-def _tidy(reference: expression.Reference) -> expression.Reference:
-    """The reference with no more quotes than it needs, those inside of an aggregate too."""
-    match reference:
-        case expression.ColumnReference():
-            return replace(reference, argument=tidy(reference.argument))
-        case expression.Aggregate():
-            return with_inner_references(reference, _tidy)
-        case _:
-            return reference
+def _tidy(reference: expression.ColumnReference) -> expression.ColumnReference:
+    """The column with no more quotes than it needs."""
+    return replace(reference, argument=tidy(reference.argument))

@@ -51,7 +51,8 @@ from matchrec.plan.expression import (
     joined,
     literal,
     number_term,
-    with_references,
+    with_columns,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import named
@@ -122,8 +123,10 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
             raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
-        arguments = tuple(_of_stage(argument, stage) for argument in aggregate.arguments)
-        return replace(aggregate, variable=stage, arguments=arguments)
+        return with_terms(
+            replace(aggregate, variable=stage),
+            lambda term: with_columns(term, lambda one: _of_row(one, stage)),
+        )
     counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
     found = names.get(counted.replace("`", "")) or names.get(counted.upper())
     if aggregate.function != "count" or found is None:
@@ -131,15 +134,9 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
     return replace(aggregate, variable=found, arguments=())
 
 
-def _of_stage(term: Scalar, stage: str) -> Scalar:
-    """An argument whose columns are those of a stage's events."""
-
-    def read(reference: Reference) -> Reference:
-        if not isinstance(reference, ColumnReference):
-            return reference
-        return replace(reference, navigation=replace(reference.navigation, variable=stage))
-
-    return with_references(term, read)
+def _of_row(column: ColumnReference, name: str) -> ColumnReference:
+    """The column of a row of a stage, or of a test."""
+    return replace(column, navigation=replace(column.navigation, variable=name))
 
 
 def _text(term: Scalar) -> str:
@@ -149,13 +146,9 @@ def _text(term: Scalar) -> str:
 
 def with_candidate(scalar: Scalar, test: str) -> Scalar:
     """The condition of a test, which reads the candidate by its name."""
-    return with_references(scalar, lambda one: _named(one, test))
-
-
-def _named(reference: Reference, test: str) -> Reference:
-    if not isinstance(reference, ColumnReference) or reference.navigation.variable != _CANDIDATE:
-        return reference
-    return replace(reference, navigation=replace(reference.navigation, variable=test))
+    return with_columns(
+        scalar, lambda one: _of_row(one, test) if one.navigation.variable == _CANDIDATE else one
+    )
 
 
 def too_far(order: RowExpression, window: str) -> Operation:
