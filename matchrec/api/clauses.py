@@ -18,8 +18,9 @@ from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql.window import window_asked_about
 from matchrec.errors.streams import another_clause_over_a_stream
 from matchrec.frontends.sql import locate
+from matchrec.frontends.sql.locate import QueryNode
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import QueryNode, Site
+from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.text import parameter_name
 from matchrec.source import Source, Span, counted

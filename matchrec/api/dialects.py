@@ -30,8 +30,8 @@ from matchrec.errors.warnings import other_in_product
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
 from matchrec.frontends.lexing import tokens as lexing
 from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.nodes import MatchRecognize, QueryNode
+from matchrec.frontends.sql.locate import QueryNode, parse
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.shortcuts import once
 from matchrec.source import Origin, Source
 from matchrec.spark.errors.users_terms import InUsersTerms

@@ -16,8 +16,12 @@ from matchrec.errors.kinds import shown, shown_in
 from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.frontends.sql.locate import fill_frames, named_parameters, places_of_parameters
-from matchrec.frontends.sql.nodes import QueryNode
+from matchrec.frontends.sql.locate import (
+    QueryNode,
+    fill_frames,
+    named_parameters,
+    places_of_parameters,
+)
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name

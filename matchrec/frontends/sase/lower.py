@@ -25,7 +25,6 @@ from matchrec.frontends.sase.expressions import (
 from matchrec.frontends.sase.nodes import (
     Attribute,
     Component,
-    EventWindow,
     Expression,
     Index,
     SaseQuery,
@@ -101,7 +100,7 @@ def lower(
         order_by=tuple(SortItem(key_expression(text)) for text in order_by),
         measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
-        within_rows=within.events if isinstance(within, EventWindow) else None,
+        within_rows=within if isinstance(within, int) else None,
         subsets=tuple(subsets(components)),
         definitions=definitions,
         selection=SELECTION[query.strategy],

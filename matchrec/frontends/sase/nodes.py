@@ -137,14 +137,6 @@ class WhereNode:
 
 
 @dataclass(frozen=True, slots=True)
-class EventWindow:
-    """WITHIN so many events."""
-
-    events: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class ReturnItem:
     """An output column; name_span: of the name, or of the expression that gives the name."""
 
@@ -164,7 +156,7 @@ class SaseQuery:
     components: tuple[Component, ...]
     sequence_span: Span
     where: WhereNode | None = None
-    window: RowExpression | EventWindow | None = None
+    window: RowExpression | int | None = None
     items: tuple[ReturnItem, ...] = ()
     first_matches: FirstMatches | None = None
 

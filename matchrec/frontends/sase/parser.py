@@ -23,7 +23,6 @@ from matchrec.frontends.sase.expressions import attribute_read
 from matchrec.frontends.sase.nodes import (
     Component,
     EventType,
-    EventWindow,
     Expression,
     ListedComponent,
     Name,
@@ -187,8 +186,8 @@ def strategy_named(written: str, span: Span) -> Strategy:
 CALENDAR = ("MONTH", "YEAR")
 
 
-def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
-    """The window of an interval of SQL, or of one or more numbers, each with its unit."""
+def _window(tree: Expression, text: str) -> RowExpression | int:
+    """The window of an interval of SQL, or of numbers, each with its unit; or how many events."""
     span = span_of(tree)
     if tree.data == "interval":
         return RowExpression(text[span.start : span.end], span, amount=amount_of_literal(tree))
@@ -205,7 +204,7 @@ def _window(tree: Expression, text: str) -> RowExpression | EventWindow:
             raise errors.too_many_events(number.span, limit=MOST)
         if events == 0:
             raise errors.not_a_number_of_events(number.span, number=number.text)
-        return EventWindow(events, span)
+        return events
     words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
     return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 

@@ -24,7 +24,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Block, FrameHole, QueryNode, Site, view_name
+from matchrec.frontends.sql.nodes import Site, view_name
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -53,7 +53,34 @@ from matchrec.plan.text import (
 from matchrec.source import Origin, Source, Span
 
 if TYPE_CHECKING:
-    from matchrec.frontends.sql.pattern_windows import FoundWindow, ReadBlock
+    from matchrec.frontends.sql.pattern_windows import Block, FoundWindow
+
+
+@dataclass(frozen=True, slots=True)
+class FrameHole:
+    """`{name}`, where a DataFrame of that name was passed."""
+
+    view: View
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNode:
+    """sites: in the order of evaluation. frames: outside clauses, left to right.
+
+    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
+    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
+    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
+    pattern windows.
+    """
+
+    source: Source
+    sites: tuple[Site, ...] = ()
+    frames: tuple[FrameHole, ...] = ()
+    markers: tuple[Span, ...] = ()
+    keeps_text: bool = False
+    blocks: tuple[Block, ...] = ()
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
@@ -92,7 +119,7 @@ def parse(
         if not clauses and not windows:
             _refuse_without_parenthesis(tokens)
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
-        read: tuple[ReadBlock, ...] = ()
+        read: tuple[Block, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
 
@@ -189,7 +216,7 @@ def _frames(
 
 
 def _all_sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[ReadBlock]
+    tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[Block]
 ) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
     withs = find_with_clauses(tokens)
@@ -200,7 +227,7 @@ def _all_sites(
         while found and found[0].whole.end <= block.rows.end:
             sites.append(_numbered(found.popleft(), len(sites)))
         sites.extend(block.sites(len(sites), withs))
-        blocks.append(block.block(len(sites) - 1))
+        blocks.append(replace(block, last=len(sites) - 1))
     sites.extend(_numbered(site, number) for number, site in enumerate(found, len(sites)))
     return tuple(sites), tuple(blocks)
 
@@ -340,11 +367,11 @@ def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     """`SELECT * FROM` in the place of a SELECT with windows, for its rows."""
     text = query.source.text
     block = _block_of(query, site)
-    yield written_into(text[end : block.select.start], "")
-    head = text[block.select.start : block.select.end].rstrip()
+    yield written_into(text[end : block.head.start], "")
+    head = text[block.head.start : block.head.end].rstrip()
     blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
     yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
-    between = text[block.select.start + len(head) : site.relation.start]
+    between = text[block.head.start + len(head) : site.relation.start]
     yield between
 
 
@@ -382,7 +409,7 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
-            for place, text in (*block.edits, *((star, columns) for star in block.stars)):
+            for place, text in (*block.edits(), *((star, columns) for star in block.stars)):
                 yield place, (Replacement(text, place.end - place.start),)
     for site in query.sites:
         if site.window is None and site.index < before:

@@ -14,7 +14,7 @@ from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.pattern import Parameter, RowPattern
 from matchrec.plan.text import View
-from matchrec.source import Source, Span
+from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class MatchRecognize:
         return tuple(window for window in self.windows if window.is_gap)
 
 
-# A query that holds clauses and row pattern windows: its text, and what stands where in it.
+# Where a clause or a row pattern window stands in its query, and what the window has beside it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,33 +200,6 @@ def view_name(index: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameHole:
-    """`{name}`, where a DataFrame of that name was passed."""
-
-    view: View
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class QueryNode:
-    """sites: in the order of evaluation. frames: outside clauses, left to right.
-
-    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
-    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
-    keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
-    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
-    pattern windows.
-    """
-
-    source: Source
-    sites: tuple[Site, ...] = ()
-    frames: tuple[FrameHole, ...] = ()
-    markers: tuple[Span, ...] = ()
-    keeps_text: bool = False
-    blocks: tuple[Block, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class FrameEnd:
     """`AND ... FOLLOWING`: how many rows the frame has after its first one; None: all of them."""
 
@@ -259,22 +232,3 @@ class RowPatternWindow:
 
     calls: tuple[WindowCall, ...]
     before: View | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A SELECT with row pattern windows, and what stands in it once they are evaluated.
-
-    view: the rows of its last window. last: the index of that window's site. select: from SELECT up
-    to FROM. rows: FROM's relation with its WHERE. alias: of the relation. edits: text in the place
-    of other text. stars: where all columns are asked for. columns: those of the input, once known.
-    """
-
-    view: View
-    last: int
-    select: Span
-    rows: Span
-    alias: str | None
-    edits: tuple[tuple[Span, str], ...]
-    stars: tuple[Span, ...]
-    columns: tuple[str, ...] = ()

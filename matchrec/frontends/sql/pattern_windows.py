@@ -19,7 +19,6 @@ from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_r
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
 from matchrec.frontends.sql.nodes import (
-    Block,
     ExpressionText,
     MatchRecognize,
     RowPatternWindow,
@@ -453,22 +452,35 @@ def _qualifies(tokens: TokenSequence, index: int, alias: str | None) -> bool:
 
 
 @dataclass(frozen=True)
-class ReadBlock:
-    """A SELECT with its row pattern windows."""
+class Block:
+    """A SELECT with its row pattern windows, and what stands in it once they are evaluated.
+
+    alias: the name that qualifies the columns of its rows. stars: where all columns are asked for.
+    last: the index of the last window's site. columns: those of the input, once known.
+    """
 
     tokens: TokenSequence
     select: Select
     windows: tuple[ReadWindow, ...]
-
-    @property
-    def alias(self) -> str | None:
-        """The name that qualifies the columns of its rows."""
-        return read_relation(self.tokens, *self.select.relation).name
+    alias: str | None
+    stars: tuple[Span, ...]
+    last: int = 0
+    columns: tuple[str, ...] = ()
 
     @property
     def rows(self) -> Span:
         """The relation and its WHERE."""
         return self.tokens.span(self.select.relation[0], self.select.rows_end)
+
+    @property
+    def head(self) -> Span:
+        """From SELECT up to FROM."""
+        return self.tokens.span(self.select.select, self.select.from_)
+
+    @property
+    def view(self) -> View:
+        """The rows of its last window."""
+        return View(view_name(self.last))
 
     def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
@@ -491,18 +503,6 @@ class ReadBlock:
                 RowPatternWindow(tuple(columns.values()), before),
             )
 
-    def block(self, last: int) -> Block:
-        """What the query becomes once the windows are evaluated, the last of which is `last`."""
-        return Block(
-            View(view_name(last)),
-            last,
-            self.tokens.span(self.select.select, self.select.from_),
-            self.rows,
-            self.alias,
-            tuple(self.edits()),
-            tuple(find_stars(self.tokens, self.select, self.alias)),
-        )
-
     def edits(self) -> Iterator[Edit]:
         """Columns in the place of calls, each with the name of a measure if it has no other, and
         windows without their patterns, where something else may name them.
@@ -521,7 +521,7 @@ class ReadBlock:
 
 def read_blocks(
     tokens: TokenSequence, windows: Sequence[FoundWindow], clauses: Sequence[Cut]
-) -> tuple[ReadBlock, ...]:
+) -> tuple[Block, ...]:
     """The SELECTs of a query with row pattern windows, inner ones before those around them."""
     grouped: dict[int, list[FoundWindow]] = defaultdict(list)
     for window in windows:
@@ -536,7 +536,7 @@ def read_blocks(
     return tuple(sorted(blocks, key=lambda block: block.rows.end))
 
 
-def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBlock:
+def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
     taken: dict[str, tuple[str, int]] = {}
     found = []
     for number, window in enumerate(windows, 1):
@@ -545,7 +545,9 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> ReadBl
         called = [(call, _called(tokens, call, read, label)) for call in window.calls]
         calls = tuple((call, _unlike(known, taken)) for call, known in called)
         found.append(replace(read, calls=calls))
-    return ReadBlock(tokens, windows[0].select, tuple(found))
+    select = windows[0].select
+    alias = read_relation(tokens, *select.relation).name
+    return Block(tokens, select, tuple(found), alias, tuple(find_stars(tokens, select, alias)))
 
 
 def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.locate import (
+    QueryNode,
     fill_frames,
     markers_of_outer,
     outer,
@@ -20,7 +21,6 @@ from matchrec.frontends.sql.locate import (
     select_from,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.text import Template, View
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql.locate import outer, parse, rows_of, select_from
+from matchrec.frontends.sql.locate import QueryNode, outer, parse, rows_of, select_from
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.frontends.sql.nodes import QueryNode
 from matchrec.plan.expression import render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show
