@@ -236,12 +236,18 @@ class Joined:
     @cached_property
     def places(self) -> DataFrame:
         """Where matches lie, and how many do there. A match without a row lies nowhere."""
+        placed = self.placed(self.found).where("__low IS NOT NULL")
+        return placed.groupBy(*placed.columns).agg(expr("count(*) AS __count"))
+
+    def placed(self, rows: DataFrame, further: Sequence[str] = ()) -> DataFrame:
+        """Rows of keys, first and last place, and some further columns: keys, low and high place,
+        and the further columns.
+        """
         keys = [f"__key_{i}" for i in range(len(self.labels.names))]
-        named = self.found.toDF(*keys, "__first", "__last")
-        ends = ("least(__first, __last) AS __low", "greatest(__first, __last) AS __high")
+        named = rows.toDF(*keys, "__first", "__last", *further)
         alike = named.selectExpr(*columns_in_one_form(named.schema.fields))
-        placed = alike.selectExpr(*keys, *ends).where("__low IS NOT NULL")
-        return placed.groupBy(*keys, "__low", "__high").agg(expr("count(*) AS __count"))
+        ends = "least(__first, __last) AS __low", "greatest(__first, __last) AS __high"
+        return alike.selectExpr(*keys, *ends, *further)
 
     def backtest(self) -> Backtest:
         """Both tables."""
@@ -290,22 +296,15 @@ class Joined:
         found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
         if self.attempts is None:
             return found
-        remaining = "coalesce(remaining, 0L)" if self.attempts.selects else "remaining"
-        keys = [f"__key_{i}" for i in range(len(labels.names))]
-        named = self.attempts.rows.toDF(*keys, "__first", "__last", *NOTED)
-        rows = named.selectExpr(*columns_in_one_form(named.schema.fields)).selectExpr(
-            *keys,
-            "least(__first, __last) AS __low",
-            "greatest(__first, __last) AS __high",
-            f"{remaining} AS remaining",
-            *NOTED[1:],
-        )
+        rows = self.placed(self.attempts.rows, NOTED)
+        if self.attempts.selects:
+            rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
         attempt = (
             "struct(m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts)"
         )
         best = expr(f"min({attempt}) FILTER (WHERE m.remaining IS NOT NULL) AS best")
         near = incidents.join(rows.alias("m"), over).groupBy(*spans).agg(best, expr("TRUE AS rows"))
-        known = rows.selectExpr(*keys[: len(labels.keys)], "TRUE AS known").distinct()
+        known = rows.selectExpr(*rows.columns[: len(labels.keys)], "TRUE AS known").distinct()
         return [*found, ("a", near), ("k", known)]
 
     def of_attempts(self, is_hit: str) -> list[str]:

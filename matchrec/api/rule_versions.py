@@ -199,16 +199,12 @@ def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
     for name in COLUMNS:
         if name not in fields:
             raise rules_column_missing(name=name, known=table.columns)
-    for name in ("rule", "text"):
-        if not isinstance(fields[name], StringType | NullType):
-            raise rules_column_of_type(
-                name=name, given=fields[name].simpleString(), wanted="string"
-            )
     beside = fields.setdefault(PARAMETERS, NullType())
-    if not isinstance(beside, StringType | NullType):
-        raise rules_column_of_type(
-            name=PARAMETERS, given=beside.simpleString(), wanted="string: see to_json"
-        )
+    for name in ("rule", "text", PARAMETERS):
+        if not isinstance(fields[name], StringType | NullType):
+            wanted = "string: see to_json" if name == PARAMETERS else "string"
+            given = fields[name].simpleString()
+            raise rules_column_of_type(name=name, given=given, wanted=wanted)
     if not times.is_alike(fields["valid_from"]):
         given = fields["valid_from"].simpleString()
         raise rules_column_of_type(name="valid_from", given=given, wanted=times.type.simpleString())
