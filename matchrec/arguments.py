@@ -206,6 +206,13 @@ def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
     return all(kind(one) for one in given)
 
 
+def by_name(kind: Callable[[object], bool]) -> Callable[[Any], bool]:
+    """Whether something is a dict by texts, of values that are of a kind."""
+    return lambda given: (
+        isinstance(given, dict) and all_of(instance_of(str), given) and all_of(kind, given.values())
+    )
+
+
 def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
     """Whether something is of a kind, or a list or tuple of such."""
     return lambda given: all_of(kind, given if isinstance(given, list | tuple) else (given,))

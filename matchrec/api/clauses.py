@@ -85,26 +85,21 @@ class Clause:
         return self.searched or self.plan
 
 
+@dataclass(eq=False, repr=False)
 class QueryText:
     """A text of Spark SQL on its way to a DataFrame: clause after clause, innermost first.
 
-    unchanged: runs the text as it was passed, where Spark alone reads it.
+    unchanged: runs the text as it was passed, where Spark alone reads it. evaluated: the clauses
+    that have results.
     """
 
     language = None
 
-    def __init__(
-        self,
-        query: QueryNode,
-        runner: Runner,
-        options: Options,
-        unchanged: Callable[[], DataFrame] | None = None,
-    ) -> None:
-        self.query = query
-        self.runner = runner
-        self.options = options
-        self.unchanged = unchanged
-        self.evaluated: list[Evaluated] = []
+    query: QueryNode
+    runner: Runner
+    options: Options
+    unchanged: Callable[[], DataFrame] | None = None
+    evaluated: list[Evaluated] = field(default_factory=list, init=False)
 
     @property
     def is_plain(self) -> bool:

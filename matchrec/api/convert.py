@@ -47,15 +47,7 @@ def convert(  # noqa: PLR0913 -- public signature
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    return conversion(
-        query,
-        read,
-        write,
-        table,
-        order_by=order_by,
-        partition_by=partition_by,
-        type_column=type_column,
-    )
+    return conversion(query, read, write, table, order_by, partition_by, type_column)
 
 
 def conversion(  # noqa: PLR0913 -- the arguments of `convert`
@@ -63,7 +55,6 @@ def conversion(  # noqa: PLR0913 -- the arguments of `convert`
     read: str,
     write: str,
     table: str,
-    *,
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",

@@ -22,6 +22,7 @@ from matchrec.arguments import (
     PatternForm,
     SaseForm,
     all_of,
+    by_name,
     instance_of,
     is_column,
     is_dataframe,
@@ -46,9 +47,8 @@ def is_value(given: object) -> bool:
 
 def are_values(given: object) -> bool:
     """The values of `:name` by name, or those of each `?`."""
-    if isinstance(given, dict):
-        return all_of(instance_of(str), given) and all_of(is_value, given.values())
-    return given is None or (isinstance(given, list) and all_of(is_value, given))
+    listed = isinstance(given, list) and all_of(is_value, given)
+    return given is None or listed or by_name(is_value)(given)
 
 
 def names_row(given: object) -> bool:
@@ -70,11 +70,6 @@ def is_pattern(given: object) -> bool:
     from matchrec.frontends.pattern.builder import Pattern
 
     return isinstance(given, Pattern)
-
-
-def are_options(given: object) -> bool:
-    """Whether they say how a query is run."""
-    return isinstance(given, Options)
 
 
 def take_frame(argument: str, given: Any) -> Any:
@@ -113,7 +108,7 @@ SASE_FORM = one_of(get_args(SaseForm))
 PATTERN_FORM = one_of(get_args(PatternForm))
 OPTIONS = ArgumentKind(
     "Options",
-    are_options,
+    instance_of(Options),
     'write options=matchrec.Options(engine="backtracking"), or leave it out',
     fields=tuple(FIELDS),
 ).or_none()
@@ -136,7 +131,7 @@ TABLE = ArgumentKind(
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
     "a dict of values by the names of the PARTITION BY columns",
-    lambda given: isinstance(given, dict) and all_of(instance_of(str), given),
+    by_name(lambda _: True),
     'write partition={"name": value}',
 ).or_none()
 ROW = ArgumentKind(
@@ -164,18 +159,9 @@ NAMES = ArgumentKind(
     ),
     'write {argument}=("first", "last")',
 )
-
-
-def are_aggregates(given: object) -> bool:
-    """Whether they are texts by the names of columns."""
-    if not isinstance(given, dict) or not given:
-        return False
-    return all_of(instance_of(str), (*given, *given.values()))
-
-
 AGGREGATES = ArgumentKind(
     "a dict of aggregates by the names of columns",
-    are_aggregates,
+    lambda given: by_name(instance_of(str))(given) and len(given) > 0,
     '{argument}={"matches": "count(*)"}',
 )
 GROUPED_BY = one_of(get_args(GroupedBy))

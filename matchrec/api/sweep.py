@@ -15,7 +15,7 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, expr, markers, relation_of
 from matchrec.api.remarks import remarks_on, warn
 from matchrec.api.signatures import ARGUMENTS
-from matchrec.arguments import ArgumentKind, DialectName, checked
+from matchrec.arguments import ArgumentKind, DialectName, by_name, checked
 from matchrec.charts.sweep import Sweep
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -36,14 +36,10 @@ MOST_POINTS = 1000
 Grid = Mapping[str, Sequence[Any]]
 
 
-def is_grid(given: object) -> bool:
+def is_grid(given: Any) -> bool:
     """Whether it is some values by the names of markers."""
-    return (
-        isinstance(given, dict)
-        and bool(given)
-        and all(isinstance(name, str) and name.isidentifier() for name in given)
-        and all(isinstance(one, list | tuple | range) and len(one) > 0 for one in given.values())
-    )
+    lists = by_name(lambda one: isinstance(one, list | tuple | range) and len(one) > 0)
+    return lists(given) and len(given) > 0 and all(map(str.isidentifier, given))
 
 
 GRID = ArgumentKind(
