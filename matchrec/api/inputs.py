@@ -208,12 +208,10 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
 def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
     relations = {site.relation.start for site in query.sites}
-    for frame in query.frames:
-        if frame.span.start in relations and not is_dataframe(frames[frame.view.name]):
-            name = frame.view.name
-            raise errors.no_table(frame.span, name=name, value=shown(frames[name])).located(
-                query.source
-            )
+    for name, span in query.frames:
+        if span.start in relations and not is_dataframe(frames[name]):
+            error = errors.no_table(span, name=name, value=shown(frames[name]))
+            raise error.located(query.source)
 
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:

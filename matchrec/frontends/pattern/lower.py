@@ -237,9 +237,9 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     if skip.stage is not None:
         call = "skip_to_first" if skip.to is SkipTo.FIRST else "skip_to_last"
         checks.skip_target(stages, skip.stage, call)
-    written = Written.of(stages)
-    with shown_in(written.source, PATTERN_CALLS):
-        tests = TestDefinitions(query, written)
+    source, places = conditions_as_text(stages)
+    with shown_in(source, PATTERN_CALLS):
+        tests = TestDefinitions(query, places)
         steps = tests.steps(stages)
         window = checks.whole_window(stages)
         plan = MatchPlan(
@@ -262,7 +262,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             ),
         )
         check(plan)
-        return plan, written.source
+        return plan, source
 
 
 def skip_of(skip: AfterMatch) -> Skip | None:
@@ -279,21 +279,14 @@ def measures(query: PatternQuery) -> tuple[Measure, ...]:
     return tuple(match_measures(query.order[0], names, query.columns))
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """All conditions as one text, and where each of them stands."""
-
-    source: Source
-    places: dict[int, int]
-
-    @staticmethod
-    def of(stages: tuple[tree.Stage, ...]) -> Written:
-        pieces, places, length = [], {}, 0
-        for label, condition in written_conditions(stages):
-            places[id(condition)] = length + len(label) + 2
-            pieces.append(f"{label}: {condition.expression}\n")
-            length += len(pieces[-1])
-        return Written(Source("".join(pieces)), places)
+def conditions_as_text(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
+    """All conditions as one text, and where each of them, by its id, stands."""
+    pieces, places, length = [], {}, 0
+    for label, condition in written_conditions(stages):
+        places[id(condition)] = length + len(label) + 2
+        pieces.append(f"{label}: {condition.expression}\n")
+        length += len(pieces[-1])
+    return Source("".join(pieces)), places
 
 
 def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
@@ -309,10 +302,13 @@ def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tr
 
 @dataclass
 class TestDefinitions:
-    """The definitions of all tests so far, by name; near: windows between neighbours, by test."""
+    """The definitions of all tests so far, by name.
+
+    places: of conditions in their text, by id. near: windows between neighbours, by test.
+    """
 
     query: PatternQuery
-    written: Written
+    places: dict[int, int]
     definitions: dict[str, Definition] = field(default_factory=dict)
     near: dict[str, Duration] = field(default_factory=dict)
 
@@ -377,7 +373,7 @@ class TestDefinitions:
 
     def test(self, test: tree.Test) -> Scalar:
         """A condition as an expression."""
-        tokens = read_tokens(test.expression, self.query.dialect, self.written.places[id(test)])
+        tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
         parsed = parse_scalar(tokens, self.scope)
         return refuse_other_rows(parsed, self.stage_names)
 

@@ -57,16 +57,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameHole:
-    """`{name}`, where a DataFrame of that name was passed."""
-
-    view: View
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class QueryNode:
-    """sites: in the order of evaluation. frames: outside clauses, left to right.
+    """sites: in the order of evaluation. frames: each `{name}` outside of clauses for which a
+    DataFrame was passed, and where it stands, left to right.
 
     markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
     `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
@@ -77,7 +70,7 @@ class QueryNode:
 
     source: Source
     sites: tuple[Site, ...] = ()
-    frames: tuple[FrameHole, ...] = ()
+    frames: tuple[tuple[str, Span], ...] = ()
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
     blocks: tuple[Block, ...] = ()
@@ -204,13 +197,13 @@ def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
 
 def _frames(
     tokens: TokenSequence, names: Collection[str], inside: Sequence[Span], strict: bool
-) -> Iterator[FrameHole]:
+) -> Iterator[tuple[str, Span]]:
     """The frames outside clauses; with `strict`, each must have been passed."""
     for name, span in find_frames(tokens.sqlglot):
         if any(clause.holds(span) for clause in inside):
             continue
         if name in names:
-            yield FrameHole(View(name), span)
+            yield name, span
         elif strict:
             raise errors.unknown_frame(span, name=name, frames=names)
 
@@ -414,8 +407,8 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     for site in query.sites:
         if site.window is None and site.index < before:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
-    for frame in query.frames:
-        yield frame.span, (View(frame.view.name, frame.span.end - frame.span.start),)
+    for name, span in query.frames:
+        yield span, (View(name, span.end - span.start),)
 
 
 def _block_of(query: QueryNode, site: Site) -> Block:

@@ -84,7 +84,7 @@ def laid_out(template: Template) -> str:
 def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, laid_out(outer(query))
     assert len(around) == len(given_text)
-    holes = [one.whole for one in query.sites] + [one.span for one in query.frames]
+    holes = [one.whole for one in query.sites] + [span for _, span in query.frames]
     for place, character in enumerate(given_text):
         if not any(hole.start <= place < hole.end for hole in holes):
             assert around[place] == character
@@ -102,7 +102,7 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     for site in query.sites:
         rows = laid_out(rows_of(query, site))
         inside = [one.whole for one in query.sites if site.relation.holds(one.whole)]
-        inside += [one.span for one in query.frames]
+        inside += [span for _, span in query.frames]
         for place in range(site.relation.start, site.relation.end):
             if not any(hole.start <= place < hole.end for hole in inside):
                 assert rows[place] == given_text[place]
