@@ -82,8 +82,7 @@ def failures_told() -> Iterator[None]:
     except Exception as error:
         if not is_of_spark(error):
             raise
-        ours = MatchRecognizeRunError.from_exception(error)
-        fail(str(ours) if ours else refusal_of_spark(error), code_of(error))
+        fail(str(run_error_of(error)), code_of(error))
 
 
 def forget_output() -> None:

@@ -85,7 +85,8 @@ class Table:
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         if self.format == "csv":
-            reader = reader.options(**self.csv_options())
+            between = self.csv.delimiter or delimiter_of(self.first_file())
+            reader = reader.options(header=self.csv.header, inferSchema=True, sep=between)
         with self.named_in_failures():
             frame = reader.load([literal(file) for file in self.files])
             columns = frame.columns
@@ -171,11 +172,6 @@ class Table:
             reason = "it is an array of something else"
             raise errors.no_json(name=self.name, path=str(file), reason=reason)
         return found
-
-    def csv_options(self) -> dict[str, Any]:
-        """Options of Spark's reader."""
-        between = self.csv.delimiter or delimiter_of(self.first_file())
-        return {"header": self.csv.header, "inferSchema": True, "sep": between}
 
     def first_file(self) -> Path:
         """One of the files, to look into."""

@@ -89,8 +89,10 @@ def warm() -> None:
         for query in queries(spark):
             query.collect()
         ask(spark)
+    from matchrec.jit.kept import places
+
     print(f"kernels compiled, or found, in {time.monotonic() - began:.0f} s; they are in")
-    for place in kept_in():
+    for place in places():
         print(f"    {place}")
 
 
@@ -124,10 +126,3 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
     yield matchrec.detect(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
-
-
-def kept_in() -> list[str]:
-    """The folders in which there are kernels."""
-    from matchrec.jit.kept import places
-
-    return [str(place) for place in places()]

@@ -48,15 +48,8 @@ def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern,
         return 0
     if absence.before is None:
         return len(parts)
-    names = set(primary(absence.after, plan) or ())
+    names = {plan.variables[one] for name in absence.after for one in plan.members(name)}
     return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
-
-
-def primary(names: tuple[str, ...] | None, plan: MatchPlan) -> tuple[str, ...] | None:
-    """The primary variables that some names stand for."""
-    if names is None:
-        return None
-    return tuple(plan.variables[member] for name in names for member in sorted(plan.members(name)))
 
 
 def pattern_with_nots(steps: Steps) -> RowPattern:

@@ -410,27 +410,18 @@ def _not_as_command(tokenize: Tokenizer, text: str, start: int) -> list[SqlglotT
     return list(tokenize(f"{before}({text[start:]}"))[1:]
 
 
-def frame_at(tokens: Sequence[SqlglotToken], index: int) -> str | None:
-    """The name in `{name}`, when three tokens from `index` on are written so."""
-    if index + 2 >= len(tokens):
-        return None
-    opening, name, closing = tokens[index : index + 3]
-    is_frame = (
-        opening.token_type is TokenType.L_BRACE
-        and closing.token_type is TokenType.R_BRACE
-        and name.text.isidentifier()
-        and name.start == opening.end + 1
-        and closing.start == name.end + 1
-        and name.end - name.start + 1 == len(name.text)
-    )
-    return name.text if is_frame else None
-
-
 def find_frames(tokens: Sequence[SqlglotToken]) -> Iterator[tuple[str, Span]]:
-    """Every `{name}` in a text: the name, and where it stands."""
-    for index, token in enumerate(tokens):
-        if name := frame_at(tokens, index):
-            yield name, Span(token.start, tokens[index + 2].end + 1)
+    """Every `{name}` in a text, written without blanks: the name, and where it stands."""
+    for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if (
+            opening.token_type is TokenType.L_BRACE
+            and closing.token_type is TokenType.R_BRACE
+            and name.text.isidentifier()
+            and name.start == opening.end + 1
+            and closing.start == name.end + 1
+            and name.end - name.start + 1 == len(name.text)
+        ):
+            yield name.text, Span(opening.start, closing.end + 1)
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:

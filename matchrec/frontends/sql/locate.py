@@ -212,7 +212,7 @@ def _all_sites(
     tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[Block]
 ) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
-    withs = find_with_clauses(tokens)
+    withs = tuple(find_with_clauses(tokens))
     sites: list[Site] = []
     blocks: list[Block] = []
     found = deque(_sites(tokens, clauses, withs))

@@ -254,11 +254,6 @@ class WithClause:
     definitions: tuple[CommonTable, ...]
 
 
-def find_with_clauses(tokens: TokenSequence) -> tuple[WithClause, ...]:
-    """Every WITH of a query, outer ones first."""
-    return tuple(_found(tokens))
-
-
 def find_visible(
     tokens: TokenSequence, clauses: tuple[WithClause, ...], start: int
 ) -> tuple[Span, ...]:
@@ -277,7 +272,8 @@ def find_visible(
     return tuple(spans)
 
 
-def _found(tokens: TokenSequence) -> Iterator[WithClause]:
+def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
+    """Every WITH of a query, outer ones first."""
     for index in range(len(tokens)):
         if tokens.key(index) != "WITH" or tokens.key(index - 1) == ".":
             continue
