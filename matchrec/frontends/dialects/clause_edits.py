@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits, is_option, repeated_variables
-from matchrec.frontends.dialects.products import Nulls, Product
+from matchrec.frontends.dialects.products import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
     alternative_edits,
@@ -30,7 +30,12 @@ from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_toke
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
-from matchrec.frontends.sql.pattern_windows import FoundWindow, clause_of_own, find_pattern_windows
+from matchrec.frontends.sql.pattern_windows import (
+    CallTokens,
+    FoundWindow,
+    clause_of_own,
+    find_pattern_windows,
+)
 from matchrec.frontends.sql.relation import Cut
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.pattern import (
@@ -41,6 +46,7 @@ from matchrec.plan.pattern import (
     show_name,
     top,
     variable_names,
+    walk,
 )
 from matchrec.source import Span
 
@@ -71,6 +77,34 @@ def default_edits(
         starts = (measure.span.start for measure in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
+
+
+def _least_define(
+    tokens: ClauseTokens, clause: MatchRecognize, write: Product, written: Mapping[Span, str]
+) -> Iterator[Edit]:
+    """DEFINE with a variable that every row satisfies, which others than Spark's needs."""
+    spans = (node.span for node in walk(clause.pattern) if isinstance(node, Variable))
+    span = next(filter(None, spans), None)
+    if clause.definitions or write is SPARK or span is None:
+        return
+    token, end = tokens[tokens.index_at[span.start]], tokens[len(tokens) - 1].span.end
+    is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
+    name = token.name if is_quoted else written.get(span)
+    quote = write.quote
+    text = token.text if name is None else f"{quote}{name.replace(quote, quote * 2)}{quote}"
+    truth = "1 = 1" if write.name == "oracle" else "TRUE"
+    yield Edit(Span(end, end), f" DEFINE {text} AS {truth}")
+
+
+def _without_default_selection(
+    tokens: ClauseTokens, clause: MatchRecognize, write: Product
+) -> Iterator[Edit]:
+    """STRICT CONTIGUITY after PATTERN, which others have without these words."""
+    for index in tokens.level(0, len(tokens)) if write is not SPARK else ():
+        is_behind = tokens[index].span.start > clause.pattern_span.end
+        if is_behind and (tokens.key(index), tokens.key(index + 1)) == ("STRICT", "CONTIGUITY"):
+            yield Edit(tokens.span(index, index + 2), "")
+            return
 
 
 def _with_last_moment(within: ExpressionText) -> str:
@@ -320,12 +354,15 @@ def clause_edits(
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
-    place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
+    known, relation = KnownColumns(columns), fragments.relation_name
+    place = Place(read, write, clause, columns=known, quoted=written, relation=relation)
     for part, node in expressions(clause):
         yield from fragments.expression(node.span, place.within(clause, part))
     spans = tuple(node.span for _, node in expressions(clause))
     places = variable_places(clause, written) | reserved_places(clause, write.reserved)
     yield from names_edits(tokens, spans, write.quote, places)
+    yield from _least_define(tokens, clause, write, places)
+    yield from _without_default_selection(tokens, clause, write)
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)
@@ -361,6 +398,14 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Expression
 
 
 # Row pattern windows of a query that is translated: sqlglot does not know them.
+
+_BEFORE_ITEM = frozenset({",", "SELECT", "DISTINCT"})
+_AFTER_ITEM = frozenset({",", "FROM"})
+
+
+def _is_item(tokens: TokenSequence, call: CallTokens) -> bool:
+    """Whether a call is all of an item of SELECT, without a name."""
+    return tokens.key(call.start - 1) in _BEFORE_ITEM and tokens.key(call.end) in _AFTER_ITEM
 
 
 def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
@@ -405,9 +450,14 @@ def window_edits(
     place = Place(fragments.read, fragments.write, clause, columns=known)
     for call in window.calls:
         name = tokens[call.start]
-        if tokens.key(call.over - 1) != ")" and name.kind is TokenKind.QUOTED:
-            quote = fragments.write.quote
-            yield Edit(name.span, f"{quote}{name.text.replace(quote, 2 * quote)}{quote}")
-        elif tokens.key(call.over - 1) == ")":
+        if tokens.key(call.over - 1) != ")":
+            quote = fragments.write.quote if name.kind is TokenKind.QUOTED else ""
+            text = f"{quote}{name.text.replace(quote, 2 * quote)}{quote}" if quote else name.text
+            if quote:
+                yield Edit(name.span, text)
+            if fragments.write is not SPARK and _is_item(tokens, call):
+                end = tokens[call.end - 1].span.end
+                yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
+        else:
             span = tokens.span(call.start, call.over)
             yield from fragments.expression(span, place.within(clause, ClausePart.MEASURES))

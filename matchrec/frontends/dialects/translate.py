@@ -33,6 +33,7 @@ from matchrec.frontends.dialects.fragments import Fragments, tokens_in
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
+from matchrec.frontends.lexing.relations import read_relation
 from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of, words
 from matchrec.frontends.row_pattern import parameter_at, parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
@@ -257,8 +258,8 @@ def _query_edits(
     holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
     yield from replace(fragments, windows=insides).query(tokens.whole, holes)
     for window in windows:
-        own = known.get(window, ClauseKinds()).inputs or {}
-        yield from window_edits(tokens, window, fragments, partial(dict, own))
+        inputs_of = known.get(window, ClauseKinds()).inputs or {}
+        yield from window_edits(tokens, window, fragments, partial(dict, inputs_of))
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
@@ -270,9 +271,9 @@ def _query_edits(
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
-        yield from clause_edits(
-            clause, fragments, inputs if columns is None else partial(dict, columns)
-        )
+        name = read_relation(tokens, tokens.index_at[relation.start], cut.word).name
+        own = replace(fragments, relation_name=name)
+        yield from clause_edits(clause, own, inputs if columns is None else partial(dict, columns))
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

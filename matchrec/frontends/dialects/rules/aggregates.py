@@ -319,6 +319,16 @@ def row_number_in_match(node: exp.Expr, _: Place) -> exp.Expr:
     return called("RUNNING", exp.Count(this=exp.Star()))
 
 
+def counted_rows(node: exp.Expr, place: Place) -> exp.Expr:
+    """`MATCH_ROW_NUMBER()` where there is no such function: `COUNT(*)` up to the row."""
+    if name_of(node) != "MATCH_ROW_NUMBER":
+        return node
+    if node.find_ancestor(exp.AggFunc):
+        raise UnsupportedError("no MATCH_ROW_NUMBER() in an aggregate")
+    count = exp.Count(this=exp.Star())
+    return called("RUNNING", count) if place.is_seen_from_rows else count
+
+
 def quoted_variable(node: exp.Expr, place: Place) -> exp.Expr:
     """A variable as `place` says that it was written."""
     if not isinstance(node, exp.Identifier) or not isinstance(node.parent, exp.Column):

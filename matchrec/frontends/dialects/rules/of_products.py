@@ -10,13 +10,14 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.dialects.rules import oracle, values
+from matchrec.frontends.dialects.rules import oracle, values, written
 from matchrec.frontends.dialects.rules.aggregates import (
     Collection,
     aggregate_of_all_rows,
     arrays,
     arrays_and_nulls,
     count_of_rows,
+    counted_rows,
     final_aggregates,
     known_items,
     lag_and_lead,
@@ -401,6 +402,14 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
+def classifier_of_last_row(node: exp.Expr, _: Place) -> exp.Expr:
+    """`FINAL CLASSIFIER()`, before which Trino has neither FINAL nor RUNNING."""
+    call = node.expressions[0] if name_of(node) in SEMANTICS else None
+    if call is None or name_of(call) != "CLASSIFIER":
+        return node
+    return called(str(name_of(node)), called("LAST", call.copy()))
+
+
 _TRINO: tuple[Rule, ...] = (
     count_of_rows,
     values.text_of_value,
@@ -444,12 +453,28 @@ COMMON: tuple[Rule, ...] = (
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls),
-    "oracle": (oracle.reserved_name, oracle.cast_or_null, qualified_rows, aggregate_of_all_rows),
-    "trino": (qualified_rows, arrays_and_nulls, first_of_later_rows, aggregate_of_all_rows),
-    "bigquery": (arrays_and_nulls,),
-    "flink": (arrays_and_nulls,),
-    "databricks": (running_aggregate,),
+    "snowflake": (counted_rows, lag_and_lead, arrays_and_nulls, values.whole_quotient),
+    "oracle": (
+        oracle.reserved_name,
+        oracle.cast_or_null,
+        written.first_and_last,
+        counted_rows,
+        qualified_rows,
+        aggregate_of_all_rows,
+    ),
+    "trino": (
+        *written.OF_TRINO,
+        counted_rows,
+        qualified_rows,
+        arrays_and_nulls,
+        first_of_later_rows,
+        classifier_of_last_row,
+        aggregate_of_all_rows,
+        values.whole_quotient,
+    ),
+    "bigquery": (written.first_and_last, arrays_and_nulls),
+    "flink": (written.no_pivot, counted_rows, arrays_and_nulls, values.whole_quotient),
+    "databricks": (counted_rows, running_aggregate),
     "spark": (qualified_rows,),
 }
 """What is rewritten of the clause's own expressions for a product."""
@@ -457,4 +482,6 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    return (values.whole_number, *READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))
+    lacking = () if write.has_functions_of_spark else written.OF_SPARK
+    own = (*READS.get(read.name, ()), *COMMON, *lacking, *WRITES.get(write.name, ()))
+    return (values.whole_number, *own)

@@ -83,6 +83,33 @@ def quotient(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
+def whole_quotient(node: exp.Expr, place: Place) -> exp.Expr:
+    """`a DIV b` without its rest: sqlglot divides numbers with a fraction, which round the last
+    digits of a BIGINT, or to 6 digits in Snowflake.
+    """
+    if not isinstance(node, exp.IntDiv):
+        return node
+    dividend, divisor = (_operand(one) for one in (node.this, node.expression))
+    if not isinstance(divisor, exp.Literal) or divisor.name == "0":
+        divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
+    kinds = {place.kind(node.this), place.kind(node.expression)}
+    if kinds == {Domain.INTEGER} and place.write.divides_integers:
+        return place.unlike(_exact_quotient(dividend, divisor))
+    rest = exp.Mod(this=dividend.copy(), expression=divisor.copy())
+    parts = exp.paren(exp.Sub(this=dividend, expression=rest), copy=False)
+    return place.unlike(exp.cast(_exact_quotient(parts, divisor), "bigint"))
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    """An operand that can stand beside another operator."""
+    return exp.paren(node.copy()) if isinstance(node, exp.Binary) else node.copy()
+
+
+def _exact_quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+    """A quotient that sqlglot writes as it is."""
+    return exp.Div(this=dividend, expression=divisor, typed=True, safe=False)
+
+
 def average_of_integers(node: exp.Expr, place: Place) -> exp.Expr:
     """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
     if isinstance(node, exp.Avg) and place.kind(node.this) is Domain.INTEGER:

@@ -54,6 +54,34 @@ TEXTS = [
     ("oracle", "snowflake", "TO_CHAR(x, '990.0')", "TO_CHAR(x, '990.0')"),
     ("flink", "trino", "TIMESTAMPADD(HOUR, 1, x)", "(x + INTERVAL '1' HOUR)"),
     ("spark", "trino", "date_format(x, 'd.MM')", "date_format(CAST(x AS TIMESTAMP), '%e.%m')"),
+    ("spark", "trino", "COUNT(*) DIV 2", "COUNT(*) / 2"),
+    ("spark", "trino", "x DIV 2", "CAST((x - x % 2) / 2 AS BIGINT)"),
+    ("spark", "snowflake", "x DIV 2", "CAST((x - x % 2) / 2 AS BIGINT)"),
+    ("spark", "bigquery", "x DIV 2", "DIV(x, 2)"),
+    (
+        "spark",
+        "trino",
+        "(x + 1) DIV y",
+        "CAST(((x + 1) - (x + 1) % NULLIF(y, 0)) / NULLIF(y, 0) AS BIGINT)",
+    ),
+    ("spark", "trino", "datediff(HOUR, FIRST(x), LAST(x))", "DATE_DIFF('HOUR', FIRST(x), LAST(x))"),
+    ("spark", "snowflake", "datediff(MINUTE, x, y)", "TIMESTAMPDIFF(MINUTE, x, y)"),
+    ("spark", "bigquery", "datediff(SECOND, x, y)", "TIMESTAMP_DIFF(y, x, SECOND)"),
+    ("spark", "trino", "FINAL CLASSIFIER()", "FINAL LAST( CLASSIFIER())"),
+    ("spark", "trino", "MATCH_ROW_NUMBER()", "COUNT(*)"),
+    ("spark", "bigquery", "MATCH_ROW_NUMBER()", "MATCH_ROW_NUMBER()"),
+    ("spark", "trino", "element_at(x, -1)", "element_at(x, -1)"),
+    ("spark", "trino", "substring(x, 0, 2)", "SUBSTR(x, 1, 2)"),
+    ("spark", "trino", "trunc(x, 'MM')", "DATE_TRUNC('MONTH', x)"),
+    ("spark", "trino", "nullifzero(x)", "NULLIF(x, 0)"),
+    ("spark", "bigquery", "isnull(x)", "(x IS NULL)"),
+    ("spark", "trino", "median(x)", "APPROX_PERCENTILE(x, 0.5)"),
+    ("spark", "trino", "listagg(x, '-')", "ARRAY_JOIN(ARRAY_AGG(x), '-')"),
+    ("spark", "trino", "first_value(A.x)", "FIRST(A.x)"),
+    ("spark", "oracle", "last_value(x)", "LAST(x)"),
+    ("spark", "snowflake", "last_value(x)", "last_value(x)"),
+    ("spark", "oracle", "CAST(x AS INT)", "CAST(x AS INT)"),
+    ("spark", "trino", "max(t.x) + A.y", "max(x) + A.y"),
 ]
 
 
@@ -159,6 +187,75 @@ def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
 def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
     with pytest.raises(MatchRecognizeError, match=words):
         measure("spark", write, text)
+
+
+REFUSED = [
+    ("trino", "try_multiply(x, y)", "no arithmetic that is NULL where it fails"),
+    ("flink", "try_mod(x, y)", "no arithmetic that is NULL where it fails"),
+    ("oracle", "exists(x, e -> e > 1)", "no EXISTS of the elements of an array"),
+    ("trino", "transform(x, e -> e + 1)", "no functions over the elements of an array"),
+    ("snowflake", "element_at(x, -1)", "no elements of an array counted from its end"),
+    ("bigquery", "unix_timestamp(x)", "no UNIX_TIMESTAMP: write TIMESTAMPDIFF"),
+    ("trino", "last_value(x) IGNORE NULLS", "no IGNORE NULLS and RESPECT NULLS in the clause"),
+    ("trino", "sum(MATCH_ROW_NUMBER())", "no MATCH_ROW_NUMBER\\(\\) in an aggregate"),
+    ("oracle", "try_cast(x AS INT)", "no TRY_CAST: write CAST"),
+]
+
+
+@pytest.mark.parametrize(("write", "text", "words"), REFUSED)
+def test_what_others_have_not(write: str, text: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        measure("spark", write, text)
+
+
+def test_a_frame_in_a_condition_is_sparks_alone() -> None:
+    frame = "avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A) DEFINE A AS x > {frame})"
+    with pytest.raises(MatchRecognizeError, match="no OVER in the clause"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
+def test_a_pivot_is_refused_where_there_is_none() -> None:
+    query = "SELECT * FROM t PIVOT (max(x) FOR g IN ('a', 'b'))"
+    with pytest.raises(MatchRecognizeError, match="no PIVOT: write an aggregate of CASE"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
+def of_pattern(write: str, pattern: str) -> str:
+    """What follows ORDER BY in a clause with this pattern, for another product."""
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN {pattern})"
+    text = translate_query(query, PRODUCTS["spark"], PRODUCTS[write]).text
+    return " ".join(text[text.index("PATTERN") : -1].split())
+
+
+@pytest.mark.parametrize(
+    ("write", "pattern", "expected"),
+    [
+        ("trino", "(A B)", "PATTERN (A B) DEFINE A AS TRUE"),
+        ("oracle", "(A B)", "PATTERN (A B) DEFINE A AS 1 = 1"),
+        ("trino", "(`a b`)", 'PATTERN ("a b") DEFINE "a b" AS TRUE'),
+        ("trino", "(A B) SUBSET U = (A)", "PATTERN (A B) SUBSET U = (A) DEFINE A AS TRUE"),
+        ("trino", "(A) STRICT CONTIGUITY", "PATTERN (A) DEFINE A AS TRUE"),
+        ("oracle", "(A) DEFINE A AS x > 1", "PATTERN (A) DEFINE A AS x > 1"),
+        (
+            "bigquery",
+            "(A) LONGEST MATCH",
+            "PATTERN (A) DEFINE A AS TRUE OPTIONS (use_longest_match = TRUE)",
+        ),
+    ],
+)
+def test_others_want_a_define(write: str, pattern: str, expected: str) -> None:
+    assert of_pattern(write, pattern) == expected
+
+
+def test_measures_over_a_window_are_named_in_trino() -> None:
+    window = (
+        "(ORDER BY y NULLS LAST MEASURES LAST(x) AS low ROWS BETWEEN CURRENT ROW AND UNBOUNDED"
+        " FOLLOWING PATTERN (A) DEFINE A AS x > 1)"
+    )
+    query = f"SELECT low OVER w, low OVER w AS l FROM t WINDOW w AS {window}"
+    found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
+    assert found == query.replace("low OVER w,", "low OVER w AS low,")
 
 
 @pytest.mark.parametrize("write", ["oracle", "trino"])

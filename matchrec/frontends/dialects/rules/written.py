@@ -1,0 +1,180 @@
+"""Rules for what Spark's functions are in products that lack them, or that sqlglot writes wrongly.
+
+What has no equivalent is refused here: sqlglot would write a name that the product does not know,
+or leave an argument out.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from matchrec.frontends.dialects.rules.place import Place, Rule, called, function_name, plain_call
+from matchrec.plan.pattern import variable_names
+
+_WITHOUT_ERRORS = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeNegate)
+_UNITS_OF_TRUNC = {
+    "MM": "MONTH",
+    "MON": "MONTH",
+    "YY": "YEAR",
+    "YYYY": "YEAR",
+    "Q": "QUARTER",
+    "DD": "DAY",
+}
+
+
+def unknown_calls(node: exp.Expr, place: Place) -> exp.Expr:
+    """Refuses functions that no product but Spark has."""
+    if isinstance(node, _WITHOUT_ERRORS) or function_name(node) == "TRY_MOD":
+        raise UnsupportedError("no arithmetic that is NULL where it fails")
+    if isinstance(node, exp.Exists) and node.expression:
+        raise UnsupportedError("no EXISTS of the elements of an array")
+    if isinstance(node, exp.StrToUnix):
+        raise UnsupportedError("no UNIX_TIMESTAMP: write TIMESTAMPDIFF(SECOND, a, b) between times")
+    if isinstance(node, exp.Window) and place.clause is not None:
+        raise UnsupportedError("no OVER in the clause: make it a column of the table before it")
+    return node
+
+
+def unqualified_column(node: exp.Expr, place: Place) -> exp.Expr:
+    """`t.x` for a column of the clause's rows, which others know by no name there."""
+    if not isinstance(node, exp.Column) or place.clause is None or place.relation is None:
+        return node
+    first = next((part for part in ("catalog", "db", "table") if node.args.get(part)), None)
+    if first is None:
+        return node
+    name, clause = node.args[first].name.upper(), place.clause
+    variables = {*variable_names(clause.pattern), *(subset.name for subset in clause.subsets)}
+    if name != place.relation.upper() or name in variables:
+        return node
+    column = node.copy()
+    column.set(first, None)
+    return place.unlike(column)
+
+
+def tests_of_null(node: exp.Expr, _: Place) -> exp.Expr:
+    """`NULLIFZERO(x)`, `ZEROIFNULL(x)`, `ISNULL(x)` and `ISNOTNULL(x)` in words of SQL."""
+    name = function_name(node)
+    value, zero = next(iter(node.expressions), None), exp.Literal.number(0)
+    if value is None or len(node.expressions) != 1:
+        return node
+    match name:
+        case "NULLIFZERO":
+            return exp.Nullif(this=value.copy(), expression=zero)
+        case "ZEROIFNULL":
+            return exp.func("COALESCE", value.copy(), zero)
+        case "ISNULL":
+            return exp.paren(exp.Is(this=value.copy(), expression=exp.null()))
+        case "ISNOTNULL":
+            return exp.paren(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())))
+    return node
+
+
+def elapsed_units(node: exp.Expr, place: Place) -> exp.Expr:
+    """`DATEDIFF(HOUR, a, b)`, which sqlglot counts between the days of the two times."""
+    unit = node.args.get("unit") if isinstance(node, exp.DateDiff) else None
+    if unit is None or not place.read.has_functions_of_spark:
+        return node
+    later, earlier = (
+        one.this if isinstance(one, exp.TsOrDsToDate) else one
+        for one in (node.this, node.expression)
+    )
+    unit = exp.var(unit.name.upper())
+    return exp.TimestampDiff(this=later.copy(), expression=earlier.copy(), unit=unit)
+
+
+def last_elements(node: exp.Expr, place: Place) -> exp.Expr:
+    """`ELEMENT_AT(x, -1)` counts from the end, which brackets do not."""
+    index = node.expressions[0] if isinstance(node, exp.Bracket) and node.expressions else None
+    if not isinstance(index, exp.Neg):
+        return node
+    if place.write.name != "trino":
+        raise UnsupportedError("no elements of an array counted from its end")
+    return plain_call("ELEMENT_AT", node.this, index)
+
+
+def unit_of_trunc(node: exp.Expr, place: Place) -> exp.Expr:
+    """`TRUNC(d, 'MM')`: other products know the unit by its whole name."""
+    unit = node.args.get("unit") if isinstance(node, exp.DateTrunc) else None
+    name = _UNITS_OF_TRUNC.get(unit.name.upper()) if unit is not None else None
+    if name is not None and place.read.has_functions_of_spark and place.write.name != "oracle":
+        node.set("unit", exp.Literal.string(name))
+    return node
+
+
+def no_pivot(node: exp.Expr, _: Place) -> exp.Expr:
+    """Refuses PIVOT and UNPIVOT, which sqlglot would leave out."""
+    if isinstance(node, exp.Pivot):
+        raise UnsupportedError("no PIVOT: write an aggregate of CASE for each column")
+    return node
+
+
+def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a match are `FIRST(x)` and `LAST(x)`."""
+    if place.clause is None:
+        return node
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        raise UnsupportedError("no IGNORE NULLS and RESPECT NULLS in the clause")
+    if not isinstance(node, exp.FirstValue | exp.LastValue):
+        return node
+    if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls):
+        return node
+    return called("FIRST" if isinstance(node, exp.FirstValue) else "LAST", node.this.copy())
+
+
+# Rules of Trino.
+
+
+def first_character(node: exp.Expr, _: Place) -> exp.Expr:
+    """`SUBSTRING(x, 0, n)` begins with the first character, and is the empty text in Trino."""
+    start = node.args.get("start") if isinstance(node, exp.Substring) else None
+    if isinstance(start, exp.Literal) and start.name == "0":
+        node.set("start", exp.Literal.number(1))
+    return node
+
+
+def no_lambda(node: exp.Expr, place: Place) -> exp.Expr:
+    """Refuses functions over elements in a clause, where Trino has them not yet."""
+    if isinstance(node, exp.Lambda) and place.clause is not None:
+        raise UnsupportedError("no functions over the elements of an array in the clause")
+    return node
+
+
+def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
+    """`LISTAGG(x, y)`, which Trino has with an order only, and not in a clause."""
+    if not isinstance(node, exp.GroupConcat) or isinstance(node.parent, exp.WithinGroup):
+        return node
+    if isinstance(node.this, exp.Order | exp.Distinct):
+        return node
+    place.remark("of NULLs alone the text is empty in Trino, and NULL in Spark SQL")
+    separator = node.args.get("separator") or exp.Literal.string("")
+    return plain_call(
+        "ARRAY_JOIN", exp.Anonymous(this="ARRAY_AGG", expressions=[node.this]), separator
+    )
+
+
+def approximate_median(node: exp.Expr, _: Place) -> exp.Expr:
+    """`MEDIAN(x)`, which Trino approximates."""
+    if not isinstance(node, exp.Median):
+        return node
+    return exp.ApproxQuantile(this=node.this.copy(), quantile=exp.Literal.number("0.5"))
+
+
+OF_SPARK: tuple[Rule, ...] = (
+    unqualified_column,
+    unknown_calls,
+    tests_of_null,
+    elapsed_units,
+    last_elements,
+    unit_of_trunc,
+)
+"""For every product that has not the functions of Spark."""
+
+OF_TRINO: tuple[Rule, ...] = (
+    no_pivot,
+    no_lambda,
+    first_character,
+    joined_texts,
+    first_and_last,
+    approximate_median,
+)
