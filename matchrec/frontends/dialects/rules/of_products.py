@@ -237,6 +237,7 @@ _BIGQUERY: tuple[Rule, ...] = (
     row_number_in_match,
     named_parameter,
     in_array,
+    values.safe_quotient,
     values.added_time,
     values.text_of_value,
     values.crossed_boundaries,

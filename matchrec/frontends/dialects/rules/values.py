@@ -83,6 +83,15 @@ def quotient(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
+def safe_quotient(node: exp.Expr, place: Place) -> exp.Expr:
+    """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
+    if not isinstance(node, exp.SafeDivide) or not place.write.has_functions_of_spark:
+        return node
+    dividend, divisor = (_operand(one) for one in (node.this, node.expression))
+    divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
+    return exp.paren(_exact_quotient(dividend, divisor), copy=False)
+
+
 def whole_quotient(node: exp.Expr, place: Place) -> exp.Expr:
     """`a DIV b` without its rest: sqlglot divides numbers with a fraction, which round the last
     digits of a BIGINT, or to 6 digits in Snowflake.

@@ -9,7 +9,14 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.place import Place, Rule, called, function_name, plain_call
+from matchrec.frontends.dialects.rules.place import (
+    Domain,
+    Place,
+    Rule,
+    called,
+    function_name,
+    plain_call,
+)
 from matchrec.plan.pattern import variable_names
 
 _WITHOUT_ERRORS = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeNegate)
@@ -25,7 +32,11 @@ _UNITS_OF_TRUNC = {
 
 def unknown_calls(node: exp.Expr, place: Place) -> exp.Expr:
     """Refuses functions that no product but Spark has."""
-    if isinstance(node, _WITHOUT_ERRORS) or function_name(node) == "TRY_MOD":
+    if isinstance(node, _WITHOUT_ERRORS) or function_name(node) in (
+        "TRY_MOD",
+        "TRY_SUM",
+        "TRY_AVG",
+    ):
         raise UnsupportedError("no arithmetic that is NULL where it fails")
     if isinstance(node, exp.Exists) and node.expression:
         raise UnsupportedError("no EXISTS of the elements of an array")
@@ -146,11 +157,28 @@ def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     if isinstance(node.this, exp.Order | exp.Distinct):
         return node
-    place.remark("of NULLs alone the text is empty in Trino, and NULL in Spark SQL")
+    if place.read.name != "snowflake":
+        place.remark(f"of NULLs alone the text is empty in Trino, and NULL in {place.read.title}")
     separator = node.args.get("separator") or exp.Literal.string("")
     return plain_call(
         "ARRAY_JOIN", exp.Anonymous(this="ARRAY_AGG", expressions=[node.this]), separator
     )
+
+
+def unknown_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
+    """Refuses aggregates that Trino has not, and of different values, not in a clause."""
+    if isinstance(node, exp.Mode):
+        raise UnsupportedError("no MODE: count the values with GROUP BY")
+    if isinstance(node, exp.ArrayUniqueAgg) and place.clause is not None:
+        raise UnsupportedError("no DISTINCT: write ARRAY_DISTINCT(ARRAY_AGG(x))")
+    return node
+
+
+def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+    """`AVG` of decimals, which is rounded to their digits in Trino."""
+    if isinstance(node, exp.Avg) and place.kind(node.this) is Domain.DECIMAL:
+        place.remark(f"AVG of decimals has their digits in Trino, and more in {place.read.title}")
+    return node
 
 
 def approximate_median(node: exp.Expr, _: Place) -> exp.Expr:
@@ -173,6 +201,8 @@ OF_SPARK: tuple[Rule, ...] = (
 OF_TRINO: tuple[Rule, ...] = (
     no_pivot,
     no_lambda,
+    unknown_aggregates,
+    average_of_decimals,
     first_character,
     joined_texts,
     first_and_last,

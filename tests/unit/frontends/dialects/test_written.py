@@ -81,6 +81,7 @@ TEXTS = [
     ("spark", "oracle", "last_value(x)", "LAST(x)"),
     ("spark", "snowflake", "last_value(x)", "last_value(x)"),
     ("spark", "oracle", "CAST(x AS INT)", "CAST(x AS INT)"),
+    ("bigquery", "spark", "SAFE_DIVIDE(x, y)", "(x / NULLIF(y, 0))"),
     ("spark", "trino", "max(t.x) + A.y", "max(x) + A.y"),
 ]
 
@@ -123,6 +124,9 @@ NOTED = [
     ("spark", "snowflake", "x RLIKE 'a'", "", "a match of the whole text in Snowflake"),
     ("spark", "snowflake", "regexp_like(x, 'a')", "", "a match of the whole text in Snowflake"),
     ("spark", "trino", "median(x)", "", "Trino approximates it"),
+    ("spark", "trino", "avg(CAST(x AS DECIMAL(9, 2)))", "", "AVG of decimals has their digits"),
+    ("spark", "trino", "listagg(x, '-')", "", "of NULLs alone the text is empty in Trino"),
+    ("snowflake", "trino", "LISTAGG(x, '-')", "", None),
     ("spark", "trino", "percentile(x, 0.5)", "", "Trino approximates it"),
     ("snowflake", "trino", "TIME_SLICE(x, 2, 'DAY')", "", "Spark has no TIME_SLICE"),
     ("snowflake", "trino", "DAYOFWEEK(x)", "", "Sunday is 0 in Snowflake"),
@@ -198,6 +202,9 @@ REFUSED = [
     ("bigquery", "unix_timestamp(x)", "no UNIX_TIMESTAMP: write TIMESTAMPDIFF"),
     ("trino", "last_value(x) IGNORE NULLS", "no IGNORE NULLS and RESPECT NULLS in the clause"),
     ("trino", "sum(MATCH_ROW_NUMBER())", "no MATCH_ROW_NUMBER\\(\\) in an aggregate"),
+    ("trino", "try_sum(x)", "no arithmetic that is NULL where it fails"),
+    ("trino", "mode(x)", "no MODE: count the values"),
+    ("trino", "collect_set(x)", "no DISTINCT: write ARRAY_DISTINCT"),
     ("oracle", "try_cast(x AS INT)", "no TRY_CAST: write CAST"),
 ]
 
