@@ -11,7 +11,7 @@ from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
-from matchrec.frontends.dialects.limits import check_limits, is_option, repeated_variables
+from matchrec.frontends.dialects.limits import check_limits, is_option, lacks, repeated_variables
 from matchrec.frontends.dialects.products import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
@@ -369,9 +369,13 @@ def clause_edits(
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         here = place.within(clause, ClausePart.DEFINE)
-        yield from exclusive_loop_edits(
-            clause, lambda node: fragments.expression_text(node.span, here)
+        edits = tuple(
+            exclusive_loop_edits(clause, lambda node: fragments.expression_text(node.span, here))
         )
+        if edits and lacks("SUBSET", write):
+            what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
+            raise not_in(clause.pattern_span, product=write.title, what=what)
+        yield from edits
     if clause.output is MatchOutput.LONGEST and write.name == "bigquery":
         yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))

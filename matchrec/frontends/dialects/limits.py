@@ -59,6 +59,11 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     yield from noted.values()
 
 
+def lacks(feature: str, write: Product) -> bool:
+    """Whether a product does not have a part of the clause."""
+    return table()[feature].is_refused_for(write)
+
+
 def as_condition(clause: MatchRecognize) -> str:
     """What each variable of a clause with WITHIN has to satisfy in place of that."""
     if rows := clause.window_of_rows:

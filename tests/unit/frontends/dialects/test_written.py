@@ -159,6 +159,18 @@ def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
     assert not to_flink("A B").notes
 
 
+@pytest.mark.parametrize("write", ["snowflake", "bigquery", "databricks"])
+def test_loops_of_flink_need_subset(write: str) -> None:
+    clause = "ORDER BY y PATTERN (A{} B) DEFINE A AS A.x > 1, B AS B.x < 5"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(MatchRecognizeError, match="no SUBSET, without which a greedy loop"):
+        translate_query(query.format("+"), PRODUCTS["flink"], PRODUCTS[write])
+    assert (
+        "(A{2} B)"
+        in translate_query(query.format("{2}"), PRODUCTS["flink"], PRODUCTS["bigquery"]).text
+    )
+
+
 def test_an_option_of_flink_is_reluctant() -> None:
     words = "`?` in Flink SQL is `??`: a row that can be one of what follows is that"
     assert [one.message for one in to_flink("A? B").notes] == [words]
