@@ -39,7 +39,7 @@ from matchrec.frontends.row_pattern import parameter_at, parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import MatchRecognize
+from matchrec.frontends.sql.nodes import MatchRecognize, Site
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Parameter
@@ -159,8 +159,16 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
     if product is SPARK:
         query = parse(text, [name for name, _ in find_frames(tokens.sqlglot)])
         with shown_in(query.source):
-            return [lower(site.clause, stand_ins(site.clause)) for site in query.sites]
+            return [_plan(site) for site in query.sites]
     return []
+
+
+def _plan(site: Site) -> MatchPlan:
+    """The plan of a clause or a window, of which only a window says INITIAL or SEEK."""
+    clause = site.clause
+    if site.window is not None:
+        clause = replace(clause, search=None, search_span=None)
+    return lower(clause, stand_ins(clause))
 
 
 def stand_ins(clause: MatchRecognize) -> dict[str, object]:

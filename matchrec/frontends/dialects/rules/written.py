@@ -121,8 +121,8 @@ def no_pivot(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
-    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a match are `FIRST(x)` and `LAST(x)`."""
-    if place.clause is None:
+    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a clause are `FIRST(x)` and `LAST(x)`."""
+    if place.clause is None or place.clause.frame is not None:
         return node
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         raise UnsupportedError("no IGNORE NULLS and RESPECT NULLS in the clause")

@@ -267,12 +267,24 @@ def test_others_want_a_define(write: str, pattern: str, expected: str) -> None:
     assert of_pattern(write, pattern) == expected
 
 
+@pytest.mark.parametrize("search", ["INITIAL", "SEEK"])
+def test_the_search_of_a_window_stays(search: str) -> None:
+    query = (
+        "SELECT COUNT(*) OVER (ORDER BY y NULLS LAST ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING"
+        f" {search} PATTERN (A) DEFINE A AS x > 1) AS n FROM t"
+    )
+    assert translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text == query
+    clause = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y {search} PATTERN (A) DEFINE A AS x > 1)"
+    with pytest.raises(MatchRecognizeError, match=f"{search} in MATCH_RECOGNIZE"):
+        translate_query(clause, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
 def test_measures_over_a_window_are_named_in_trino() -> None:
     window = (
         "(ORDER BY y NULLS LAST MEASURES LAST(x) AS low ROWS BETWEEN CURRENT ROW AND UNBOUNDED"
         " FOLLOWING PATTERN (A) DEFINE A AS x > 1)"
     )
-    query = f"SELECT low OVER w, low OVER w AS l FROM t WINDOW w AS {window}"
+    query = f"SELECT low OVER w, first_value(x) OVER w AS l FROM t WINDOW w AS {window}"
     found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
     assert found == query.replace("low OVER w,", "low OVER w AS low,")
 
