@@ -217,7 +217,6 @@ REFUSED = [
     ("trino", "try_sum(x)", "no arithmetic that is NULL where it fails"),
     ("trino", "mode(x)", "no MODE: count the values"),
     ("trino", "collect_set(x)", "no DISTINCT: write ARRAY_DISTINCT"),
-    ("oracle", "try_cast(x AS INT)", "no TRY_CAST: write CAST"),
 ]
 
 
