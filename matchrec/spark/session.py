@@ -46,7 +46,7 @@ from matchrec.plan.text import (
 from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
-from matchrec.spark.sail.words import sentence_of
+from matchrec.spark.sail.words import CRASH, sentence_of
 
 try:
     from py4j.protocol import Py4JError
@@ -69,9 +69,6 @@ REFUSALS = (
     UnsupportedOperationException,
 )
 """What is raised for a query text that a session cannot make sense of, some of it by its parser."""
-
-CRASH = "RST_STREAM"
-"""What a client says where a server has broken off one answer, and not where there is none."""
 
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
 """Those of them that are about words of the text."""

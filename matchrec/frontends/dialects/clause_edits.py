@@ -18,6 +18,8 @@ from matchrec.frontends.dialects.spellings import (
     alternative_edits,
     alternative_notes,
     calls_classifier,
+    in_quotes,
+    name_to_quote,
     names_edits,
     option_edits,
     reserved_places,
@@ -88,10 +90,8 @@ def _least_define(
     if clause.definitions or write is SPARK or span is None:
         return
     token, end = tokens[tokens.index_at[span.start]], tokens[len(tokens) - 1].span.end
-    is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
-    name = token.name if is_quoted else written.get(span)
-    quote = write.quote
-    text = token.text if name is None else f"{quote}{name.replace(quote, quote * 2)}{quote}"
+    name = name_to_quote(token, written)
+    text = token.text if name is None else in_quotes(name, write.quote)
     truth = "1 = 1" if write.name == "oracle" else "TRUE"
     yield Edit(Span(end, end), f" DEFINE {text} AS {truth}")
 
@@ -455,9 +455,9 @@ def window_edits(
     for call in window.calls:
         name = tokens[call.start]
         if tokens.key(call.over - 1) != ")":
-            quote = fragments.write.quote if name.kind is TokenKind.QUOTED else ""
-            text = f"{quote}{name.text.replace(quote, 2 * quote)}{quote}" if quote else name.text
-            if quote:
+            text = name.text
+            if name.kind is TokenKind.QUOTED:
+                text = in_quotes(text, fragments.write.quote)
                 yield Edit(name.span, text)
             if fragments.write is not SPARK and _is_item(tokens, call):
                 end = tokens[call.end - 1].span.end

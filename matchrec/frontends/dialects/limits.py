@@ -121,8 +121,9 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
     if clause.partial:
         yield "PARTIAL", clause.partial.span or pattern
+    names = frozenset((*variable_names(clause.pattern), *(one.name for one in clause.subsets)))
     for definition in clause.definitions:
-        yield from _of_condition(definition, clause, product)
+        yield from _of_condition(definition, names - {definition.variable}, product)
     for measure in clause.measures:
         yield from _of_calls(_read(measure.expression), product)
     skip = clause.after_match
@@ -138,16 +139,18 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
 
 
 def _of_condition(
-    definition: DefinitionNode, clause: MatchRecognize, product: Product
+    definition: DefinitionNode, others: frozenset[str], product: Product
 ) -> Iterator[Feature]:
-    """The parts that a condition has: what it calls, and what it reads of the match."""
+    """The parts that a condition has: what it calls, and what it reads of the match.
+
+    others: all variables but its own.
+    """
     tokens = _read(definition.condition)
     yield from _of_calls(tokens, product)
-    names = {*variable_names(clause.pattern), *(subset.name for subset in clause.subsets)}
     for index, token in enumerate(tokens.tokens):
         if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
             yield token.key, token.span
-        elif tokens.key(index + 1) == "." and token.variable in names - {definition.variable}:
+        elif tokens.key(index + 1) == "." and token.variable in others:
             yield "OTHER_VARIABLES", token.span
 
 

@@ -56,6 +56,9 @@ STEPS = re.compile(
 )
 """In which of its steps it has failed, before what has."""
 
+CRASH = "RST_STREAM"
+"""What a client says where a server has broken off one answer, and not where there is none."""
+
 OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
     r"^(?P<n>\w+) values? expected: \[(?P<given>.)": lambda said: (
         f"a function that takes {said['n']} argument{'s' * (said['n'] != 'one')} has "
@@ -70,7 +73,7 @@ OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": lambda said: (
         f"the number {said['n']} is too large"
     ),
-    r"RST_STREAM": lambda _: (
+    CRASH: lambda _: (
         "its analysis fails and does not say why, as it does at some "
         "functions with too few arguments"
     ),

@@ -17,17 +17,10 @@ from matchrec.frontends.dialects.rules.place import (
     function_name,
     plain_call,
 )
+from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.plan.pattern import variable_names
 
 _WITHOUT_ERRORS = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeNegate)
-_UNITS_OF_TRUNC = {
-    "MM": "MONTH",
-    "MON": "MONTH",
-    "YY": "YEAR",
-    "YYYY": "YEAR",
-    "Q": "QUARTER",
-    "DD": "DAY",
-}
 
 
 def unknown_calls(node: exp.Expr, place: Place) -> exp.Expr:
@@ -55,8 +48,9 @@ def unqualified_column(node: exp.Expr, place: Place) -> exp.Expr:
     if first is None:
         return node
     name, clause = node.args[first].name.upper(), place.clause
-    variables = {*variable_names(clause.pattern), *(subset.name for subset in clause.subsets)}
-    if name != place.relation.upper() or name in variables:
+    if name != place.relation.upper():
+        return node
+    if name in variable_names(clause.pattern) or name in (one.name for one in clause.subsets):
         return node
     column = node.copy()
     column.set(first, None)
@@ -107,8 +101,10 @@ def last_elements(node: exp.Expr, place: Place) -> exp.Expr:
 def unit_of_trunc(node: exp.Expr, place: Place) -> exp.Expr:
     """`TRUNC(d, 'MM')`: other products know the unit by its whole name."""
     unit = node.args.get("unit") if isinstance(node, exp.DateTrunc) else None
-    name = _UNITS_OF_TRUNC.get(unit.name.upper()) if unit is not None else None
-    if name is not None and place.read.has_functions_of_spark and place.write.name != "oracle":
+    if unit is None or not place.read.has_functions_of_spark or place.write.name == "oracle":
+        return node
+    name = unit_of(unit.name)
+    if name != unit.name.upper():
         node.set("unit", exp.Literal.string(name))
     return node
 
