@@ -30,6 +30,10 @@ DURATION = ArgumentKind(
     lambda value: isinstance(value, str | timedelta) or is_number(value),
     'write e.g. "10 minutes", timedelta(minutes=10), or 500',
 )
+FIELDS = re.compile(
+    r"\s*(?:INTERVAL\b)?\s*('[\d:. ]+'\s*(?:DAY|HOUR|MINUTE)\s+TO\s+(?:HOUR|MINUTE|SECOND))\s*",
+    re.IGNORECASE,
+)  # which Spark reads
 ALONE = re.compile(rf"\s*({NUMBER})\s*")
 
 
@@ -94,7 +98,12 @@ def interval(
     """A value after WITHIN as Spark SQL. written: what stands for it.
 
     counted_in: the unit after it, empty where there is none, None without the word INTERVAL.
+
+    >>> interval("INTERVAL '1 12' DAY TO HOUR", "WITHIN", Span(0, 4), ":gap", None).text
+    "INTERVAL '1 12' DAY TO HOUR"
     """
+    if isinstance(value, str) and (fields := FIELDS.fullmatch(value)):
+        return RowExpression(f"INTERVAL {fields[1]}", span)
     length = duration(value, call, span, counted_in)
     if not (length.is_time or counted_in is None):
         raise interval_without_unit(span, parameter=written)

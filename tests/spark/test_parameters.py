@@ -411,9 +411,10 @@ def pings(spark: SparkSession) -> DataFrame:
 MINUTES = (10, 15, 30, 40)
 PINGS = "ORDER BY at MEASURES count(*) AS n PATTERN (A+) {} DEFINE A AS at IS NOT NULL"
 TEN_MINUTES = (timedelta(minutes=10), "10 MINUTES", "INTERVAL '10' MINUTE", "interval 10 minutes")
+FIELDS = ("INTERVAL '0 00:10:00' DAY TO SECOND", "'0:10' hour to minute")
 LENGTHS = {
     ":gap": TEN_MINUTES,
-    "INTERVAL :gap": TEN_MINUTES,
+    "INTERVAL :gap": (*TEN_MINUTES, *FIELDS),
     "INTERVAL :gap MINUTE": (*TEN_MINUTES, 10, "10", Decimal(10)),
     "INTERVAL :gap SECONDS": (600, "600.0", 600.0),
 }
