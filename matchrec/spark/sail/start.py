@@ -1,7 +1,8 @@
 """A session where nobody has given one: on which engine it runs, and how it starts.
 
-What somebody has said wins: `on`, a master or an address among the settings, SPARK_REMOTE, or the
-program that `spark-submit` runs in. Else it is Sail where that is installed, and Spark where not.
+What somebody has said wins: `on`, a master or an address among the settings, SPARK_REMOTE, the
+program that `spark-submit` runs in, or its --master in PYSPARK_SUBMIT_ARGS. Else it is Sail where
+that is installed, and Spark where not.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from matchrec.spark.tuning import tune
 SAIL, SPARK = "sail", "spark"
 ADDRESS = re.compile(r"sc://\S+")
 SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
+SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
 
@@ -39,7 +41,7 @@ CORES = ArgumentKind(
 )
 MEMORY_SIZE = ArgumentKind(
     "a size, such as '4g'",
-    lambda one: isinstance(one, str) and bool(SIZE.fullmatch(one)),
+    lambda one: isinstance(one, str) and bytes_of(one) > 0,
     "write {argument}='4g' or {argument}='512m', or leave it out",
 )
 
@@ -82,8 +84,13 @@ def engine_for(on: str | None, settings: Settings) -> str:
     remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
     if on is not None or remote:
         return on or remote or SPARK
-    is_said = MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ
-    return SAIL if server.is_installed() and not is_said else SPARK
+    return SAIL if server.is_installed() and not has_master(settings) else SPARK
+
+
+def has_master(settings: Settings) -> bool:
+    """Whether a master of Spark is said, in the settings or to `spark-submit`."""
+    submitted = SUBMITTED.search(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    return MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ or submitted is not None
 
 
 def start(
@@ -101,7 +108,7 @@ def start(
     if engine != SAIL:
         return tuned(start_spark(engine, given, cores, memory), {})
     try:
-        session = server.start_sail(cores, bytes_of(memory))
+        session = server.start_sail(cores, bytes_of(memory) if memory else None)
     except MatchRecognizeError:
         if on == SAIL or not server.is_there("py4j"):
             raise
@@ -121,7 +128,7 @@ def start_spark(
     builder = SparkSession.builder
     if engine != SPARK:
         builder = builder.remote(engine)
-    elif MASTER not in settings and "PYSPARK_GATEWAY_PORT" not in os.environ:
+    elif not has_master(settings):
         builder = builder.master(f"local[{cores or '*'}]")
     builder = builder.config("spark.ui.showConsoleProgress", "false")  # `progress` shows more
     if memory is not None:
@@ -149,11 +156,11 @@ def engine_of(session: SparkSession) -> str:
     return f"{found or f'Spark {session.version}'}, in this program"
 
 
-def bytes_of(size: str | None) -> int | None:
-    """A size as Spark writes it, in bytes.
+def bytes_of(size: str) -> int:
+    """A size as Spark writes it, in bytes; 0 for what is none.
 
-    >>> bytes_of("2g"), bytes_of("512m"), bytes_of(None)
-    (2147483648, 536870912, None)
+    >>> bytes_of("2g"), bytes_of("512m"), bytes_of("much")
+    (2147483648, 536870912, 0)
     """
-    found = SIZE.fullmatch(size or "")
-    return int(found[1]) << UNITS[found[2].lower()] if found else None
+    found = SIZE.fullmatch(size)
+    return int(found[1]) << UNITS[found[2].lower()] if found else 0

@@ -21,6 +21,7 @@ def comes_along(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """What runs if nothing is said, with Sail installed and without."""
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
     monkeypatch.setattr(server, "is_installed", lambda: request.param == "sail")
     return str(request.param)
 
@@ -45,6 +46,16 @@ def test_an_address_wins(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_master_is_one_of_spark(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert engine_for(None, {"spark.master": "local[2]"}) == "spark"
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "4040")  # a program of spark-submit
+    assert engine_for(None, {}) == "spark"
+
+
+@pytest.mark.parametrize("said", ["--master local[2]", "--name a --conf spark.master=local"])
+def test_a_master_of_spark_submit(
+    comes_along: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--name a pyspark-shell")
+    assert engine_for(None, {}) == comes_along
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{said} pyspark-shell")
     assert engine_for(None, {}) == "spark"
 
 
@@ -78,7 +89,7 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     assert ran.stdout == "3\n", ran.stderr
 
 
-@pytest.mark.parametrize(("on", "memory"), [("duckdb", None), (None, "much")])
+@pytest.mark.parametrize(("on", "memory"), [("duckdb", None), (None, "much"), (None, "0g")])
 def test_what_is_no_engine_and_no_size(on: str | None, memory: str | None) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError):
         matchrec.session(on, memory=memory)
