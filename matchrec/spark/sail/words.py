@@ -73,6 +73,11 @@ OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": lambda said: (
         f"the number {said['n']} is too large"
     ),
+    r"^(?:Plan|Command)Node::(?P<words>\w+)$": lambda said: (
+        "there is no "
+        + " ".join(re.findall("[A-Z][a-z]*", said["words"])).upper()
+        + " in Sail; run it on Spark"
+    ),
     CRASH: lambda _: (
         "its analysis fails and does not say why, as it does at some "
         "functions with too few arguments"
@@ -122,6 +127,8 @@ def sentence_of(said: str) -> str:
     'a function that takes one argument has another number of them'
     >>> sentence_of("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
     'the function sum does not take 2 arguments'
+    >>> sentence_of("PlanNode::CacheTable")
+    'there is no CACHE TABLE in Sail; run it on Spark'
     """
     syntax = SYNTAX.search(said)
     if syntax is not None:
