@@ -86,7 +86,8 @@ class Partitions:
     window; None without a window. It never decreases within a partition. Where more rows come that
     may be in it, it is after the row that follows those that are here.
     ends: int64[1 + w, n], when windows end that begin with a row, that of the match first, then
-    those between neighbours; None where no run comes out at the end of one of the latter.
+    those between neighbours; None where no run comes out at the end of a window between
+    neighbours.
     frontier: where some partition's rows are not all of its rows, or have been searched before;
     None where all are whole. Only a search without event selection keeps to it.
     totalled, totalled_valid: int64[c, n] and bool[c, n], the columns that totals over all matches

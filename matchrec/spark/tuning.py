@@ -1,8 +1,9 @@
 """Two settings of a session that make its queries faster: which, why, and who sets them.
 
 After each row Spark adds up the bytes of all columns of a batch for Python, unless there is no
-limit of them; and each task of a shuffle writes as many small files as there are partitions. What
-both cost is in docs/explanation/performance.md, the former in docs/decisions/bytes_of_a_batch.md.
+limit of them; and each task of a shuffle writes as many small files as there are partitions.
+docs/explanation/performance.md has the time that both take, docs/decisions/bytes_of_a_batch.md
+that of the bytes.
 """
 
 from __future__ import annotations
