@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 
@@ -394,6 +394,11 @@ class Query:
         reading = self._reader(dialect, NO_OPTIONS)
         _ = [clause.result for clause in reading.clauses()]
         return reading.outer()
+
+    if not TYPE_CHECKING:  # which knows by itself what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise errors.no_attribute(self, name, "dataframe()", DataFrame)
 
     def __repr__(self) -> str:
         text = " ".join(printable(str(self.text)).split())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 
@@ -19,6 +19,7 @@ from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
 from matchrec.arguments import DATAFRAME, TEXT, DialectName, checked, is_dataframe
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run.failures import (
@@ -409,6 +410,11 @@ class RuleMatches:
         built = self._built
         rules = ExplainedRules(built.rule_set, built.shared.drafts, built.sorts)
         return rules.explanation()
+
+    if not TYPE_CHECKING:  # which knows by itself what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name, "matches", DataFrame)
 
     def __repr__(self) -> str:
         return f"<RuleMatches: {', '.join(self.rules)}>"

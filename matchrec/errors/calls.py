@@ -148,6 +148,12 @@ against_stream = unsupported("""`Query.against` is about rows that are all there
     ask about the same rows as a table""")
 
 
+def no_attribute(owner: object, name: str, frame: str, of_frames: type) -> AttributeError:
+    """What DataFrames have, asked of what gives one as `frame`; or what nothing has."""
+    cure = f"; write .{frame}.{name}" if hasattr(of_frames, name) else ""
+    return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
+
+
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
     """`name=` that is no argument of the function and that the query does not name.
 

@@ -202,3 +202,19 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
         got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE}) AS m;")
     assert len(texts) == 2
     assert sorted(got.select("m.b", "a").collect()) == [(3, 1), (5, 4)]
+
+
+def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
+    asked: Any = matchrec.query(steps, CLAUSE)
+    with pytest.raises(
+        AttributeError, match=r"a Query has no `show`; write \.dataframe\(\)\.show$"
+    ):
+        asked.show()
+    found: Any = matchrec.match_rules(
+        steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
+    )
+    with pytest.raises(
+        AttributeError, match=r"a RuleMatches has no `count`; write \.matches\.count"
+    ):
+        found.count()
+    assert not hasattr(asked, "nothing")

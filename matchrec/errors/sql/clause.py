@@ -37,7 +37,7 @@ missing_pattern = parse_error(
 )
 
 # PATERN (A B).
-misspelt_pattern = parse_error("""MATCH_RECOGNIZE without PATTERN, but with `{text}`
+misspelt_pattern = parse_error("""{where} without PATTERN, but with `{text}`
     write PATTERN""")
 
 # Words after PATTERN that are no event selection.

@@ -490,8 +490,16 @@ _TYPES = {
     # Texts in arithmetic.
     r"Utf8 [-+*/%]|[-+*/%] Utf8": "a text is neither a number nor a time: write "
     "CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
+    # NOT of what is no condition; a truth value beside another type.
+    r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
+    "NOT x > 0",
+    r"(?:Cannot|compatible).*\bBoolean\b": "TRUE and FALSE are no numbers, texts or times: compare "
+    "x with a value of its type, or write CAST(x AS BOOLEAN)",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
+    r"coerce Utf8 and \w+ in LIKE": "LIKE takes a text, such as x LIKE '5%'",
+    r"comparison operation .*Timestamp": "compare a time with a time, such as "
+    "TIMESTAMP'2026-01-31 12:00:00'",
     r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",
     r"string '.*' to value of Timestamp": "write a time such as TIMESTAMP'2026-01-31 12:00:00' in "
     "place of the text",
@@ -506,6 +514,8 @@ def cure_of_types(sentence: str) -> str | None:
     "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
     >>> cure_of_types("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
     'a text is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
+    >>> cure_of_types("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
+    'NOT takes a condition: compare the value with something, such as NOT x > 0'
     """
     cures = (cure for said, cure in _TYPES.items() if re.search(said, sentence))
     found = next(cures, None)

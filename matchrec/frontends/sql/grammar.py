@@ -292,7 +292,13 @@ def _starts_frame(clause: ClauseTokens, index: int) -> bool:
 
 
 def _starts_measures(clause: ClauseTokens, index: int) -> bool:
-    """Not a column: an expression ends before it and another starts after it."""
+    """Not a column: an expression ends before it and another starts after it.
+
+    After a comma too many an expression of two words starts with it.
+    """
+    if clause.key(index - 1) == ",":
+        two = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
+        return two and clause.key(index + 1) != "PATTERN"
     followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
     return clause.ends_expression(index - 1) and followed
 
@@ -355,7 +361,7 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
             raise _without_parentheses(clause, index)
         misspelt = token.key != "PATTERN" and meant_keyword(token.key) == "PATTERN"
         if misspelt and clause.key(index + 1) == "(":
-            raise errors.misspelt_pattern(token.span, text=token.text)
+            raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
     after = [section for part, section in written.items() if part in _AFTER_PATTERN]
     last = clause[-1].span
     closing = Span(clause.inside.end, clause.inside.end + 1)

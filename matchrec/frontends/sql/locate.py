@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import misspelt, shown_in
+from matchrec.errors.kinds import meant_keyword, misspelt, shown_in
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias
 from matchrec.frontends.lexing.tokens import (
@@ -81,6 +81,7 @@ _MISSPELT = re.compile(
     r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
 )
 _MOST_WRONG = 3  # letters of MATCH_RECOGNIZE
+_DEFINES = re.compile(r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
 
@@ -98,8 +99,10 @@ def parse(
     source = Source(text, origin)
     with shown_in(source):
         _refuse_misspelt(text)
-        if not frames and not may_have_clause(text):
-            return QueryNode(source)
+        if not may_have_clause(text):
+            _refuse_window_without_pattern(text)
+            if not frames:
+                return QueryNode(source)
         tokens = read_tokens(text, dialect)
         refuse_unbalanced(tokens)
         clauses = find_clauses(tokens)
@@ -157,6 +160,23 @@ def _refuse_misspelt(text: str) -> None:
         for one in found:
             if one.end() == tokens[opening - 1].span.end and "PATTERN" in parts:
                 raise errors.misspelt_clause(Span(*one.span()), text=one[0])
+
+
+def _refuse_window_without_pattern(text: str) -> None:
+    """DEFINE in a window, where PATTERN has other letters or no parentheses."""
+    if not _DEFINES.search(text):
+        return
+    tokens = read_tokens(text)
+    for opening, closing in tokens.pairs.items():
+        level = list(tokens.level(opening + 1, closing))
+        if not any(tokens.key(at) == "DEFINE" and tokens.key(at + 2) == "AS" for at in level):
+            continue
+        for at in level:
+            if tokens.key(at) == "PATTERN":
+                raise errors.pattern_without_parentheses(tokens[at].span)
+            if tokens.key(at + 1) == "(" and meant_keyword(tokens.key(at)) == "PATTERN":
+                span, word = tokens[at].span, tokens[at].text
+                raise errors.misspelt_pattern(span, where="a row pattern window", text=word)
 
 
 def _refuse_without_parenthesis(tokens: TokenSequence) -> None:

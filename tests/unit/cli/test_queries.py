@@ -194,6 +194,12 @@ def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
     assert "pass --dialect bigquery" in refused(*asked, given=query, code=1)
 
 
+def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
+    asked = ("run", "-", "--table", "t=prices.csv", "--param", "n=2")
+    said = refused(*asked, "--param", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=2)
+    assert "the query has no :N; write --param n=VALUE" in said
+
+
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
     assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
 
