@@ -43,7 +43,8 @@ BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
 IS_SASE = re.compile(rf"{BLANKS}PATTERN\s+SEQ\b", re.IGNORECASE)
 """How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""
 NO_QUERY = re.compile(
-    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN)\b", re.IGNORECASE
+    rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE)\b",
+    re.IGNORECASE,
 )
 """How a clause or a SASE+ text begins, and no statement of Spark."""
 SESSION_OF_SQL = replace(

@@ -147,13 +147,30 @@ OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM
 """What each command takes that is about a query of any language and its rows."""
 
 
+OF_OTHERS = {
+    "--master": "--on spark --conf spark.master=local[4]",
+    "--to": "--write",
+    "--key": "--partition",
+}
+"""What to write for options that other programs, or people, have for the same."""
+
+
 class Repeatable(click.Command):
-    """A command that keeps how its arguments were written, for `again`."""
+    """A command that keeps how its arguments were written, for `again`.
+
+    It says what to write for options of other programs.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the arguments."""
         ctx.meta[WRITTEN] = list(args)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            cure = OF_OTHERS.get(error.option_name)
+            if cure is None:
+                raise
+            raise click.UsageError(f"there is no {error.option_name}; write {cure}", ctx) from None
 
 
 def again(name: str) -> str:

@@ -104,7 +104,7 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
         )
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @QUERY
 @click.option(
     "--read",

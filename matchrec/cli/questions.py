@@ -35,7 +35,7 @@ from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @ASKED
 @click.option("--analyze", is_flag=True, help="Run it on Spark too, and say what it has counted.")
 @click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
@@ -75,7 +75,7 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
         path.write_text(clause.svg, encoding="utf-8")
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @ABOUT
 @STREAM
 @click.option(
@@ -131,7 +131,7 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
         show(told, svg)
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @SEARCHED
 @click.option(
     "--labels", required=True, type=Parsed("NAME", labels_table), help="The table of the incidents."
@@ -158,7 +158,7 @@ def against(  # noqa: PLR0913 -- one for each option
         show(told, svg)
 
 
-@click.command()
+@click.command(cls=Repeatable)
 @ABOUT_CLAUSE
 @click.option(
     "--values",

@@ -308,10 +308,12 @@ def unknown_word(
 ) -> MatchRecognizePlanError:
     """An argument that is one of a few words, and not this one."""
     near = nearest(value, known)
+    is_source = argument == "write" and value in ("sase", "pattern")
+    read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
     return MatchRecognizePlanError(
         f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}",
         notes=(f"known: {listed(known)}",),
-        hint=f"write {current_surface().option(argument, near or known[0])}",
+        hint=f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}",
     )
 
 

@@ -122,7 +122,7 @@ def start_spark(
     """A session of Spark in this program, or of the server at an address."""
     from pyspark.sql import SparkSession
 
-    if engine != SPARK:
+    if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # as a session on Sail that is stopped leaves it behind
     builder = SparkSession.builder

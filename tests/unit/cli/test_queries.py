@@ -200,6 +200,18 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     assert "the query has no :N; write --param n=VALUE" in said
 
 
+@pytest.mark.parametrize(
+    ("asked", "cure"),
+    [
+        (("run", "--master", "local[1]"), "write --on spark --conf spark.master=local[4]"),
+        (("convert", "--to", "trino"), "write --write"),
+        (("why", "--key", "sym=a"), "write --partition"),
+    ],
+)
+def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
+    assert cure in refused(*asked, "-", given="", code=2)
+
+
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
     assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
 

@@ -99,6 +99,7 @@ def test_a_language_that_is_read_and_not_written(write: Any) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=f"unknown write `{write}`") as told:
         matchrec.convert(Pattern.begin("a"), write=write, order_by="ts")
     assert "known: spark, standard, databricks" in str(told.value)
+    assert "SASE+ and Patterns are written as SQL" in str(told.value)
 
 
 def test_a_measure_that_may_read_another_one_is_noted() -> None:
