@@ -12,7 +12,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from threading import Lock
@@ -167,7 +167,8 @@ class Runner:
             try:
                 return self.analyse(self._spark_sql(text, names), text)
             except OF_TEXTS as error:
-                raise in_users_terms(error, Filled(text, names, self.source)) from None
+                filled = Filled(text, names, self.source)
+                raise in_users_terms(error, filled, self.tables) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
@@ -273,6 +274,12 @@ class Runner:
             return frame
         named = ((quoted(one.name), one.dataType.simpleString()) for one in fields)
         return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in named))
+
+    def tables(self) -> list[str]:
+        """The names of the tables and views in reach; none where the engine does not tell."""
+        with suppress(*OF_TEXTS):
+            return [row["tableName"] for row in self._spark_sql(("SHOW TABLES",), {}).collect()]
+        return []
 
     @property
     def tasks(self) -> int | None:

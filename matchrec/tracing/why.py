@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from matchrec.errors.language import PYTHON, current_surface
 from matchrec.pictures.html import folded, preformatted, wide
 from matchrec.source import printable
 from matchrec.tracing.search import Outcome
@@ -37,8 +36,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
     yield from (f"  {line}" for line in table(shown, orders))
     hidden = len(attempt.lines) - len(shown)
     if hidden:
-        where = ", which to_pandas() has" if current_surface() is PYTHON else ""
-        yield f"  ... {hidden:,} more trials{where}"
+        yield f"  ... {hidden:,} more trials; in Python to_pandas() has them"
     yield from (f"  {line}" for line in attempt.ends)
 
 

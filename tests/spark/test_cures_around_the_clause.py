@@ -82,6 +82,10 @@ TYPES = {
     "timestamp_seconds(ts) - 600 > PREV(timestamp_seconds(ts))": "write INTERVAL '10' MINUTE",
     "timestamp_seconds(ts) > 5": "write a time such as TIMESTAMP'",
     "date_add(DATE'2026-01-01', ts) > '2026-13-01'": "write a date such as DATE'2026-01-31'",
+    "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) < '10 MINUTES'": "INTERVAL '10' MINUTE",
+    "ts = TRUE": "compare x with a value of its type",
+    "NOT page": "NOT takes a condition",
+    "page LIKE 5": "LIKE takes a text",
 }
 
 
@@ -96,3 +100,8 @@ def test_types_that_do_not_go_together(
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.match_recognize(spark.table("clicks"), clause)
     assert TYPES[condition] in (refused.value.hint or "")
+
+
+def test_a_table_that_is_nearly_there(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException, match=r"write clicks$"):
+        matchrec.sql(spark, f"SELECT * FROM {CLAUSE.replace('clicks', 'cliks')}")

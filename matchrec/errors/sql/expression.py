@@ -478,7 +478,7 @@ def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None
 
 _TYPES = {
     # A text, or a number, that is added to a time; a text beside a length of time.
-    r'Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|'
+    r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
     r'"INTERVAL"\), not "TIMESTAMP|'
     r'"[(].* [+-] .*\("TIMESTAMP(?:_NTZ)?" and "': "write INTERVAL '10' MINUTE; for a parameter "
     "{here.length}",

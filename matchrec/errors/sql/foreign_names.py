@@ -8,8 +8,10 @@ Databricks, SQL Server and DuckDB, and sqlglot's translations.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
+from matchrec.errors.kinds import nearest
 from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
@@ -43,16 +45,22 @@ def cure_of_arguments(name: str) -> str | None:
     return cure
 
 
-def cure_of_table(name: str) -> str | None:
+def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     """What to write for a table that is not there, if the name tells, or the surface has tables.
+
+    known: names of some that are there.
 
     >>> cure_of_table("`dual`")
     'leave FROM dual out: SELECT without FROM gives one row'
+    >>> cure_of_table("`tiks`", ["trades", "ticks"]), cure_of_table("`events`", ["Events"])
+    ('write ticks', 'write Events')
     """
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
         return LEAVE_OUT_DUAL
-    return current_surface().table.format(name=plain) or None if name else None
+    near = nearest(plain, known)
+    cures = (near and f"write {near}", current_surface().table.format(name=plain))
+    return ", or ".join(filter(None, cures)) or None if name else None
 
 
 def or_dialect(cure: str | None, *dialects: str) -> str:

@@ -12,7 +12,7 @@ each name is longer than its hole.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -143,10 +143,13 @@ class PlaceInText:
         return self.source.excerpt(self.span)
 
 
-def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
+def in_users_terms(
+    error: PySparkException, filled: Filled, tables: Callable[[], Iterable[str]]
+) -> PySparkException:
     """The error, of its class, in terms of the user's text and without the plan.
 
-    One that is so already, as of a value that an INSERT has not computed, is itself.
+    One that is so already, as of a value that an INSERT has not computed, is itself. tables: asks
+    for the names of those that are there.
     """
     if isinstance(error, InUsersTerms):
         return error
@@ -161,8 +164,9 @@ def in_users_terms(error: PySparkException, filled: Filled) -> PySparkException:
     short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
+    table = parameters.get("relationName", "")
     cure = (
-        cure_of_table(parameters.get("relationName", ""))
+        cure_of_table(table, set(tables()).difference(filled.names.values()) if table else ())
         or cure_of_typed_literal(parameters.get("unsupportedType", ""))
         or cure_of(parameters.get("routineName", "").strip("`"))
     )

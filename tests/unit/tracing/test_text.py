@@ -41,4 +41,4 @@ def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     for shown in (text_of(story), draw(story)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
-    assert "134 more trials, which to_pandas() has" in text_of(story)
+    assert "134 more trials; in Python to_pandas() has them" in text_of(story)
