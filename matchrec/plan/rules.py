@@ -98,14 +98,19 @@ def definitions_are_unique(plan: MatchPlan) -> None:
 
 
 def refuse_repeated(
-    names: Iterable[tuple[str, Span | None]], error: Message[MatchRecognizePlanError]
+    names: Iterable[tuple[str, Span | None]],
+    error: Message[MatchRecognizePlanError],
+    folded: Callable[[str], str] = str,
 ) -> None:
-    """Raises the error of a name that is there twice, with both places."""
+    """Raises the error of a name that is there twice, with both places.
+
+    folded: a name as it is compared, as where case does not count.
+    """
     seen: dict[str, Span | None] = {}
     for name, span in names:
-        if name in seen:
-            raise error((seen[name], span), name=name)
-        seen[name] = span
+        if folded(name) in seen:
+            raise error((seen[folded(name)], span), name=name)
+        seen[folded(name)] = span
 
 
 def skip_target_is_known(plan: MatchPlan) -> None:

@@ -43,6 +43,7 @@ from matchrec.plan.expression import (
     set_apart,
 )
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named, with_constant
+from matchrec.plan.rules import refuse_repeated
 from matchrec.plan.text import NONDETERMINISTIC, in_place
 from matchrec.source import Span
 
@@ -125,7 +126,9 @@ def variables_of(component: Component) -> tuple[str, ...]:
 def declared(query: SaseQuery) -> Components:
     """The components of a query; refuses what no query may declare."""
     components = Components(query.components)
-    _names_are_unique(components)
+    # variables become columns, whose case does not count
+    names = [(component.name.text, component.name.span) for component in components.written]
+    refuse_repeated(names, errors.duplicate_variable, str.upper)
     if not components.positive:
         raise errors.nothing_positive(query.sequence_span)
     if query.window is None:
@@ -133,16 +136,6 @@ def declared(query: SaseQuery) -> Components:
     if query.where is not None:
         _check_arguments(query.where, components)
     return components
-
-
-def _names_are_unique(components: Components) -> None:
-    """No two names differ in case only: variables become columns, whose case does not count."""
-    seen: dict[str, Span] = {}
-    for component in components.written:
-        name = component.name
-        if name.text.upper() in seen:
-            raise errors.duplicate_variable((seen[name.text.upper()], name.span), name=name.text)
-        seen[name.text.upper()] = name.span
 
 
 def _refuse_open_negations(components: Components) -> None:

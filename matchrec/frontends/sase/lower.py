@@ -59,7 +59,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
-from matchrec.plan.rules import check
+from matchrec.plan.rules import check, refuse_repeated
 from matchrec.source import Span
 
 SELECTION = {
@@ -152,12 +152,9 @@ def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
 
     Names that differ in case are two where they are so for the session.
     """
+    refuse_repeated([(item.name, item.name_span) for item in query.items], duplicate_measure)
     reader = ExpressionReader(query.text, components, "RETURN")
-    seen: dict[str, Span] = {}
     for item in query.items:
-        if item.name in seen:
-            raise duplicate_measure((seen[item.name], item.name_span), name=item.name)
-        seen[item.name] = item.name_span
         value = with_final_semantics(reader.scalar(item.expression))
         yield Measure(item.name, value, item.name_span)
 

@@ -75,7 +75,7 @@ from matchrec.plan.pattern import (
     variable_names,
     walk,
 )
-from matchrec.plan.rules import all_references
+from matchrec.plan.rules import all_references, refuse_repeated
 from matchrec.source import Span
 
 # What lies outside of a window's frame is not there: neither rows to map nor rows to look at.
@@ -418,14 +418,11 @@ def with_length(frame: FrameEnd, values: Values) -> FrameEnd:
 
 def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:
     """The measures by the names of the columns that stand for their calls."""
-    by_name: dict[str, Measure] = {}
-    for measure in measures:
-        other = by_name.setdefault(measure.name.lower(), measure)
-        if other is not measure:
-            raise duplicate_measure((other.span, measure.span), name=measure.name)
+    names = [(measure.name, measure.span) for measure in measures]
+    refuse_repeated(names, duplicate_measure, str.lower)
     columns = {call.measure.lower(): call.column for call in window.calls if call.measure}
-    for name, measure in by_name.items():
-        column = columns.get(name, uncalled(measure.name))
+    for measure in measures:
+        column = columns.get(measure.name.lower(), uncalled(measure.name))
         yield replace(measure, name=column, known_as=measure.name)
 
 
