@@ -21,6 +21,7 @@ from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted, nothing_observed
 from matchrec.pictures.html import preformatted, table
+from matchrec.source import counted
 from matchrec.spark import wire
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.session import is_connect
@@ -140,9 +141,8 @@ class Counters:
             values = self.values(SECONDS_OF_REPR)
         except MatchRecognizeError:
             return "<Counters: no action has finished>"
-        events, matches = values["events"], values["matches"]
-        found = f"{matches:,} match{'' if matches == 1 else 'es'}"
-        return f"<Counters: {events:,} event{'' if events == 1 else 's'}, {found}>"
+        events = counted(int(values["events"]), "event")
+        return f"<Counters: {events}, {counted(int(values['matches']), 'match', 'matches')}>"
 
     def _repr_html_(self) -> str:
         try:
@@ -169,8 +169,8 @@ class Counters:
         def counting(sends: pa.Schema) -> QueryWorker:
             return replace(matching, tally=count.Tally(sends))
 
-        counted = sent.run(counting, with_counters(schema), matching.name, over_pandas)
-        return self.observe(counted, selects=matching.executable.task.selects)
+        rows = sent.run(counting, with_counters(schema), matching.name, over_pandas)
+        return self.observe(rows, selects=matching.executable.task.selects)
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.
