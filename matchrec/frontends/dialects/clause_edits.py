@@ -28,6 +28,7 @@ from matchrec.frontends.dialects.spellings import (
 )
 from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.reader import ClausePart
+from matchrec.frontends.lexing.relations import read_relation
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
@@ -84,16 +85,34 @@ def default_edits(
 def _least_define(
     tokens: ClauseTokens, clause: MatchRecognize, write: Product, written: Mapping[Span, str]
 ) -> Iterator[Edit]:
-    """DEFINE with a variable that every row satisfies, which others than Spark's needs."""
-    spans = (node.span for node in walk(clause.pattern) if isinstance(node, Variable))
-    span = next(filter(None, spans), None)
-    if clause.definitions or write is SPARK or span is None:
+    """DEFINE with a variable that every row satisfies, which others than Spark's needs.
+
+    BigQuery refuses a variable without a condition, so that each of these gets one there.
+    """
+    needs_each = write.name == "bigquery"
+    if write is SPARK or (clause.definitions and not needs_each):
         return
-    token, end = tokens[tokens.index_at[span.start]], tokens[len(tokens) - 1].span.end
-    name = name_to_quote(token, written)
-    text = token.text if name is None else in_quotes(name, write.quote)
+    places = {node.name: node.span for node in walk(clause.pattern) if isinstance(node, Variable)}
+    for definition in clause.definitions:
+        places.pop(definition.variable, None)
+    spans = [*filter(None, places.values())][: None if needs_each else 1]
+    if not spans:
+        return
     truth = "1 = 1" if write.name == "oracle" else "TRUE"
-    yield Edit(Span(end, end), f" DEFINE {text} AS {truth}")
+    conditions = ", ".join(f"{_written(tokens, span, write, written)} AS {truth}" for span in spans)
+    if clause.definitions:
+        end = clause.definitions[-1].condition.span.end
+        yield Edit(Span(end, end), f", {conditions}")
+    else:
+        end = tokens[len(tokens) - 1].span.end
+        yield Edit(Span(end, end), f" DEFINE {conditions}")
+
+
+def _written(tokens: ClauseTokens, span: Span, write: Product, written: Mapping[Span, str]) -> str:
+    """The variable that stands there, as the other product writes it."""
+    token = tokens[tokens.index_at[span.start]]
+    name = name_to_quote(token, written)
+    return token.text if name is None else in_quotes(name, write.quote)
 
 
 def _without_default_selection(
@@ -448,17 +467,18 @@ def window_edits(
 ) -> Iterator[Edit]:
     """The edits of a window and of the calls over it. columns: gives those of its input."""
     own = clause_of_own(tokens, window)
-    yield from clause_edits(own, fragments, columns)
+    name = read_relation(tokens, *window.select.relation).name
+    yield from clause_edits(own, replace(fragments, relation_name=name), columns)
     clause = read_clause(own)
     known = KnownColumns(columns)
     place = Place(fragments.read, fragments.write, clause, columns=known)
     for call in window.calls:
-        name = tokens[call.start]
+        first = tokens[call.start]
         if tokens.key(call.over - 1) != ")":
-            text = name.text
-            if name.kind is TokenKind.QUOTED:
+            text = first.text
+            if first.kind is TokenKind.QUOTED:
                 text = in_quotes(text, fragments.write.quote)
-                yield Edit(name.span, text)
+                yield Edit(first.span, text)
             if fragments.write is not SPARK and _is_item(tokens, call):
                 end = tokens[call.end - 1].span.end
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark

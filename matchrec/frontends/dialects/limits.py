@@ -133,7 +133,6 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield feature, skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
-    yield from (("UNDEFINED", span) for span in _undefined_variables(clause))
     if is_open(last := top(clause.pattern)[-1]):
         yield "OPEN_END", last.span or pattern
 
@@ -167,14 +166,6 @@ def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
 
 def _read(expression: ExpressionText) -> TokenSequence:
     return read_tokens(expression.text, SPARK, expression.span.start)
-
-
-def _undefined_variables(clause: MatchRecognize) -> Iterator[Span]:
-    """Where a variable without a condition stands."""
-    defined = {definition.variable for definition in clause.definitions}
-    for node in walk(clause.pattern):
-        if isinstance(node, Variable) and node.name not in defined and node.span is not None:
-            yield node.span
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:

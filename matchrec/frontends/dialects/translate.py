@@ -271,6 +271,8 @@ def _query_edits(
     for cut, whole in wholes.items():
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
+        if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
+            yield from _as_subquery(Span(relation.start, tokens[cut.word - 1].span.end))
         query = _query_in(tokens, relation)
         if query is None:
             yield from fragments.relation(relation, inner)
@@ -282,6 +284,12 @@ def _query_edits(
         name = read_relation(tokens, tokens.index_at[relation.start], cut.word).name
         own = replace(fragments, relation_name=name)
         yield from clause_edits(clause, own, inputs if columns is None else partial(dict, columns))
+
+
+def _as_subquery(relation: Span) -> Iterator[Edit]:
+    """A relation that ends with a clause, after which others have no second one."""
+    yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
+    yield Edit(Span(relation.end, relation.end), ")")
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

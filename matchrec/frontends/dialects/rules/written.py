@@ -41,7 +41,7 @@ def unknown_calls(node: exp.Expr, place: Place) -> exp.Expr:
 
 
 def unqualified_column(node: exp.Expr, place: Place) -> exp.Expr:
-    """`t.x` for a column of the clause's rows, which others know by no name there."""
+    """`t.x` for a column of the rows of a clause or window, which others know by no name there."""
     if not isinstance(node, exp.Column) or place.clause is None or place.relation is None:
         return node
     first = next((part for part in ("catalog", "db", "table") if node.args.get(part)), None)

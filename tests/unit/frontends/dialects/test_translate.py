@@ -216,6 +216,8 @@ def test_there_and_back(product: str) -> None:
     )
     if product == "flink":  # which has neither PREV nor an open end
         text = text.replace("+)", "{2})").replace("PREV(x)", "LAST(x, 1)")
+    if product == "bigquery":  # which refuses variables without a condition
+        text = text.replace("y < 3)", "y < 3, A AS TRUE)")
     there = translate_query(text, SPARK, PRODUCTS[product]).text
     back = translate_query(there, PRODUCTS[product], SPARK).text
     assert " ".join(back.split()) == " ".join(text.split())
