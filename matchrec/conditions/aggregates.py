@@ -27,6 +27,8 @@ BASIC = by_name(
     }
 )
 
+OF_TRUTH_VALUES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
+
 
 def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
     """The basic form of an aggregate, or None where it has none."""
@@ -46,6 +48,8 @@ def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
     text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
+    if aggregate.function in OF_TRUTH_VALUES:  # so that Spark refuses what is none
+        text = f"NOT (NOT ({text}))"
     if aggregate.condition is not None:
         text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
     return None if text is None else row_column(text)

@@ -86,3 +86,15 @@ def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
 def test_every_cure_runs(spark: SparkSession) -> None:
     [row] = matchrec.sql(spark, query(*(one[2] for one in CURES))).collect()
     assert row.c.startswith("B")
+
+
+@pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])
+def test_aggregates_of_truth_values_take_no_others(spark: SparkSession, name: str) -> None:
+    """They are the least and the greatest of them, which other values have, too."""
+    clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES {} AS c PATTERN (A+) DEFINE A AS {})"
+    for measure, condition in ((f"{name}(i)", "TRUE"), ("1", f"s = {name}(A.s)")):
+        with pytest.raises(matchrec.MatchRecognizeError, match="refuses an expression"):
+            matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {clause.format(measure, condition)}")
+    taken = clause.format(f"{name}(b)", f"{name}(A.b) OR {name}(A.b) IS NULL OR TRUE")
+    [row] = matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {taken}").collect()
+    assert row.c is (name in ("any", "some", "bool_or"))
