@@ -20,7 +20,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import QueryText, lower_site
-from matchrec.api.inputs import Arguments, dialect_of, runner_for, with_values
+from matchrec.api.inputs import Arguments, dialect_of, refuse_unused, runner_for, with_values
 from matchrec.api.remarks import warn
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
@@ -122,6 +122,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
             translate_query(text, PRODUCTS[language], SPARK, Knowledge(values=values))
+        refuse_unused(text, values)
 
 
 def check_clause(text: str) -> None:

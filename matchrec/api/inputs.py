@@ -163,6 +163,7 @@ def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
     return args
 
 
+_MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
 _NAME_BEFORE = re.compile(r"[\w`]$")
 
 
@@ -184,6 +185,20 @@ def check_names(text: str, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise errors.no_such_marker(name=name)
+
+
+def refuse_unused(text: str, values: object) -> None:
+    """Raises MatchRecognizePlanError for a value of a name that a text does not have.
+
+    values: those that have names are in a dict. A marker without a value is the error of others,
+    which know its place.
+    """
+    if not isinstance(values, dict) or any(name not in values for name, _ in markers(text)):
+        return
+    known = dict.fromkeys(_MARKER.findall(text))
+    for name in values:
+        if name not in known:
+            raise errors.unused_value(name=name, known=tuple(known))
 
 
 def with_values(source: Source, values: Mapping[str, str]) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,7 +21,6 @@ from matchrec.cli.files import Table, read_query
 from matchrec.cli.session import Settings, local_session
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import nearest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +35,6 @@ OPTIONS = {
 OF_RUN = ("engine", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
-MARKER = re.compile(r"[:@]\s*(\w+)")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 WORDS = {"true": True, "false": False, "null": None}
 TYPED = re.compile(
@@ -104,7 +102,6 @@ class QueryRequest:
         language = self.dialect if is_sql else self.language
         args = {name: plain_value_of(value) for name, value in self.options.get("args", ())}
         check_query(self.what, language, args)
-        check_used(args, self.what)
         return self.what
 
     def _query(self, spark: SparkSession, what: Any) -> matchrec.Query:
@@ -171,22 +168,6 @@ def query_of(
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
     return QueryRequest(language, what, events, given, tables, settings, on, chosen, totals)
-
-
-def check_used(names: Iterable[str], text: str) -> None:
-    """Raises click.UsageError for a parameter that a text does not name, as a misspelt one.
-
-    >>> check_used(["low"], "price < :lowest")
-    Traceback (most recent call last):
-    ...
-    click.exceptions.UsageError: the query has no :low; write --param lowest=VALUE
-    """
-    markers = MARKER.findall(text)
-    for name in names:
-        if name not in markers:
-            near = nearest(name, markers)
-            cure = f"write --param {near}=VALUE" if near else f"leave --param {name} out"
-            raise click.UsageError(f"the query has no :{name}; {cure}")
 
 
 def no_events(what: str) -> click.UsageError:

@@ -214,6 +214,12 @@ unbound_parameter = plan_error("""parameter `:{name}` has no value
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
 
+# A value of a name that is in no `:name`, often a misspelt one.
+unused_value = plan_error("""the query has no `:{name}`
+    note: its parameters are: {known:some}
+    near: {here.parameter[near]}
+    leave {name} out of {here.values}""")
+
 # A literal where the clause has its input.
 no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
     note: the clause applies to the rows of a table

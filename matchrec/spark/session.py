@@ -278,7 +278,7 @@ class Runner:
     def tables(self) -> list[str]:
         """The names of the tables and views in reach; none where the engine does not tell."""
         with suppress(*OF_TEXTS):
-            return [row["tableName"] for row in self._spark_sql(("SHOW TABLES",), {}).collect()]
+            return [row["tableName"] for row in plain_sql(self.spark)("SHOW TABLES").collect()]
         return []
 
     @property

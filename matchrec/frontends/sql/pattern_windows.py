@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import window as errors
-from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket
+from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket, unexpected_token
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
@@ -563,8 +564,18 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
     known = [measure.name for measure in read.clause.measures]
     own = next((one for one in known if one.lower() == name.lower()), None)
     if own is None:
+        if not known:
+            _refuse_misspelt_measures(tokens, read.found)
         raise errors.unknown_measure(span, name=name, window=label, known=known)
     return WindowCall(f"{own} OVER {label}", written, name)
+
+
+def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> None:
+    """MEASURES with other letters, which are then a part of what stands before."""
+    for index in tokens.level(window.opening + 1, window.closing):
+        token, is_column = tokens[index], tokens.key(index - 1) in ("BY", ",", ".")
+        if not is_column and nearest(token.key, ["MEASURES"]):
+            raise unexpected_token(token.text, "a row pattern window", token.span)
 
 
 def _unlike(call: WindowCall, taken: dict[str, tuple[str, int]]) -> WindowCall:

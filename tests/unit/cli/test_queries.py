@@ -196,8 +196,9 @@ def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
 
 def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
     asked = ("run", "-", "--table", "t=prices.csv", "--param", "n=2")
-    said = refused(*asked, "--param", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=2)
-    assert "the query has no :N; write --param n=VALUE" in said
+    said = refused(*asked, "--param", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=1)
+    assert "the query has no `:N`" in said
+    assert "pass --param n=VALUE" in said
 
 
 @pytest.mark.parametrize(
