@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -151,8 +152,16 @@ OF_OTHERS = {
     "--master": "--on spark --conf spark.master=local[4]",
     "--to": "--write",
     "--key": "--partition",
+    "-o": "--output FILE",
+    "-f": "--format",
+    "-t": "--table NAME=PATH",
+    "-p": "--param NAME=VALUE",
 }
 """What to write for options that other programs, or people, have for the same."""
+
+
+TABLE = re.compile(r"\w+=[^\s()]+")
+"""An argument such as `stocks=stocks.csv`, in what click says of one too many."""
 
 
 class Repeatable(click.Command):
@@ -171,6 +180,12 @@ class Repeatable(click.Command):
             if cure is None:
                 raise
             raise click.UsageError(f"there is no {error.option_name}; write {cure}", ctx) from None
+        except click.UsageError as error:
+            written = ctx.meta[WRITTEN]
+            table = next((one for one in TABLE.findall(error.message) if one in written), None)
+            if table is None:
+                raise
+            raise click.UsageError(f"{error.message}; write --table {table}", ctx) from None
 
 
 def again(name: str) -> str:

@@ -47,7 +47,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     type=click.Choice(tuple(FORMATS)),
     default="table",
     show_default=True,
-    help="How rows are printed.",
+    help="How rows are printed; --output FILE.parquet writes Parquet.",
 )
 @click.option(
     "--output",

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 from matchrec.cli.failures import is_of_spark, refusal_of_spark, tell
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
-from matchrec.errors.kinds import shortened
+from matchrec.errors.kinds import nearest, shortened
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -178,12 +178,20 @@ class Table:
         return next(files_in(self.files[0]), self.files[0])
 
 
+def nearest_file(path: str) -> str | None:
+    """What to write for a file that is not there: one beside it that has nearly its name."""
+    folder = Path(path).parent
+    names = (one.name for one in folder.iterdir()) if folder.is_dir() else ()
+    near = nearest(Path(path).name, names)
+    return near and f"write {folder / near}"
+
+
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:
             raise errors.no_such_query(path=shortened(path))
-        raise errors.no_such_file(what="the query", path=path)
+        raise errors.no_such_file(what="the query", path=path, cure=nearest_file(path))
     content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return content.decode("utf-8-sig")
@@ -210,7 +218,9 @@ def table(argument: str) -> Table:
     root, pattern = split_pattern(path)
     found = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not found:
-        raise errors.no_such_file(what=f"the file of table `{name}`,", path=path)
+        raise errors.no_such_file(
+            what=f"the file of table `{name}`,", path=path, cure=nearest_file(path)
+        )
     formats = {format_of_table(name, one) for one in found}
     if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))

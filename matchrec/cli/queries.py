@@ -17,7 +17,7 @@ import click
 
 import matchrec
 from matchrec.cli.failures import warnings_told
-from matchrec.cli.files import Table, read_query
+from matchrec.cli.files import Table, nearest_file, read_query
 from matchrec.cli.session import Settings, local_session
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
@@ -232,7 +232,7 @@ def check_pattern(where: str) -> str:
     if not place or not name.isidentifier():
         raise errors.malformed_pattern(where=where)
     if place.endswith(".py") and not Path(place).is_file():
-        raise errors.no_such_file(what="the query", path=place)
+        raise errors.no_such_file(what="the query", path=place, cure=nearest_file(place))
     return where
 
 

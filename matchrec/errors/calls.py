@@ -148,9 +148,17 @@ against_stream = unsupported("""`Query.against` is about rows that are all there
     ask about the same rows as a table""")
 
 
-def no_attribute(owner: object, name: str, frame: str, of_frames: type) -> AttributeError:
-    """What DataFrames have, asked of what gives one as `frame`; or what nothing has."""
-    cure = f"; write .{frame}.{name}" if hasattr(of_frames, name) else ""
+def no_attribute(
+    owner: object, name: str, frame: str = "", of_frames: type | None = None
+) -> AttributeError:
+    """What DataFrames have, asked of what gives one as `frame`; or what nothing has.
+
+    A call is found in camel case, too: `followedBy` of Flink is `followed_by`.
+    """
+    known = [] if name.startswith("_") else [one for one in dir(owner) if not one.startswith("_")]
+    of_frame = f"{frame}.{name}" if frame and hasattr(of_frames, name) else None
+    meant = of_frame or nearest(name, known)
+    cure = f"; write .{meant}" if meant else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
 
 

@@ -16,7 +16,7 @@ file_for_table = refused("""`{path}` is a file, and wanted is the name of a tabl
     write --table labels={path} --labels labels""")
 
 # A file that is to be read and is not there.
-no_such_file = refused("{what} `{path}` does not exist")
+no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 
 # A query file that is not there; a text in its place has spaces.
 no_such_query = refused("""the query `{path}` does not exist

@@ -10,7 +10,7 @@ from matchrec.errors.kinds import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.language import current, part
-from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.message import plan_error, unsupported, worded
 from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
@@ -182,11 +182,15 @@ def within_of_other_type(
     return MatchRecognizePlanError(
         f"WITHIN of type {interval} is not a distance along an {key}",
         *spans,
-        hint=_WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)"),
+        hint=worded(
+            _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
+        ),
     )
 
 
-_OF_TIME = "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR"
+_OF_TIME = (
+    "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter {here.length}"
+)
 _WITHIN = {
     "date": _OF_TIME,
     "timestamp": _OF_TIME,

@@ -217,6 +217,7 @@ CELL = Surface(
     markers=_VARIABLE,
     frame="give the Python variable {name} a DataFrame",
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
+    query="%%matchrec without --events",
     all_of_row="all of them one after the other",
     clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",

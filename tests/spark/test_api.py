@@ -218,3 +218,11 @@ def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
     ):
         found.count()
     assert not hasattr(asked, "nothing")
+
+
+def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
+    begun: Any = matchrec.Pattern.begin("a")
+    for call, meant in {"followedBy": "followed_by", "oneOrMore": "one_or_more"}.items():
+        with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{meant}$"):
+            getattr(begun, call)
+    assert not hasattr(begun, "nothing")

@@ -6,7 +6,7 @@ Source: Flink CEP, "The Pattern API".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from matchrec.arguments import (
     COUNT,
@@ -21,6 +21,7 @@ from matchrec.arguments import (
     one_of,
 )
 from matchrec.errors import stages as errors
+from matchrec.errors.calls import no_attribute
 from matchrec.frontends.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern import checks
 from matchrec.frontends.pattern.tree import Stage, shown
@@ -389,6 +390,11 @@ class Pattern:
     def _with_last(self, **changes: Any) -> Pattern:
         """The pattern with another last stage."""
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
+
+    if not TYPE_CHECKING:  # which knows by itself what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name)
 
     def __repr__(self) -> str:
         return ".".join((shown(self.stages), *calls_of_whole(self)))

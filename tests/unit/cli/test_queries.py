@@ -207,10 +207,18 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
         (("run", "--master", "local[1]"), "write --on spark --conf spark.master=local[4]"),
         (("convert", "--to", "trino"), "write --write"),
         (("why", "--key", "sym=a"), "write --partition"),
+        (("run", "-o", "x.csv"), "write --output FILE"),
+        (("run", "-", "t=prices.csv"), "write --table t=prices.csv"),
     ],
 )
 def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
     assert cure in refused(*asked, "-", given="", code=2)
+
+
+def test_a_file_that_is_nearly_there(clicks: Path) -> None:
+    assert "write pairs.sase" in refused("run", "pair.sase", *EVENTS, code=2)
+    asked = ("run", "pairs.sase", "--table", "t=no/where.csv", "--order-by", "at")
+    assert "write" not in refused(*asked, code=2)
 
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
