@@ -17,6 +17,7 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.errors.calls import field_as_argument, half_a_character, unknown_word, wrong_argument
+from matchrec.errors.kinds import nearest
 
 # The words that arguments may be, which an editor completes and a type checker knows.
 
@@ -112,7 +113,9 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
             refuse_fields(asked, signature, kinds, kwargs)
             try:
                 found = signature.bind(*args, **kwargs)
-            except TypeError:
+            except TypeError as error:
+                if cure := cure_of_names(signature, kwargs):
+                    raise TypeError(f"{function.__qualname__}() {error}{cure}") from None
                 return function(*args, **kwargs)
             if about := getattr(found.arguments.get("self"), "_about", ""):
                 asked = f"{asked} at {about}"
@@ -137,10 +140,25 @@ def bound(
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f"{call}() as {function.__name__}(): {error}") from None
+        cure = cure_of_names(signature, kwargs)
+        raise TypeError(f"{call}() as {function.__name__}(): {error}{cure}") from None
     take_all(found, kinds, f"`{call}`")
     found.apply_defaults()
     return found.arguments
+
+
+def cure_of_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> str:
+    """What to write for an argument that a function lacks: the nearest of its own, or one of all.
+
+    >>> cure_of_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"})
+    '; write order_by='
+    """
+    known = [name for name in signature.parameters if name != "self"]
+    unknown = next((name for name in kwargs if name not in known), None)
+    if unknown is None:
+        return ""
+    near = nearest(unknown, known)
+    return f"; write {near}=" if near else f"; it takes {', '.join(known)}"
 
 
 def refuse_fields(

@@ -155,11 +155,18 @@ def no_attribute(
 
     A call is found in camel case, too: `followedBy` of Flink is `followed_by`.
     """
-    known = [] if name.startswith("_") else [one for one in dir(owner) if not one.startswith("_")]
-    of_frame = f"{frame}.{name}" if frame and hasattr(of_frames, name) else None
-    meant = of_frame or nearest(name, known)
-    cure = f"; write .{meant}" if meant else ""
+    private = name.startswith("_")  # what Python and notebooks ask for
+    near = None if private else nearest(name, public_names(type(owner)))
+    if of_frames and not private and (near is None or hasattr(of_frames, name)):
+        of_frame = name if hasattr(of_frames, name) else nearest(name, public_names(of_frames))
+        near = of_frame and f"{frame}.{of_frame}"
+    cure = f"; write .{near}" if near else ""
     return AttributeError(f"a {type(owner).__name__} has no `{name}`{cure}")
+
+
+def public_names(kind: type) -> list[str]:
+    """The names of what objects of a class have."""
+    return [name for name in dir(kind) if not name.startswith("_")]
 
 
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:

@@ -226,3 +226,18 @@ def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
         with pytest.raises(AttributeError, match=f"a Pattern has no `{call}`; write .{meant}$"):
             getattr(begun, call)
     assert not hasattr(begun, "nothing")
+
+
+def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
+    asked: Any = matchrec.query(steps, CLAUSE)
+    with pytest.raises(
+        AttributeError, match=r"has no `to_pandas`; write \.dataframe\(\)\.toPandas$"
+    ):
+        asked.to_pandas()
+    with pytest.raises(TypeError, match=r"Query\.why\(\) .*'limits'; write limit=$"):
+        asked.why(limits=1)
+    with pytest.raises(TypeError, match=r"; it takes partition, row, limit, clause$"):
+        asked.why(user_id="ann")
+    detect: Any = matchrec.detect
+    with pytest.raises(TypeError, match=r"; write order_by=$"):
+        detect(steps, matchrec.Pattern.begin("a"), orderBy="t")
