@@ -71,6 +71,20 @@ def test_the_smallest_part(spark: SparkSession, rows: DataFrame, written: str) -
     assert error.hint
 
 
+def test_a_value_beside_that_of_another_row(spark: SparkSession, rows: DataFrame) -> None:
+    """The text is read one row earlier, as a number: no expression over one row fails."""
+    clause = "ORDER BY n MEASURES count(*) AS k PATTERN (A) DEFINE A AS v > NEXT(s)"
+    with settings(spark, ansi__enabled="true"):
+        error = failure(matchrec.match_recognize(rows, clause).collect)
+    assert error.message.startswith("the condition of `A` cannot be computed: ")
+    assert "NEXT(s)" in marked(error)
+    assert error.hint
+    two = clause + ", B AS v < NEXT(s)"
+    with settings(spark, ansi__enabled="true"):
+        error = failure(matchrec.match_recognize(rows, two.replace("(A)", "(A | B)")).collect)
+    assert "'home'" in error.message
+
+
 def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
     key = "PARTITION BY 1 / (v - 2) ORDER BY n MEASURES 1 AS k PATTERN (A) DEFINE A AS v > 0"
     measure = "ORDER BY n MEASURES 1 AS k, 1 / (LAST(v) - 2) AS q PATTERN (A) DEFINE A AS v > 0"

@@ -137,10 +137,13 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
 
 
 def failure_of(known: SqlOrigin, fragment: str, said: str) -> Failure:
-    """What a fragment of our SQL is in the user's terms, and what Spark says of it."""
+    """What a fragment of our SQL is in the user's terms, and what Spark says of it.
+
+    Without a fragment it is all that the user wrote there.
+    """
     sentence, *cures = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
     span = known.span
-    if known.text is not None and span is not None:
+    if fragment and known.text is not None and span is not None:
         span = place_of(fragment, known.text, span)
     message = f"{known.what} cannot be computed: {as_note(sentence)}"
     return Failure(message, span, known.text, "; ".join(map(as_note, cures)) or None)

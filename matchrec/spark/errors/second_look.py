@@ -29,6 +29,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.path import Draft
+from matchrec.conditions.row_column import RowColumn
 from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
 from matchrec.errors.language import holding
 from matchrec.errors.run.failures import row_not_computed
@@ -69,6 +70,7 @@ class SecondLook:
 
     select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
     which texts are found again. number: what is of the input comes before what is of matches.
+    neighbours: what asks for values that are computed of several rows of the input.
     """
 
     token: str
@@ -77,12 +79,21 @@ class SecondLook:
     select: Callable[[Sequence[str]], DataFrame]
     rows: Callable[[], DataFrame]
     scalars: tuple[Scalar, ...] = ()
+    neighbours: tuple[SqlOrigin, ...] = ()
 
-    def find(self) -> MatchRecognizeRunError | None:
-        """The error of the first expression that fails by itself; None where the rows do."""
+    def find(self, of_rows: str | None) -> MatchRecognizeRunError | None:
+        """The error of the first expression that fails by itself; None where the rows do.
+
+        of_rows: what a worker says that it was given. Where each expression over one row can be
+        computed, and only one part of the query asks for more rows, it is that part.
+        """
         found = first_failing(tuple(self.origins), self.said)
-        if found is None or said_by(self.rows) is not None:
+        if said_by(self.rows) is not None:
             return None
+        if found is None:
+            known = self.neighbours[0] if len(self.neighbours) == 1 else None
+            failed = of_rows and known and failure_of(known, "", of_rows)
+            return MatchRecognizeRunError.of_failure(failed) if failed else None
         culprit, first_said = found
         text = self.narrowed(culprit)
         said = first_said if text == culprit else self.said([text])
@@ -126,15 +137,24 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
     if relation.runner.tasks is None:
         return ""
     known, scalars = dict[str, SqlOrigin](), list[Scalar]()
+    neighbours = dict[SqlOrigin, None]()
     for drafted in drafts:
         for text, origin in drafted.origins.items():
             if isinstance(text, str):
                 known.setdefault(text, origin)
+            elif not isinstance(text, RowColumn) or not text.looks_at_one_row:
+                neighbours.setdefault(origin)
         scalars += scalars_of(drafted.plan)
     token = f"matchrec-look-{uuid4().hex}"
     keep(
         SecondLook(
-            token, next(_number), known, relation.select, lambda: relation.rows, tuple(scalars)
+            token,
+            next(_number),
+            known,
+            relation.select,
+            lambda: relation.rows,
+            tuple(scalars),
+            tuple(neighbours),
         ),
         rows,
     )
@@ -241,13 +261,15 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     carried = MatchRecognizeRunError.from_exception(error)
     said = str(error) if carried is None else carried.message
     of_input = carried is None or said.startswith(NOT_COMPUTED)
-    if not of_input or sentence_of_value(said) is None:
+    sentence = sentence_of_value(said)
+    if not of_input or sentence is None:
         return None
+    of_rows = None if carried is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
     with _changing:
         looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
     with quiet_analysis(), holding(_LOOKING, True):
-        found = next(filter(None, (look.find() for look in looks)), None)
+        found = next(filter(None, (look.find(of_rows) for look in looks)), None)
     if found is None:
         return None
     told = reworded(error, str(found))
