@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import Frame, Terms, dialect_of, refuse_unused, relation_of, streams_of
+from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked, shown_column
@@ -177,7 +177,6 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
 
     def read(_: str, how: Options) -> Clause:
         plan = plan_of_sase(events, Source(text), type_column, output)
-        refuse_unused(text, args)
 
         def finish(result: ClauseResult) -> DataFrame:
             rows = result.dataframe
@@ -206,7 +205,6 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
 
     def read(_: str, how: Options) -> Clause:
         found = lower_over(events, pattern, form)
-        refuse_unused(repr(pattern), args)
         plain = found if form == "matches" else lower_over(events, pattern)
 
         def finish(result: ClauseResult) -> DataFrame:

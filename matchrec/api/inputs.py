@@ -187,13 +187,13 @@ def check_names(text: str, names: Iterable[str]) -> None:
             raise errors.no_such_marker(name=name)
 
 
-def refuse_unused(text: str, values: object) -> None:
+def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     """Raises MatchRecognizePlanError for a value of a name that a text does not have.
 
-    values: those that have names are in a dict. A marker without a value is the error of others,
-    which know its place.
+    A marker without a value is the error of others, which know its place. In calls, as PySpark has
+    it, one dict may serve several queries.
     """
-    if not isinstance(values, dict) or any(name not in values for name, _ in markers(text)):
+    if any(name not in values for name, _ in markers(text)):
         return
     known = dict.fromkeys(_MARKER.findall(text))
     for name in values:

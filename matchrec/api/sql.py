@@ -12,15 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import (
-    Arguments,
-    Frame,
-    Terms,
-    as_dataframe,
-    refuse_unused,
-    relation_of,
-    runner_for,
-)
+from matchrec.api.inputs import Arguments, Frame, Terms, as_dataframe, relation_of, runner_for
 from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
@@ -202,9 +194,7 @@ def query_of(
             raise errors.no_query(span, word=no_query["word"], call=call).located(Source(text))
         parsed = parse_query(spark, text, args, frames, product)
         if parsed.sites or parsed.source.text != text:
-            runner = runner_for(spark, parsed, args, frames)
-            refuse_unused(text, args)
-            return QueryText(parsed, runner, how)
+            return QueryText(parsed, runner_for(spark, parsed, args, frames), how)
         return QueryText(parsed, Runner(spark), how, partial(spark.sql, text, args, **frames))
 
     return Query(text, "SQL", dialect, options, spark, read, {})
@@ -225,7 +215,6 @@ def of_clause(
 
     def read(product: str, how: Options) -> Clause:
         node, source = parse_clause_of(df, clause, product)
-        refuse_unused(clause, args)
         with shown_in(source):
             return Clause(lower(node, args or {}), relation_of(df, args), how, source)
 

@@ -88,8 +88,8 @@ def test_markers_as_bounds_of_quantifiers(
 
 
 def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -> None:
-    args = {"low": 4, "high": 0, "m": 2}
-    found = matchrec.sql(spark, with_bounds("{:n,:m}"), {**args, "n": 1}, t=steps).orderBy("a")
+    args = {"low": 4, "high": 0, "n": 1, "m": 2}
+    found = matchrec.sql(spark, with_bounds("{:n,:m}"), args, t=steps).orderBy("a")
     assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
     found = matchrec.sql(spark, with_bounds("{:m}"), args, t=steps)
     assert [tuple(row) for row in found.collect()] == [(1, 2)]
@@ -318,8 +318,7 @@ def test_the_offset_of_a_navigation(spark: SparkSession, offset: str) -> None:
     query = f"""SELECT * FROM {{rows}} MATCH_RECOGNIZE (
         ORDER BY t MEASURES B.t AS t, LAST(v, {"?" if "?" in offset else ":one"}) AS before
         PATTERN (A A B) DEFINE B AS v > {offset} + 3)"""
-    named = {"k": 2, "one": 1} if ":k" in offset else {"one": 1}
-    values: Any = [1, 2] if "?" in offset else named
+    values: Any = [1, 2] if "?" in offset else {"k": 2, "one": 1}
     assert matchrec.sql(spark, query, values, rows=rows).collect() == [Row(t=4, before=6)]
 
 
@@ -553,25 +552,6 @@ def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cur
         f"`{name}` is not an argument, and the query has no {{{name}}}",
         f"  {cure}",
     ]
-
-
-def test_a_value_that_the_query_does_not_name(spark: SparkSession, steps: DataFrame) -> None:
-    given = {"low": 5, "high": 1}
-    said = refused(spark, NAMED, {**given, "Low": 6}, t=steps)
-    assert said[0] == "the query has no `:Low`"
-    assert said[-1] == '  pass args={"low": value}'
-    clause = "ORDER BY t PATTERN (S U+) DEFINE U AS v > 5"
-    pattern = matchrec.Pattern.begin("a").where("v > :low")
-    asked: list[tuple[Any, dict[str, Any]]] = [
-        (clause, {}),
-        ("PATTERN SEQ(ANY a, ANY b)", {"order_by": "t"}),
-        (pattern, {"order_by": "t"}),
-    ]
-    for query, arguments in asked:
-        with pytest.raises(matchrec.MatchRecognizePlanError, match="the query has no `:top`"):
-            matchrec.query(steps, query, {"low": 5, "top": 6}, **arguments).dataframe()
-        with pytest.raises(matchrec.MatchRecognizePlanError, match="leave top out of args"):
-            matchrec.query(steps, query, {"top": 6, "low": 5}, **arguments).dataframe()
 
 
 def test_a_table_that_is_nearly_there_beside_values(spark: SparkSession, steps: DataFrame) -> None:
