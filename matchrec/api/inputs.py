@@ -25,6 +25,7 @@ from matchrec.frontends.sql.locate import (
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, unbound_name
+from matchrec.spark.sail.sent import frame_of, kept
 from matchrec.spark.session import Relation, Runner, is_connect
 from matchrec.spark.transport import with_signed_integers
 
@@ -95,7 +96,8 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     def select_from_df(select_list: Template) -> Template:
         return template("SELECT ", select_list, " FROM ", View("df"))
 
-    return Relation(Runner(df.sparkSession, args, {"df": df}), select_from_df, lambda: df)
+    rows = kept(df)
+    return Relation(Runner(df.sparkSession, args, {"df": rows}), select_from_df, lambda: rows)
 
 
 def expr(sql: str) -> Any:
@@ -108,11 +110,14 @@ def expr(sql: str) -> Any:
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
 
-    name: in a message. Raises MatchRecognizePlanError for what this version of Spark cannot take.
+    Rows of this program are sent to the engine once. name: in a message.
+    Raises MatchRecognizePlanError for what this version of Spark cannot take.
     """
-    if not is_frame(given):
-        return given
     found: Any = given
+    if is_dataframe(found):
+        return kept(found)
+    if not is_frame(found):
+        return found
     if hasattr(found, "collect"):  # Polars' lazy frames
         found = found.collect()
     if hasattr(found, "to_arrow"):
@@ -124,7 +129,7 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     else:
         found = with_signed_integers(found)
     try:
-        return spark.createDataFrame(found)
+        return frame_of(spark, found)
     except (TypeError, ValueError) as error:
         raise errors.no_dataframe_of(name=name, reason=first_line(error)) from error
 

@@ -251,6 +251,12 @@ no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`
     note: it does from version 4.0 on
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
+# A DataFrame of rows of the program, on an engine that takes rows in calls only.
+too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's rows cannot be
+        sent to the engine, which takes {most:,} MiB at once
+    pass the frame of pandas, Polars or Arrow itself, which is sent in pieces, or read the rows from
+        a file""")
+
 # A frame of pandas without rows, of whose columns Spark tells no types.
 no_rows_to_tell_types = plan_error("""`{name}` is a frame of pandas without rows, and PySpark tells
         types of columns by their values

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ import matchrec
 from matchrec.errors.language import COMMAND_LINE, PYTHON, shown_on
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.sail import probes
+from matchrec.spark.sail import sent as sent_rows
 from matchrec.spark.session import Runner
 
 PROBES = {
@@ -300,3 +303,79 @@ def test_a_folder_without_files(
         matchrec.match_recognize(rows, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1")
     assert refused.value.notes == ("columns of the input: none",)
     assert refused.value.hint == "if the input is a folder, look whether there are files in it"
+
+
+SENT = """PARTITION BY k ORDER BY t
+  MEASURES FIRST(t) AS s, count(*) AS n, LAST(note) AS note, sum(cost) AS cost
+  PATTERN (UP+) DEFINE UP AS v > 0"""
+
+
+def rows_of_program(costs: list[Decimal | None]) -> pa.Table:
+    """15,000 rows, of which every fifth ends a run; notes are NULL, and costs, but in the last."""
+    count = 15_000
+    return pa.table(
+        {
+            "k": [row // 1000 for row in range(count)],
+            "t": [*range(count)],
+            "v": [row % 5 for row in range(count)],
+            "note": [None] * (count - 1) + ["the last"],
+            "cost": [None] * (count - len(costs)) + costs,
+        }
+    )
+
+
+def views(spark: SparkSession) -> set[str]:
+    """The views that hold rows of this program."""
+    gc.collect()
+    return {one.name for one in spark.catalog.listTables() if one.name.startswith("matchrec_")}
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "pyspark"])
+@pytest.mark.parametrize(("bytes_a_call", "sent"), [(1 << 20, 1), (300_000, 2)])
+def test_rows_of_the_program_are_sent_once(
+    spark: SparkSession,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+    bytes_a_call: int,
+    sent: int,
+) -> None:
+    if library == "pyarrow" and pyspark.__version__.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+    monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
+    before, rows = views(spark), rows_of_program([Decimal("1.5"), Decimal("12345.678")])
+    if library == "pandas":
+        rows = rows.to_pandas()
+    elif library == "pyspark":
+        rows = spark.createDataFrame(rows.to_pandas())
+    found = matchrec.match_recognize(rows, SENT)
+    new = views(spark) - before
+    on_sail = request.config.getoption("--on") == "sail"
+    del rows
+    last = found.orderBy("s").collect()[-1]
+    assert found.count() == 3000
+    assert last.asDict() == {
+        "k": 14,
+        "s": 14_996,
+        "n": 4,
+        "note": "the last",
+        "cost": Decimal("12347.178"),
+    }
+    if on_sail:
+        assert len(new) == 1 if library == "pyspark" else len(new) >= sent
+    del found
+    views(spark)
+    matchrec.match_recognize(rows_of_program([Decimal(1)]).to_pandas(), SENT)
+    assert not new & views(spark)
+
+
+def test_more_rows_than_a_call_takes(
+    spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark has other ways to be sent rows")
+    monkeypatch.setattr(sent_rows, "MOST_BYTES", 1 << 19)
+    rows = spark.createDataFrame(rows_of_program([Decimal(1)]).to_pandas())
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="pass the frame of pandas"):
+        matchrec.match_recognize(rows, SENT)

@@ -1,0 +1,134 @@
+"""Rows of this program that an engine keeps, so that they are sent to it once.
+
+A DataFrame of such rows has them in its plan, which each call sends anew: some twenty calls of one
+query, with no more than 128 MiB each. Spark's server can be given rows apart from plans, Sail's
+cannot: there they become a temporary view, and the plan has its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+from typing import Any, cast
+from uuid import uuid4
+from weakref import finalize
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from matchrec.errors.calls import too_much_to_send
+from matchrec.spark.sail.probes import engine_name
+from matchrec.spark.session import is_connect
+
+BYTES_A_CALL = 32 << 20
+"""Of rows that are sent at once, as far as their size is known before."""
+
+MOST_BYTES = 127 << 20
+"""Of the rows of one plan: what a call takes, but for the plan itself."""
+
+FEW_BYTES = 1 << 18
+"""Of rows that each call may send."""
+
+FEW_ROWS = 1000
+"""Of a frame, which tell the types of most columns."""
+
+KEPT, LEFT = "_matchrec_kept", "_matchrec_left"
+"""Where a plan has the DataFrame over its view; and a session the views that nobody needs now."""
+
+
+def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
+    """A DataFrame of a frame of pandas or a table of Arrow, whose rows are sent once.
+
+    Raises TypeError or ValueError as `createDataFrame` does.
+    """
+    if not keeps_views(spark):
+        return spark.createDataFrame(rows)
+    count = pieces_of(rows)
+    if count > 1:
+        with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
+            return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
+    return kept(spark.createDataFrame(rows))
+
+
+def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
+    """DataFrames of so many parts of the rows."""
+    each = -(-len(rows) // count)
+    schema = None if is_arrow(rows) else spark.createDataFrame(telling(rows)).schema
+    for begin in range(0, len(rows), each):
+        if schema is None:
+            yield spark.createDataFrame(rows.slice(begin, each))
+        else:
+            yield spark.createDataFrame(rows.iloc[begin : begin + each], schema)
+
+
+def keeps_views(spark: SparkSession) -> bool:
+    """Whether rows are sent as views."""
+    return is_connect(spark) and engine_name(spark) == "Sail"
+
+
+def is_arrow(rows: Any) -> bool:
+    """Whether rows are a table of Arrow, and no frame of pandas."""
+    return hasattr(rows, "slice")
+
+
+def pieces_of(rows: Any) -> int:
+    """In how many pieces rows are sent; the first ones tell how long texts of pandas are."""
+    if is_arrow(rows):
+        size = rows.nbytes
+    else:
+        some = rows.head(FEW_ROWS)
+        size = some.memory_usage(deep=True).sum() * len(rows) // max(1, len(some))
+    return max(1, min(len(rows), -(-int(size) // BYTES_A_CALL)))
+
+
+def telling(rows: Any) -> Any:
+    """Rows of a frame of pandas that tell its types: the first ones, and of each column a value."""
+    known = (rows.iloc[:, place].notna().to_numpy() for place in range(rows.shape[1]))
+    return rows.iloc[sorted({*range(min(FEW_ROWS, len(rows))), *(one.argmax() for one in known)})]
+
+
+def kept(frame: DataFrame) -> DataFrame:
+    """A DataFrame over a view, where one has rows of this program that are more than a few.
+
+    The view is there as long as a plan names it. It is dropped when rows are sent again: a plan may
+    end while the session is being asked something. Raises MatchRecognizePlanError for more rows
+    than can be sent at once.
+    """
+    spark = frame.sparkSession
+    if not keeps_views(spark):
+        return frame
+    plan = cast("Any", frame)._plan
+    size = bytes_in(plan)
+    if size < FEW_BYTES:
+        return frame
+    if known := vars(plan).get(KEPT):
+        return cast("DataFrame", known)
+    if size > MOST_BYTES:
+        raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
+    left: list[str] = vars(spark).setdefault(LEFT, [])
+    drop(spark, left)
+    name = f"matchrec_{uuid4().hex}"
+    try:
+        frame.createTempView(name)
+    except AnalysisException:  # two columns have one name, or there is none such
+        return frame
+    found = vars(plan)[KEPT] = spark.table(name)
+    finalize(cast("Any", found)._plan, left.append, name).atexit = False
+    return found
+
+
+def bytes_in(plan: Any) -> int:
+    """The bytes of the rows in a plan, as far as its first inputs have them."""
+    while plan is not None:
+        if (table := getattr(plan, "_table", None)) is not None:
+            return int(getattr(table, "nbytes", 0))
+        plan = getattr(plan, "_child", None)
+    return 0
+
+
+def drop(spark: SparkSession, names: list[str]) -> None:
+    """Drops views, whose names are then gone, too."""
+    with suppress(PySparkException):  # as after the session's end
+        while names:
+            spark.catalog.dropTempView(names.pop())
