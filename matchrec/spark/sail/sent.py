@@ -1,8 +1,8 @@
 """Rows of this program that an engine keeps, so that they are sent to it once.
 
-A DataFrame of such rows has them in its plan, which each call sends anew: some twenty calls of one
-query, with no more than 128 MiB each. Spark's server can be given rows apart from plans, Sail's
-cannot: there they become a temporary view, and the plan has its name.
+Over Connect, a DataFrame of such rows has them in its plan, which some twenty calls of one query
+send, each with no more than 128 MiB. Spark's server is given many rows apart from plans, but makes
+a table of them for each call. So they become a temporary view, and the plan has its name.
 """
 
 from __future__ import annotations
@@ -42,10 +42,7 @@ def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
 
     Raises TypeError or ValueError as `createDataFrame` does.
     """
-    if not keeps_views(spark):
-        return spark.createDataFrame(rows)
-    count = pieces_of(rows)
-    if count > 1:
+    if is_connect(spark) and (count := pieces_of(rows)) > 1 and engine_name(spark) == "Sail":
         with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
             return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
     return kept(spark.createDataFrame(rows))
@@ -60,11 +57,6 @@ def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]
             yield spark.createDataFrame(rows.slice(begin, each))
         else:
             yield spark.createDataFrame(rows.iloc[begin : begin + each], schema)
-
-
-def keeps_views(spark: SparkSession) -> bool:
-    """Whether rows are sent as views."""
-    return is_connect(spark) and engine_name(spark) == "Sail"
 
 
 def is_arrow(rows: Any) -> bool:
@@ -96,7 +88,7 @@ def kept(frame: DataFrame) -> DataFrame:
     than can be sent at once.
     """
     spark = frame.sparkSession
-    if not keeps_views(spark):
+    if not is_connect(spark):
         return frame
     plan = cast("Any", frame)._plan
     size = bytes_in(plan)
@@ -119,8 +111,12 @@ def kept(frame: DataFrame) -> DataFrame:
 
 
 def bytes_in(plan: Any) -> int:
-    """The bytes of the rows in a plan, as far as its first inputs have them."""
+    """The bytes of the rows in a plan, as far as its first inputs have them; not more than make a
+    view where the server has been given them.
+    """
     while plan is not None:
+        if type(plan).__name__.endswith("CachedLocalRelation"):
+            return FEW_BYTES
         if (table := getattr(plan, "_table", None)) is not None:
             return int(getattr(table, "nbytes", 0))
         plan = getattr(plan, "_child", None)
