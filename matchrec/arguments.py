@@ -114,7 +114,7 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
             try:
                 found = signature.bind(*args, **kwargs)
             except TypeError as error:
-                if cure := cure_of_names(signature, kwargs):
+                if cure := cure_of_names(signature, kwargs, error):
                     raise TypeError(f"{function.__qualname__}() {error}{cure}") from None
                 return function(*args, **kwargs)
             if about := getattr(found.arguments.get("self"), "_about", ""):
@@ -140,25 +140,32 @@ def bound(
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
-        cure = cure_of_names(signature, kwargs)
+        cure = cure_of_names(signature, kwargs, error)
         raise TypeError(f"{call}() as {function.__name__}(): {error}{cure}") from None
     take_all(found, kinds, f"`{call}`")
     found.apply_defaults()
     return found.arguments
 
 
-def cure_of_names(signature: inspect.Signature, kwargs: Mapping[str, object]) -> str:
-    """What to write for an argument that a function lacks: the nearest of its own, or one of all.
+def cure_of_names(
+    signature: inspect.Signature, kwargs: Mapping[str, object], error: TypeError
+) -> str:
+    """What to write for an argument that a function lacks: the nearest of its own, or one of all;
+    and for one without a name, where it must have one.
 
-    >>> cure_of_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"})
+    >>> cure_of_names(inspect.signature(lambda df, order_by: 0), {"orderBy": "ts"}, TypeError())
     '; write order_by='
     """
-    known = [name for name in signature.parameters if name != "self"]
-    unknown = next((name for name in kwargs if name not in known), None)
+    known = [one for name, one in signature.parameters.items() if name != "self"]
+    names = [one.name for one in known]
+    unknown = next((name for name in kwargs if name not in names), None)
+    if unknown is not None and (near := nearest(unknown, names)):
+        return f"; write {near}="
     if unknown is None:
-        return ""
-    near = nearest(unknown, known)
-    return f"; write {near}=" if near else f"; it takes {', '.join(known)}"
+        names = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
+        if not names or not str(error).startswith("too many"):
+            return ""
+    return f"; it takes {', '.join(f'{name}=' for name in names)}"
 
 
 def refuse_fields(

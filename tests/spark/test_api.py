@@ -236,8 +236,12 @@ def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
         asked.to_pandas()
     with pytest.raises(TypeError, match=r"Query\.why\(\) .*'limits'; write limit=$"):
         asked.why(limits=1)
-    with pytest.raises(TypeError, match=r"; it takes partition, row, limit, clause$"):
+    with pytest.raises(TypeError, match=r"; it takes partition=, row=, limit=, clause=$"):
         asked.why(user_id="ann")
+    with pytest.raises(
+        TypeError, match=r"too many .*; it takes partition=, row=, limit=, clause=$"
+    ):
+        asked.why("ann")
     detect: Any = matchrec.detect
     with pytest.raises(TypeError, match=r"; write order_by=$"):
         detect(steps, matchrec.Pattern.begin("a"), orderBy="t")
