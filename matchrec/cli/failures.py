@@ -21,7 +21,7 @@ import click
 
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.sql.foreign_names import cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of_nanoseconds, cure_of_table
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
-NANOSECONDS = re.compile(r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS")  # Sail's words, and Spark's
-MICROSECONDS = """the file has times in nanoseconds: write it with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)"""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OF_CLICK = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
@@ -155,8 +152,8 @@ def refusal_of_spark(error: Exception) -> str:
     cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
-    elif NANOSECONDS.search(said):
-        return MICROSECONDS
+    elif nanoseconds := cure_of_nanoseconds(said):
+        return f"the file has times in nanoseconds: {nanoseconds}"
     return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 

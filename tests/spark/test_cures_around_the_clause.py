@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -105,3 +107,11 @@ def test_types_that_do_not_go_together(
 def test_a_table_that_is_nearly_there(spark: SparkSession) -> None:
     with pytest.raises(PySparkException, match=r"write clicks$"):
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE.replace('clicks', 'cliks')}")
+
+
+def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
+    times = pd.DataFrame({"ts": [pd.Timestamp("2026-01-31").as_unit("ns")]})
+    times.to_parquet(file := tmp_path / "ns.parquet")
+    query = f"SELECT * FROM parquet.`{file}` {CLAUSE.removeprefix('clicks ')}"
+    with pytest.raises(PySparkException, match="write the file with microseconds, in pandas by\n"):
+        matchrec.sql(spark, query)
