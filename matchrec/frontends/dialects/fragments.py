@@ -7,6 +7,7 @@ dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -17,8 +18,10 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError, UnsupportedError
 
 from matchrec.errors import MatchRecognizeUnsupportedError
+from matchrec.errors.language import part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import UNFINISHED
+from matchrec.errors.sql.expression import semantics_before
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
@@ -34,6 +37,7 @@ from matchrec.frontends.dialects.rules.place import (
     name_of,
     no_tables,
 )
+from matchrec.frontends.expressions.reader import AFTER_OPERAND
 from matchrec.frontends.lexing.tokens import SEMANTICS, sequence_of, tokens_by
 from matchrec.source import Span
 
@@ -234,11 +238,25 @@ class Fragments:
         known = KnownColumns(sources=sources, tables=self.tables)
         return Place(self.read, self.write, columns=known)
 
+    def _refuse_semantics(self, masked: Edited, span: Span, place: Place) -> None:
+        """RUNNING or FINAL before a column, of which sqlglot could not say what it is."""
+        if place.part is None:
+            return
+        tokens = sequence_of(tokens_in(masked.text, self.read), masked.text)
+        for index, token in enumerate(tokens.tokens[:-1]):
+            column = tokens[index + 1]
+            is_column = column.is_name and column.key not in AFTER_OPERAND
+            if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
+                both = masked.before(token.span.to(column.span)).shifted(span.start)
+                raise semantics_before(token.key, None, part(place.part.value), both)
+
     def _between(
         self, masked: Edited, names: Mapping[str, Span], span: Span, place: Place
     ) -> Iterator[Edit]:
         """The edits of a fragment. names: of the holes in it."""
         old = masked.text
+        with suppress(TokenError):  # reading the fragment says that
+            self._refuse_semantics(masked, span, place)
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
             new = translated(old, place, rules_between(self.read, self.write))

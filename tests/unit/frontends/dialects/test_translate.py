@@ -320,6 +320,12 @@ REFUSED = [
         "MEASURES TO_CHAR(x, '999.9EEEE') AS s PATTERN (A)",
         "Spark SQL has no equivalent of this TO_CHAR",
     ),
+    (
+        "oracle",
+        "trino",
+        'MEASURES FINAL "A".x AS s PATTERN (A)',
+        "FINAL cannot stand before a column",
+    ),
     ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as Snowflake SQL"),
 ]
 
