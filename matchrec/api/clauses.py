@@ -224,7 +224,7 @@ class Evaluated:
         """What to write for a column that is not there; None where it is none of the clause's."""
         site, inside = self.site, self.result.prepared.question.columns
         renamed = tuple(map(self.source.at, site.renames))
-        columns = renamed or self.columns
+        columns = ("*",) if name == "*" else renamed or self.columns
         if name.lower() in map(str.lower, columns):
             is_named = qualifier.lower() == (site.own_alias or "").lower()
             return None if is_named else clause_errors.cure_of_qualifier(name, site.own_alias)
@@ -251,8 +251,11 @@ def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
         if len(used) == 1:
             error.add_cure(clause_errors.cure_of_ungrouped(used[0]))
         return
-    qualifier, _, name = error.getMessageParameters().get("objectName", "").rpartition(".")
+    told = error.getMessageParameters()
+    qualifier, _, name = told.get("objectName", "").rpartition(".")
     qualifier, name = (part.replace("`", "") for part in (qualifier, name))
+    if "targetString" in told:
+        qualifier, name = told["targetString"].replace("`", ""), "*"
     cures = (one.cure(qualifier, name) for one in reversed(clauses) if name)
     cure = next(filter(None, cures), None)
     if cure is not None:

@@ -28,6 +28,10 @@ CURES = {
     "SELECT v.user FROM {} AS m": ["  the rows of the clause are called m: write m.user"],
     "SELECT clicks.user FROM {}": UNNAMED,
     "SELECT user FROM {} WHERE clicks.user > 'a'": UNNAMED,
+    "SELECT clicks.* FROM {}": [
+        "  the rows of the clause have no name: write *, or MATCH_RECOGNIZE (...) AS m"
+    ],
+    "SELECT clicks.* FROM {} AS m": ["  the rows of the clause are called m: write m.*"],
     "SELECT m.s FROM {} AS m(x, y)": [],
     "SELECT nosuch FROM {}": [],
     "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],

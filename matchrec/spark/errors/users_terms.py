@@ -23,7 +23,7 @@ from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_nanoseconds, cure_of_table
 from matchrec.plan.text import Replacement, Template, View, quoted
 from matchrec.source import Source, Span
-from matchrec.spark.sail.words import condition_of, place_of, sentence_of
+from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
@@ -190,6 +190,7 @@ PARAMETERS = {
     "TABLE_OR_VIEW_NOT_FOUND": "relationName",
     "UNRESOLVED_ROUTINE": "routineName",
     "UNRESOLVED_COLUMN": "objectName",
+    STAR: "targetString",
 }
 
 
@@ -243,7 +244,7 @@ def _named(said: str, filled: Filled) -> Span | None:
     place, found = place_of(said), condition_of(said)
     if place is not None:
         return filled.written(*place)
-    name = found[1] if found else ""
+    name = found[1] + ".*" * (found[0] == STAR) if found else ""
     places = list(re.finditer(rf"(?<![\w.`]){re.escape(name)}(?![\w`])", filled.text))
     return filled.written(*places[0].span()) if name and len(places) == 1 else None
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
+STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
 SAID = {
     rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
@@ -15,6 +16,7 @@ SAID = {
         "TABLE_OR_VIEW_NOT_FOUND",
         "there is no table or view {name}",
     ),
+    rf"cannot resolve wildcard: {NAMED}": (STAR, "nothing in FROM is called {name}"),
     rf"No value found for placeholder with name :{NAMED}": UNBOUND,
     rf"Placeholder ':{NAMED}' was not provided a value": UNBOUND,
     rf"parameter {NAMED} has no value": UNBOUND,
