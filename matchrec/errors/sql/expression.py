@@ -93,6 +93,12 @@ def semantics_before(
     )
 
 
+# max(x ORDER BY y).
+order_in_call = parse_error("""ORDER BY in a call in {clause}
+    note: a call sees the rows of a match in the order of {part[ORDER BY]}
+    remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, ',') WITHIN
+        GROUP (ORDER BY y)""")
+
 # FINAL in a condition, when the rest of the match is not known yet.
 final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
     note: while rows are being matched only the rows so far are known
@@ -420,6 +426,8 @@ def unknown_function(
     """A call of what is neither a function of Spark's nor a registered one."""
     near = nearest(name, (one for one in (*known, *_OWN) if _similar(name, one)))
     own = f"if {name} is a function of your own, register it with spark.udf.register"
+    if name.upper() in ("FINAL", "RUNNING"):
+        near, own = None, f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     cure = cure_of(name) or (f"write {near}" if near else own)
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 

@@ -144,6 +144,23 @@ def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
         yield WrittenSql(clause, render(scalar, stand_in), scalar.span)
 
 
+def around_aggregates(plan: MatchPlan) -> Iterator[WrittenSql]:
+    """The expressions that aggregate, as if all rows of the input were one match."""
+    conditions = (("DEFINE", one.condition) for one in plan.definitions)
+    for clause, scalar in (*conditions, *(("MEASURES", one.value) for one in plan.measures)):
+        for part in conjuncts(scalar):
+            if any(isinstance(reference, Aggregate) for reference in part.references):
+                yield WrittenSql(clause, render(part, of_all_rows), part.span)
+
+
+def of_all_rows(reference: Reference) -> str:
+    """Something of the reference's type over all rows."""
+    if isinstance(reference, Aggregate):
+        return over_all_rows(reference)
+    read = stand_in(reference)
+    return f"any_value({read})" if isinstance(reference, ColumnReference) else read
+
+
 def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
     """The columns that a reference reads, of an aggregate those on each row."""
     read = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
@@ -189,10 +206,14 @@ def diagnose(
         if not is_sortable(key, relation):
             type_ = relation.select([key.text]).schema.fields[0].dataType
             return not_sortable(key.clause, type_.simpleString(), key.span)
+    correlated = refused_correlation(str(error), plan, columns)
+    if correlated is not None:
+        return correlated
+    refused = first_refused(tuple(around_aggregates(plan)), relation)
+    if refused is not None:
+        return explain_refusal(refused[1], refused[0], plan, (relation, columns))
     engine = engine_name(relation.runner.spark)
-    return refused_correlation(str(error), plan, columns) or refused_by_engine(
-        engine, "MATCH_RECOGNIZE", first_line(error), None
-    )
+    return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
 
 def refused_correlation(
