@@ -36,8 +36,8 @@ from matchrec.frontends.lexing.tokens import words
 MICROSECONDS_A_DAY = 86_400_000_000
 
 _DAYS = (
-    "the difference of two dates is a number of days in Oracle, and an interval in Spark SQL; the "
-    "types of these columns are not known"
+    "the difference of two dates is a number of days in Oracle, and {} in {}; the types of these "
+    "columns are not known"
 )
 _AMBIGUOUS = (
     "the difference of two timestamps is an interval, as for Oracle's TIMESTAMP; write "
@@ -112,7 +112,8 @@ def differences(node: exp.Expr, place: Place) -> exp.Expr:
     kinds = set(of_both)
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
-            place.remark(_DAYS)
+            other = "an interval" if place.write.is_spark else "may be another value"
+            place.remark(_DAYS.format(other, place.write.title))
         return node
     use = _use(node, place)
     operands = tuple(zip(_operands(node), of_both, strict=True))

@@ -353,6 +353,15 @@ def test_a_quotient_of_integers_is_noted(read: str, write: str, text: str, noted
     assert [note.span.start for note in translation.notes] == [24] * noted
 
 
+@pytest.mark.parametrize(
+    ("write", "other"), [("spark", "an interval in Spark SQL"), ("trino", "another value in Trino")]
+)
+def test_a_difference_of_unknown_types_names_the_other_product(write: str, other: str) -> None:
+    text = "MEASURES LAST(d) - FIRST(d) AS s PATTERN (A) DEFINE A AS TRUE"
+    (note,) = translate_clause(text, PRODUCTS["oracle"], PRODUCTS[write]).notes
+    assert other in note.message
+
+
 def test_quotients_of_decimals_have_digits_as_in_trino() -> None:
     text = "PATTERN (A) DEFINE A AS 0.25 * COUNT(*) / 3 > x / 2.0"
     found = translate_clause(text, PRODUCTS["trino"], PRODUCTS["spark"])
