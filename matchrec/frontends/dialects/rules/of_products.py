@@ -259,6 +259,21 @@ _ENDLESS = {
 }
 
 
+def columns_of_values(node: exp.Expr, place: Place) -> exp.Expr:
+    """`FROM VALUES (1, 2)` has the columns column1 and column2, unless others are named."""
+    in_from = isinstance(node, exp.Values) and isinstance(node.parent, exp.From | exp.Join)
+    alias = node.args.get("alias")
+    if not in_from or place.write.name == "snowflake" or (alias is not None and alias.columns):
+        return node
+    row = node.expressions[0]
+    width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
+    names = [exp.to_identifier(f"column{number}") for number in range(1, width + 1)]
+    table = exp.to_identifier("t") if alias is None else alias.this.copy()
+    named = node.copy()
+    named.set("alias", exp.TableAlias(this=table, columns=names))
+    return named
+
+
 def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` is `FIRST(x)`, and `LAST_VALUE(x)` is `LAST(x)`."""
     name = {"FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST"}.get(name_of(node) or "")
@@ -344,6 +359,7 @@ def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
 
 
 _SNOWFLAKE: tuple[Rule, ...] = (
+    columns_of_values,
     listed_values,
     values.number_of_text,
     first_and_last,
