@@ -69,6 +69,7 @@ def test_counters_are_refused_by_the_name_of_what_asks_for_them(
 
 
 UNPLANNED = {
+    "SELECT id, (SELECT m.id + 1) AS k FROM {t} AS m": "write its value without SELECT",
     "SELECT id, 1 IN (SELECT 1) AS is_in FROM {t}": "write EXISTS",
     "WITH w AS (FROM {t}) SELECT * FROM w": r"write SELECT \* FROM",
     "FROM {t}": r"write SELECT \* FROM",

@@ -260,10 +260,11 @@ def modifier_of_navigation(
     """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
     hint = _MODIFIED.get((function, modifier), f"remove {modifier}")
+    taken = "a variable" if function == "CLASSIFIER" else "an offset"
     return MatchRecognizeParseError(
         f"{modifier} with {function} in {clause}",
         span,
-        notes=(f"{function} reads one row of the match and takes an offset only",),
+        notes=(f"{function} reads one row of the match and takes {taken} only",),
         hint=hint.format(define=part("DEFINE")),
     )
 

@@ -30,6 +30,8 @@ UNGROUPED = (
 UNPLANNED = {
     r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
     "write EXISTS (SELECT ...) elsewhere",
+    r"logical expression ScalarSubquery": "a subquery reads the row around it where Sail plans "
+    "none that does; write its value without SELECT, or join its table before the clause",
     r"logical expression Wildcard": "`*` stands for no columns of groups of rows; write the "
     "columns that GROUP BY has, or, where HAVING has no GROUP BY, WHERE in its place",
     r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
