@@ -44,7 +44,9 @@ class SameValueWarning(MatchRecognizeWarning):
 
 
 class NeverTrueWarning(MatchRecognizeWarning):
-    """A comparison in a condition is with NULL, or of two constants for which it does not hold."""
+    """A comparison in a condition is with NULL, with a variable that has no row so early, or of two
+    constants for which it does not hold.
+    """
 
 
 class SkippedRowWarning(MatchRecognizeWarning):
@@ -131,6 +133,12 @@ def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTru
         hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
     )
 
+
+# PATTERN (A B) DEFINE A AS price < B.price.
+compared_with_later = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never
+        true
+    note: {other} has no row yet when a row is tested for {variable}, so that {read} is NULL
+    write it in the condition of {other}, or NEXT(...) for the row after""")
 
 # DEFINE A AS 1 = 2.
 false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true

@@ -12,6 +12,7 @@ from matchrec.errors.language import SQL, current
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
     any_rows,
+    compared_with_later,
     compared_with_null,
     empty_matches,
     false_constants,
@@ -30,6 +31,7 @@ from matchrec.plan.expression import (
     Operation,
     Piece,
     Scalar,
+    Term,
     amount_of,
     conjuncts,
     is_null,
@@ -52,6 +54,7 @@ from matchrec.plan.pattern import (
     Variable,
     children,
     may_be_empty,
+    negated_names,
     show,
     variable_names,
     walk,
@@ -83,11 +86,45 @@ def comparison(
     left, right = (values(operand, definition, plan) for operand in operation.operands)
     if left == right and operation.operands[0].references:
         yield same_value(operation.span)
+    if operation.operator != "<=>" and plan.staging is None and current() is SQL:
+        yield from comparison_with_later(operation, definition.variable, plan.pattern)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
         operator = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
         written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
         yield compared_with_null(operator, written, operation.span)
+
+
+def comparison_with_later(
+    operation: Operation, variable: str, pattern: RowPattern
+) -> Iterator[MatchRecognizeWarning]:
+    """A comparison with a column of another variable, which has no row so early."""
+    later = set(variable_names(pattern)) - {variable, *negated_names(pattern)}
+    for operand in operation.operands if variable not in negated_names(pattern) else ():
+        match operand:
+            case Term((ColumnReference(Navigation(other)),)) if other in later:
+                if not may_come_before(other, variable, pattern):
+                    read = show_scalar(with_columns(operand, plainly))
+                    yield compared_with_later(
+                        operation.span, read=read, other=other, variable=variable
+                    )
+
+
+def may_come_before(earlier: str, later: str, pattern: RowPattern) -> bool:
+    """Whether a match may map a row to one variable, and a later one to another."""
+    parts = children(pattern)
+    first = [place for place, part in enumerate(parts) if earlier in variable_names(part)]
+    last = [place for place, part in enumerate(parts) if later in variable_names(part)]
+    if not first or not last or any(may_come_before(earlier, later, part) for part in parts):
+        return bool(first and last)
+    match pattern:
+        case Concatenation():
+            return first[0] < last[-1]
+        case Permutation():
+            return first != last or len(first) > 1
+        case Quantified(most=most):
+            return most != 1
+    return False
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
