@@ -136,7 +136,8 @@ other_number_of_keys = plan_error("""`key` of `Query.against` has {count} column
         divides its rows by {names}
     name a column of `labels` for each of these, in their order""")
 labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
-    write labels.withColumn("{name}", ...) with a CAST to {wanted} first""")
+    write labels.withColumn("{name}", ...) with a CAST to {wanted} first; in a file write a time as
+        2026-01-31 12:00:00, a date as 2026-01-31""")
 label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.against`
         has
     write labels.withColumnRenamed("{name}", "label_{name}")""")
@@ -302,6 +303,8 @@ pattern_as_text = plan_error("""a Pattern is converted as an object, without rea
 
 _FRAMES = {
     "pandas": "write spark.createDataFrame(...) around it",
+    "Series": "write .to_frame() after it",
+    "DataFrameGroupBy": "pass the DataFrame itself: PARTITION BY, or partition_by=, makes groups",
     "Polars": "write spark.createDataFrame(...) around its to_pandas(); a LazyFrame has collect()",
     "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
     "pandas-on-Spark": "write .to_spark() after it",
@@ -313,7 +316,7 @@ def wrong_argument(
 ) -> MatchRecognizePlanError:
     """An argument of another kind. wanted: of which kind. cure: what to write."""
     if "DataFrame" in wanted:
-        cure = _FRAMES.get(library_of(value) or "", cure)
+        cure = _FRAMES.get(type(value).__name__) or _FRAMES.get(library_of(value) or "", cure)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
     )

@@ -14,7 +14,9 @@ _MEANT = {
     "&&": "write AND",
     "&": "write AND",
     "∧": "write AND",
-    "|": "write OR",
+    "|": "write OR between predicates; one of several event types is a predicate: "
+    "a.event_type IN ('Shelf', 'Exit'), with ANY a in SEQ",
+    ",": "write AND between predicates, a variable after each event type: SEQ(Shelf a, Exit b)",
     "∨": "write OR",
     "¬": "write NOT, in PATTERN ~",
     "≥": "write >=",

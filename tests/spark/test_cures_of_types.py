@@ -54,6 +54,7 @@ CURES = [
     ("s = FIRST(A.b)", "CAST(LAST(A.x) AS BOOLEAN) for the string",
      "CAST(FIRST(substr('ttt', A.i, 1)) AS BOOLEAN) = b"),
     ("b = FIRST(A.i)", "CAST(LAST(A.x) AS INT) for the boolean", "CAST(b AS INT) = FIRST(A.i)"),
+    ("e > FIRST(A.s)", "INTERVAL '10' MINUTE for the string", "e > INTERVAL '10' MINUTE"),
     ("r = FIRST(A.s)", "CAST(LAST(A.x) AS STRING) for the binary",
      "CAST(r AS STRING) = FIRST(A.s)"),
     ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
@@ -86,6 +87,29 @@ def test_what_is_refused(spark: SparkSession, refused: str, says: str) -> None:
 def test_every_cure_runs(spark: SparkSession) -> None:
     [row] = matchrec.sql(spark, query(*(one[2] for one in CURES))).collect()
     assert row.c.startswith("B")
+
+
+# What of one row is refused, what the error says to write, and the condition with that.
+OF_ONE_ROW = [
+    ("(i > 1) & b", "write AND for &, OR for |", "(i > 1) AND b"),
+    ("b | (i > 1)", "write AND for &, OR for |", "b OR (i > 1)"),
+    ("~b", "write NOT x", "NOT b"),
+    ("1 < i < 4", "write x > 1 AND x < 5", "i > 1 AND i < 4"),
+    ("s IN (:list)", "write array_contains(:list, x)", "array_contains(:list, s)"),
+    ("s.isin('1', '2')", "write x IN (1, 2)", "s IN ('1', '2')"),
+    ("i > i.shift(1)", "write PREV(x)", "i > PREV(i)"),
+    ("s.upper() = s", "write upper(x): a function stands before its value", "upper(s) = s"),
+]
+
+
+@pytest.mark.parametrize("case", OF_ONE_ROW)
+def test_what_is_refused_of_one_row(spark: SparkSession, case: tuple[str, str, str]) -> None:
+    refused, says, instead = case
+    args = {"list": ["2", "3"]} if ":list" in refused else {}
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query(refused), args)
+    assert says in str(caught.value.hint)
+    assert matchrec.sql(spark, query(instead), args).count() == 1
 
 
 @pytest.mark.parametrize("name", ["any", "some", "bool_or", "every", "bool_and"])

@@ -308,6 +308,8 @@ def meant_by(text: str, where: str) -> str | None:
     """What was probably meant by a token, such as a keyword spelled otherwise."""
     if (where, text) == ("MATCH_RECOGNIZE", ","):
         return "remove the `,`"
+    if where == "the query" and text.upper() in ("PARTITION", "ORDER", "MEASURES"):
+        return "write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause"
     if where == "MATCH_RECOGNIZE" and text.upper() in ("LIMIT", "INTERVAL", "DURATION"):
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
@@ -388,7 +390,10 @@ _OF_OTHERS = {
     "ALL": "write ALL ROWS PER MATCH; ALL MATCHES stands directly after PATTERN (...)",
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
+    "NONE": "write IS NULL or IS NOT NULL",
     ";": "remove the `;`",
+    "[": "write a name in backticks, and a list of values as IN ('a', 'b')",
+    "/": "a comment is written -- ... to the end of the line, or /* ... */",
     "@": "write a parameter as :name",
     "$": "write a parameter as :name",
     "#": "a comment is written -- ... to the end of the line, or /* ... */",
@@ -406,7 +411,8 @@ _OF_OTHERS = {
 }
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
 _SEPARATED = {
-    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b",
+    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b; a name with a "
+    "blank stands in backticks",
     "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
     "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
     "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",

@@ -247,6 +247,7 @@ _CURES = {
         "write INTERVAL '30' DAY for a number of days, "
         "or compare datediff({word.later}, {word.earlier})"
     ),
+    frozenset({"interval", "string"}): "write INTERVAL '10' MINUTE for the string",
     frozenset({"months", "number"}): "write INTERVAL '3' MONTH for a number of months",
     frozenset({"date", "number"}): "write a date for the number, or unix_date({word.one}) for days",
     frozenset({"timestamp", "number"}): (
@@ -326,6 +327,11 @@ def _no_column(
         return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
     if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
         return _VARIABLE, {"cure": _instead_of_variable(name, known)}
+    dashed = next(
+        (one for one in known.columns if one.lower().startswith(f"{name}-".lower())), None
+    )
+    if dashed:
+        return _CALLED_OTHERWISE, {"cure": f"write `{dashed}` in backticks"}
     so_far = known.measures.get(name)
     if so_far and clause == "DEFINE":
         return _MEASURE_IN_CONDITION, {"so_far": so_far}
@@ -428,7 +434,9 @@ def unknown_function(
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     if name.upper() in ("FINAL", "RUNNING"):
         near, own = None, f"write {name} before each FIRST, LAST and aggregate in the parentheses"
-    cure = cure_of(name) or (f"write {near}" if near else own)
+    qualifier, _, plain = name.rpartition(".")
+    called = f"write {plain}(x): a function stands before its value" if qualifier else own
+    cure = cure_of(plain) or (f"write {near}" if near else called)
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 
 
@@ -502,8 +510,15 @@ _TYPES = {
     # NOT of what is no condition; a truth value beside another type.
     r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
     "NOT x > 0",
+    r'bitwise operation Boolean|"INTEGRAL" type, not "BOOLEAN"': "write AND for &, OR for |",
+    r"arithmetic expression Boolean - Int32": "write NOT x for the opposite of a condition x",
+    r"comparison operation Boolean [<>]=? (?:Int|Float)": "write x > 1 AND x < 5 for a value "
+    "between two others",
     r"(?:Cannot|compatible).*\bBoolean\b": "TRUE and FALSE are no numbers, texts or times: compare "
     "x with a value of its type, or write CAST(x AS BOOLEAN)",
+    # A list as the only item of a list.
+    r'to compare \w+ with \[List|input to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
+    "parameter that is a list",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
     r"coerce Utf8 and \w+ in LIKE": "LIKE takes a text, such as x LIKE '5%'",

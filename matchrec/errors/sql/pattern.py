@@ -52,6 +52,9 @@ _MEANT = {
     "AND": "variables in a row are written with a space, A B; conditions belong in DEFINE",
     "OR": "one of several is written with |: (A | B)",
     "NULL": "a pattern without rows is written ()",
+    "THEN": "variables in a row are written with a space, A B",
+    "BY": "variables in a row are written with a space, A B",
+    "WITHIN": "the length of a match follows the parentheses: PATTERN (A B) WITHIN INTERVAL 1 HOUR",
 }
 
 # `(A | )`.
@@ -133,7 +136,7 @@ foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another 
 # An argument that cannot be the bound of a quantifier.
 value_is_no_bound = plan_error("""parameter `{parameter}`, the bound of a quantifier in PATTERN, is
         {value}
-    pass a whole number from 0 on; for no bound leave it out, as in {2,}""")
+    pass an int from 0 on; for no bound leave it out, as in {2,}""")
 
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it

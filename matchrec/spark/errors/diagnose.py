@@ -295,7 +295,7 @@ def explain_refusal(
     unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
     if unbound is not None:
         return unbound_in(written, unbound, given)
-    condition, name = named_in(str(refusal)) or (None, written.text)
+    condition, name = named_in(str(refusal), written.text) or (None, written.text)
     match condition:
         case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
             here = written.span
@@ -323,8 +323,14 @@ def explain_refusal(
     return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
 
-def named_in(said: str) -> tuple[str, str] | None:
-    """The condition and the name that a refusal is about, if it is about one."""
+def named_in(said: str, asked: str = "") -> tuple[str, str] | None:
+    """The condition and the name that a refusal is about, if it is about one.
+
+    asked: what was refused, if that is known: of `x.f()`, Sail does not say which function it is.
+    """
+    called = re.search(r"[\w`]+\.\w+(?=\s*\()", asked) if "qualified function" in said else None
+    if called is not None:  # as of a method of Python's, `price.shift(1)`
+        return "UNRESOLVED_ROUTINE", called[0].replace("`", "")
     found = re.match(r"\[([A-Z_]+).*?((?:`[^`]*`\.?)+)", said, re.DOTALL)
     return (found[1], found[2].replace("`", "").rstrip(".")) if found else condition_of(said)
 
