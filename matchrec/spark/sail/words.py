@@ -163,6 +163,8 @@ def cause_of(said: str) -> str:
 OF_VALUES = {
     r"(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or set "
     "spark.sql.ansi.enabled to false",
+    r"(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, or "
+    "to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
     r"cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
     r"\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
@@ -181,6 +183,8 @@ def sentence_of_value(said: str) -> str | None:
     'Division by zero. Write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false'
     >>> sentence_of_value("index out of bounds")
     'index out of bounds. Write other arguments, or leave such rows out before the clause'
+    >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
+    'invalid timestamp: 31/01/2026. Write to_timestamp'
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
