@@ -117,14 +117,10 @@ def may_come_before(earlier: str, later: str, pattern: RowPattern) -> bool:
     last = [place for place, part in enumerate(parts) if later in variable_names(part)]
     if not first or not last or any(may_come_before(earlier, later, part) for part in parts):
         return bool(first and last)
-    match pattern:
-        case Concatenation():
-            return first[0] < last[-1]
-        case Permutation():
-            return first != last or len(first) > 1
-        case Quantified(most=most):
-            return most != 1
-    return False
+    if isinstance(pattern, Quantified):
+        return pattern.most != 1
+    in_order, either = isinstance(pattern, Concatenation), isinstance(pattern, Permutation)
+    return (in_order and first[0] < last[-1]) or (either and len({*first, *last}) > 1)
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:

@@ -510,14 +510,14 @@ _TYPES = {
     # NOT of what is no condition; a truth value beside another type.
     r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
     "NOT x > 0",
-    r'bitwise operation Boolean|"INTEGRAL" type, not "BOOLEAN"': "write AND for &, OR for |",
-    r"arithmetic expression Boolean - Int32": "write NOT x for the opposite of a condition x",
-    r"comparison operation Boolean [<>]=? (?:Int|Float)": "write x > 1 AND x < 5 for a value "
-    "between two others",
+    r'bitwise operation Boolean|"INTEGRAL", not "BOOLEAN"': "write AND for &, OR for |",
+    r'expression Boolean - Int32|"~.*"INTEGRAL" type, however .*"BOOLEAN"': "write NOT x for ~x",
+    r'operation Boolean [<>]=? (?:Int|Float)|"\(\(.*\) [<>]=? .*\("BOOLEAN" and': "write "
+    "x > 1 AND x < 5 for a value between two others",
     r"(?:Cannot|compatible).*\bBoolean\b": "TRUE and FALSE are no numbers, texts or times: compare "
     "x with a value of its type, or write CAST(x AS BOOLEAN)",
     # A list as the only item of a list.
-    r'to compare \w+ with \[List|input to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
+    r'to compare \w+ with \[List|nput to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
     "parameter that is a list",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
