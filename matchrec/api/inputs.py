@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeAlias
 
 from pyspark.errors import AnalysisException
@@ -129,9 +130,24 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     else:
         found = with_signed_integers(found)
     try:
-        return frame_of(spark, found)
+        with nullcontext() if is_connect(spark) else by_arrow(spark):
+            return frame_of(spark, found)
     except (TypeError, ValueError) as error:
         raise errors.no_dataframe_of(name=name, reason=first_line(error)) from error
+
+
+@contextmanager
+def by_arrow(spark: SparkSession) -> Iterator[None]:
+    """Inside, a missing number of pandas becomes NULL, as over Connect, and not NaN, the greatest
+    of all numbers, which PySpark makes of it by itself.
+    """
+    name = "spark.sql.execution.arrow.pyspark.enabled"
+    before = str(spark.conf.get(name))
+    spark.conf.set(name, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
 
 
 def check_pandas(name: str, frame: Any) -> None:

@@ -321,6 +321,23 @@ def test_half_a_character(spark: SparkSession, function: Callable[..., object]) 
     assert lines[3].index("^") == lines[2].index("\ufffd")
 
 
+@pytest.mark.parametrize("by_arrow", ["true", "false"])
+def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) -> None:
+    """NaN, which PySpark makes of it without Arrow, is greater than all numbers."""
+    frame = pd.DataFrame({"t": range(4), "x": [1.0, None, 3.0, None], "s": ["a", None, "b", "c"]})
+    clause = "ORDER BY t MEASURES A.t AS t PATTERN (A) DEFINE A AS {}"
+    name = "spark.sql.execution.arrow.pyspark.enabled"
+    before = spark.conf.get(name, "true")
+    spark.conf.set(name, by_arrow)
+    try:
+        for condition, rows in (("x IS NULL", [1, 3]), ("x > 2", [2]), ("s IS NULL", [1])):
+            found = matchrec.match_recognize(frame, clause.format(condition)).collect()
+            assert sorted(row.t for row in found) == rows
+        assert str(spark.conf.get(name)) == by_arrow
+    finally:
+        spark.conf.set(name, str(before))
+
+
 FRAMES = {
     "write spark.createDataFrame(...) around it": pd.DataFrame({"id": [1]}),
     "write .to_frame() after it": pd.Series([1]),
