@@ -327,11 +327,6 @@ def _no_column(
         return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
     if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
         return _VARIABLE, {"cure": _instead_of_variable(name, known)}
-    dashed = next(
-        (one for one in known.columns if one.lower().startswith(f"{name}-".lower())), None
-    )
-    if dashed:
-        return _CALLED_OTHERWISE, {"cure": f"write `{dashed}` in backticks"}
     so_far = known.measures.get(name)
     if so_far and clause == "DEFINE":
         return _MEASURE_IN_CONDITION, {"so_far": so_far}
