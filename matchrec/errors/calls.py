@@ -302,9 +302,8 @@ pattern_as_text = plan_error("""a Pattern is converted as an object, without rea
 
 
 _FRAMES = {
-    "pandas": "write spark.createDataFrame(...) around it",
-    "Series": "write .to_frame() after it",
-    "DataFrameGroupBy": "pass the DataFrame itself: PARTITION BY, or partition_by=, makes groups",
+    "pandas": "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are "
+    "made by PARTITION BY",
     "Polars": "write spark.createDataFrame(...) around its to_pandas(); a LazyFrame has collect()",
     "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
     "pandas-on-Spark": "write .to_spark() after it",
@@ -316,7 +315,7 @@ def wrong_argument(
 ) -> MatchRecognizePlanError:
     """An argument of another kind. wanted: of which kind. cure: what to write."""
     if "DataFrame" in wanted:
-        cure = _FRAMES.get(type(value).__name__) or _FRAMES.get(library_of(value) or "", cure)
+        cure = _FRAMES.get(library_of(value) or "", cure)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
     )

@@ -99,28 +99,24 @@ def comparison_with_later(
     operation: Operation, variable: str, pattern: RowPattern
 ) -> Iterator[MatchRecognizeWarning]:
     """A comparison with a column of another variable, which has no row so early."""
-    later = set(variable_names(pattern)) - {variable, *negated_names(pattern)}
-    for operand in operation.operands if variable not in negated_names(pattern) else ():
+    names, negated = in_order(pattern), negated_names(pattern)
+    for operand in operation.operands:
         match operand:
-            case Term((ColumnReference(Navigation(other)),)) if other in later:
-                if not may_come_before(other, variable, pattern):
+            case Term((ColumnReference(Navigation(other)),)) if other in names:
+                if variable not in (other, *negated, *names[names.index(other) :]):
                     read = show_scalar(with_columns(operand, plainly))
                     yield compared_with_later(
                         operation.span, read=read, other=other, variable=variable
                     )
 
 
-def may_come_before(earlier: str, later: str, pattern: RowPattern) -> bool:
-    """Whether a match may map a row to one variable, and a later one to another."""
-    parts = children(pattern)
-    first = [place for place, part in enumerate(parts) if earlier in variable_names(part)]
-    last = [place for place, part in enumerate(parts) if later in variable_names(part)]
-    if not first or not last or any(may_come_before(earlier, later, part) for part in parts):
-        return bool(first and last)
-    if isinstance(pattern, Quantified):
-        return pattern.most != 1
-    in_order, either = isinstance(pattern, Concatenation), isinstance(pattern, Permutation)
-    return (in_order and first[0] < last[-1]) or (either and len({*first, *last}) > 1)
+def in_order(pattern: RowPattern) -> list[str]:
+    """The variables as a match may have them one after the other, in a loop each before each."""
+    if isinstance(pattern, Variable):
+        return [pattern.name]
+    names = [name for part in children(pattern) for name in in_order(part)]
+    is_loop = isinstance(pattern, Quantified) and pattern.most != 1
+    return [*dict.fromkeys(names)] * 2 if is_loop or isinstance(pattern, Permutation) else names
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:

@@ -52,8 +52,7 @@ _MEANT = {
     "AND": "variables in a row are written with a space, A B; conditions belong in DEFINE",
     "OR": "one of several is written with |: (A | B)",
     "NULL": "a pattern without rows is written ()",
-    "THEN": "variables in a row are written with a space, A B",
-    "BY": "variables in a row are written with a space, A B",
+    **dict.fromkeys(("THEN", "BY"), "variables in a row are written with a space, A B"),
     "WITHIN": "the length of a match follows the parentheses: PATTERN (A B) WITHIN INTERVAL 1 HOUR",
 }
 
