@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, get_args
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
@@ -25,10 +26,12 @@ from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
+from matchrec.errors.sql.foreign_names import cure_of_nanoseconds
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
+from matchrec.spark.errors.users_terms import InUsersTerms, reworded
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
@@ -170,7 +173,14 @@ class Question:
         """What a query asks. alias: the name that qualifies the relation's columns. use: what is
         used of the result; the whole query is checked all the same.
         """
-        columns = input_columns(relation.runner, relation.rows.columns, alias)
+        try:
+            names = relation.rows.columns
+        except PySparkException as error:
+            cure = cure_of_nanoseconds(str(error))
+            if cure and not isinstance(error, InUsersTerms):
+                raise reworded(error, f"the input has times in nanoseconds\n  {cure}") from None
+            raise
+        columns = input_columns(relation.runner, names, alias)
         return Question.of((Rule("", plan),), relation, columns, options, use)
 
     @staticmethod

@@ -119,3 +119,5 @@ def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
     query = f"SELECT * FROM parquet.`{file}` {CLAUSE.removeprefix('clicks ')}"
     with pytest.raises(PySparkException, match="write the file with microseconds, in pandas by\n"):
         matchrec.sql(spark, query)
+    with pytest.raises(PySparkException, match=r"write the file with microseconds|NANOS"):
+        matchrec.match_recognize(spark.read.parquet(str(file)), "ORDER BY ts PATTERN (A)")
