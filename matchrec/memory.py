@@ -29,6 +29,13 @@ def has_room(needed: int) -> bool:
     return needed < WORTH_ASKING or needed <= room()
 
 
+def may_take(needed: int, most: int) -> bool:
+    """Whether something may take so many bytes: at most `most`, unless this process has a limit of
+    its own, up to which it takes what it needs.
+    """
+    return needed <= most or limit() is not None
+
+
 def room() -> int:
     """How many bytes are left."""
     known = (left for find in (of_limit, of_machine, of_container) for left in find())

@@ -7,7 +7,7 @@ not the end of the partition: only a window that has ended by the clock ends run
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -104,7 +104,8 @@ def state_of(arrays: Mapping[str, Array]) -> SearchState:
     return SearchState(done, numbered, arrays["numbers"], live, arrays["start bounds"], held)
 
 
-ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6)
+MOST = 1 << 27  # bytes: of one array of all live runs, or of the matches that one row completes
+ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST)
 TO_THE_END = -1  # no row to stop at: the partition is at its end
 
 
@@ -128,55 +129,100 @@ class SearchCall:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call found, and what the next one needs.
-
-    matches: that come out, numbered. state: of the search. kept: int64[k], positions of the rows
-    before `stop` that must be there the next time, ascending.
+    """What the next call needs. state: of the search. kept: int64[k], positions of the rows before
+    `stop` that must be there, ascending.
     """
 
-    matches: Matches
     state: SearchState
     kept: IntArray
 
 
-def search_further(task: Task, state: SearchState, call: SearchCall) -> Answer:
-    """Search the new rows, and end the runs whose windows have ended. Raises RunFailure."""
-    arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
-    live, found, last_live = search_rows(task, arrays, state, call)
-    numbers = all_numbers(state, call)
-    if task.skip is None:
-        in_order = found if task.totals is not None else map(sort_matches, found)
-        matches = concatenate(list(in_order))
-        release = Release(matches, no_matches(), state.start_bounds, -1)
-    else:
-        release = release_found(
-            task, state, (found, numbers), (live.first_rows, last_live, call.stop)
+class FurtherSearch:
+    """The search of the new rows of a call, which also ends the runs whose windows have ended.
+
+    live: the runs that are live once all matches have come. last_live: when runs were last live.
+    """
+
+    def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:
+        self.task, self.state, self.call = task, state, call
+        self.arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
+        self.live, self.last_live = state.live_runs, np.zeros(0, np.int64)
+        self.numbering = Numbering(state.numbered)
+        self.release = Release.nothing(state.start_bounds)
+
+    def find_matches(self) -> Iterator[Matches]:
+        """The matches in chunks, numbered: without a skip strategy as they are found, as there may
+        be many of a few rows. Raises RunFailure.
+        """
+        task, found = self.task, self.find_all()
+        if task.skip is None:
+            chunks = found if task.totals is not None else map(sort_matches, found)
+        else:
+            self.release = self.decide(list(found))
+            chunks = iter([self.release.matches])
+        for matches in chunks:
+            yield first_matches(task, self.numbering.number_matches(matches))
+
+    def find_all(self) -> Iterator[Matches]:
+        """The matches of the new rows, then those of runs whose windows have ended."""
+        task, arrays, stop = self.task, self.arrays, self.call.stop
+        start = len(self.state.numbers)
+        if stop > start:
+            search = resume(task, arrays, self.live, (start, stop))
+            yield from search.find_matches()
+            search.prune()
+            self.live, self.last_live = search.live_runs(), search.work.last_live
+        ended = self.find_ended()
+        if not ended.any():
+            return
+        if arrays.rules.flushes:
+            search = resume(task, arrays, self.live.keep(ended), (stop, TO_THE_END))
+            yield from search.find_matches()
+            later, before = search.work.last_live, self.last_live
+            self.last_live = np.maximum(later, before) if len(before) else later
+        self.live = compact(task, arrays, self.live.keep(~ended), self.call)
+
+    def find_ended(self) -> BoolArray:
+        """bool[r], the live runs whose windows have ended."""
+        live, call = self.live, self.call
+        is_out = self.arrays.rows.window_end[live.starts] <= call.stop
+        ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
+        if call.near is not None:
+            ended |= find_ended_near(self.arrays.compiled, live, call.near)
+        return ended
+
+    def decide(self, found: list[Matches]) -> Release:
+        """Release what a skip strategy has decided on. Raises RunFailure."""
+        position = self.live.first_rows, self.last_live, self.call.stop
+        numbers = all_numbers(self.state, self.call)
+        return release_found(self.task, self.state, ([no_matches(), *found], numbers), position)
+
+    def answer(self) -> Answer:
+        """What the next call needs, once all matches have come."""
+        task, arrays, call, state = self.task, self.arrays, self.call, self.state
+        live, held, last = self.live, self.release.held, self.numbering.found
+        after = live.keep(live.starts >= self.release.settled)
+        if len(after.runs) < len(live.runs):
+            after = compact(task, arrays, after, call)
+        if task.most_matches is not None and last >= task.most_matches:
+            held = no_matches()
+            after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
+        registers, extremes = row_registers(arrays.compiled), extremes_of(task)
+        needed = after.needed_rows(registers, extremes), held.start, held.rows
+        kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
+        numbers = all_numbers(state, call)
+        places = np.full(len(numbers), -1, np.int64)
+        places[kept] = np.arange(len(kept))
+        assert held.rows is not None
+        then = SearchState(
+            done=state.done + call.stop - len(state.numbers),
+            numbered=last,
+            numbers=numbers[kept],
+            live_runs=after.move(places, registers, extremes),
+            start_bounds=self.release.start_bounds,
+            held=replace(held, start=places[held.start], rows=places[held.rows]),
         )
-    after = live.keep(live.starts >= release.settled)
-    if len(after.runs) < len(live.runs):
-        after = compact(task, arrays, after, call)
-    numbered = Numbering(state.numbered).number_matches(release.matches)
-    last = max(state.numbered, int(numbered.number.max(initial=-1)))
-    if task.most_matches is not None and last >= task.most_matches:
-        numbered = first_matches(task, numbered)
-        release = replace(release, held=no_matches())
-        after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
-    held, extremes = release.held, extremes_of(task)
-    registers = row_registers(arrays.compiled)
-    needed = after.needed_rows(registers, extremes), held.start, held.rows
-    kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
-    places = np.full(len(numbers), -1, np.int64)
-    places[kept] = np.arange(len(kept))
-    assert held.rows is not None
-    then = SearchState(
-        done=state.done + call.stop - len(state.numbers),
-        numbered=last,
-        numbers=numbers[kept],
-        live_runs=after.move(places, registers, extremes),
-        start_bounds=release.start_bounds,
-        held=replace(held, start=places[held.start], rows=places[held.rows]),
-    )
-    return Answer(numbered, then, kept)
+        return Answer(then, kept)
 
 
 def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
@@ -229,31 +275,6 @@ def release_found(
     return replace(release, held=held, start_bounds=bounds)
 
 
-def search_rows(
-    task: Task, arrays: SearchInput, state: SearchState, call: SearchCall
-) -> tuple[LiveRuns, list[Matches], IntArray]:
-    """The runs that are live after the new rows, what was found, and when runs were last live."""
-    live, start = state.live_runs, len(state.numbers)
-    found: list[Matches] = [no_matches()]
-    last_live = np.zeros(0, np.int64)
-    if call.stop > start:
-        search = resume(task, arrays, live, (start, call.stop))
-        found += search.find_matches()
-        search.prune()
-        live, last_live = search.live_runs(), search.work.last_live
-    ended = call.ended[live.starts] & (arrays.rows.window_end[live.starts] <= call.stop)
-    if call.near is not None:
-        ended |= find_ended_near(arrays.compiled, live, call.near)
-    if not ended.any():
-        return live, found, last_live
-    if arrays.rules.flushes:
-        search = resume(task, arrays, live.keep(ended), (call.stop, TO_THE_END))
-        found += search.find_matches()
-        later = search.work.last_live
-        last_live = np.maximum(later, last_live) if len(last_live) else later
-    return compact(task, arrays, live.keep(~ended), call), found, last_live
-
-
 def find_ended_near(compiled: CompiledTask, live: LiveRuns, ended: BoolArray) -> BoolArray:
     """bool[r], whether a window between neighbours has ended that a run waits in."""
     found = np.zeros(len(live.runs), np.bool_)
@@ -279,9 +300,9 @@ def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -
 def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int]) -> RunsSearch:
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
     search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
-    search.restore(live)
     start, stop = rows
     search.progress.start = arrays.rows.frontier[layout.FRONTIER_START, 0] = start
+    search.restore(live)
     if stop != TO_THE_END:
         search.progress.goes_on = 1
         arrays.rows.frontier[layout.FRONTIER_UNTIL, 0] = stop

@@ -211,9 +211,11 @@ class Room:
     """How much a search may hold.
 
     rows, matches: mapped rows and matches in one `Matches`. memory: how many rows the memory of a
-    search is for at first, a power of two; it grows as needed.
+    search is for at first, a power of two; it grows as needed. most: bytes that an array of a
+    search over a stream may take, see `memory.may_take`; None where all rows are there at once.
     """
 
     rows: int = 1 << 20
     matches: int = 1 << 18
     memory: int = 1 << 10
+    most: int | None = None

@@ -159,6 +159,7 @@ class FailureKind(Enum):
     FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
     TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
     NO_ROOM = "the search of a partition needs more memory than there is"
+    NO_ROOM_IN_STREAM = "a search over a stream needs more memory than it may take"
     NO_ROOM_FOR_MATCHES = "a search that builds all matches needs more memory than there is"
     SUM_TOO_LARGE = "a sum of a measure is too large for its type"
     TOTAL_TOO_LARGE = "an aggregate over all matches is too large for its type"

@@ -42,6 +42,7 @@ Shapes = dict[str, tuple[tuple[int, ...], type]]
 NODES_OF_A_RUN = 16
 MANY_NODES = 1 << 13
 LEAST_OUTPUT = 1 << 12  # matches
+BYTES_COMING_OUT = 128  # about; of a mapped row, until it has left the worker
 STEPS_A_SECOND = 1 << 14  # of Python
 
 _FAILURES = {
@@ -201,12 +202,20 @@ class KernelSearch(ABC):
     def new_array(self, make: Callable[..., Any], shape: tuple[int, ...], dtype: Any) -> Any:
         """A new array. Raises RunFailure where there is no room for it."""
         size = prod(shape) * np.dtype(dtype).itemsize
+        self.check_most(size)
         if memory.has_room(size):
             with suppress(MemoryError):
                 return make(shape, dtype)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
         kind = FailureKind.NO_ROOM_FOR_MATCHES if builds_all else FailureKind.NO_ROOM
         raise RunFailure(kind, int(self.progress.start), size >> 20)
+
+    def check_most(self, size: int) -> None:
+        """Raises RunFailure where a search over a stream may not take so many bytes."""
+        most = self.room.most
+        if most is not None and not memory.may_take(size, most):
+            row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
+            raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -223,6 +232,7 @@ class KernelSearch(ABC):
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output for so many matches and mapped rows."""
+        self.check_most(rows * BYTES_COMING_OUT)
         new = partial(self.new_array, np.empty)
         found, taken = new((layout.FOUND_SIZE, matches + 1), np.int64), new((rows,), np.int32)
         positions = new((rows,), np.int64) if self.arrays.selects else None

@@ -176,6 +176,11 @@ class Release:
     start_bounds: IntArray
     settled: int
 
+    @staticmethod
+    def nothing(start_bounds: IntArray) -> Release:
+        """Where no match is held and none has been decided on since these bounds."""
+        return Release(no_matches(), no_matches(), start_bounds, -1)
+
 
 def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found: of each partition those that are

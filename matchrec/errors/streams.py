@@ -41,6 +41,31 @@ changed_in_the_past = run_error("""rule `{name}` is not what it was for rows tha
     write a later valid_from, and leave all that was before as it was; or start this query with a
         checkpoint directory of its own""")
 
+_FEWER_RUNS = (
+    "write WITHIN, or a tighter pattern, so that fewer runs live at a time: SKIP TILL ANY MATCH "
+    "and allow_combinations() go every way through the events. "
+)
+_LIMIT_OF_WORKER = (
+    "A worker with a limit of its own, spark.executor.pyspark.memory, takes all that this allows"
+)
+
+# The live runs of a partition, or the matches that one event completes.
+stream_without_room = run_error(
+    "the search over a stream would take {mebibytes:,} MiB at once for the runs of a partition, or "
+    "for the matches that one event completes, and no more than {limit:,} are allowed",
+    notes=("it has come to an event {place}",),
+    hint=f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
+    f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}",
+)
+
+# What is kept from one micro-batch to the next, of a bucket.
+state_without_room = run_error(
+    "the stream would keep {mebibytes:,} MiB of state for partitions of one bucket, and no more "
+    "than {limit:,} are allowed",
+    notes=("{rows:,} rows of {keys:,} partitions wait for later ones",),
+    hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
+)
+
 # An equivalence test of SASE+ in a rule set over a stream.
 divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
         streaming DataFrame

@@ -15,7 +15,7 @@ from matchrec.compile.absences import decide_between
 from matchrec.compile.totals import find_each_once
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
-from matchrec.engine.incremental import SearchCall, new_state, search_further
+from matchrec.engine.incremental import SearchCall, new_state
 from matchrec.engine.interface import Room, Task, TaskTotals, Total
 from matchrec.engine.kernels import totals as kernel
 from matchrec.engine.matches import Matches, RunFailure
@@ -38,7 +38,12 @@ from tests.tasks.selection import (
     task,
 )
 from tests.tasks.selection import query as query_of
-from tests.unit.engine.test_incremental import call_of, one_partition, through_bytes
+from tests.unit.engine.test_incremental import (
+    call_of,
+    matches_and_answer,
+    one_partition,
+    through_bytes,
+)
 
 COPIES = 30
 ROOMS = (Room(), Room(rows=3, matches=2, memory=1))
@@ -323,10 +328,10 @@ def found_in_pieces(
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
             call = call_of(own, whole, numbers, (len(state.numbers), come, clock))
-            step = search_further(own, state, ranked_anew(call, own))
-            for place, row in enumerate(step.matches.start):
-                assert step.matches.totals is not None
-                words, number = step.matches.totals[place], first + int(numbers[row])
+            (matches,), step = matches_and_answer(own, state, ranked_anew(call, own))
+            for place, row in enumerate(matches.start):
+                assert matches.totals is not None
+                words, number = matches.totals[place], first + int(numbers[row])
                 assert number not in found
                 found[number] = (
                     numbers_of(words),

@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec import AfterMatch, Pattern
+from matchrec import AfterMatch, Pattern, memory
+from matchrec.engine import incremental
 from matchrec.engine.incremental import SearchState, arrays_of, new_state, state_of
-from matchrec.errors import MatchRecognizeError
+from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
+from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
@@ -300,6 +303,58 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
     with pytest.raises(MatchRecognizeError, match="state of another query"):
         list(streamed.batch(streamed.by_key[0], group))
+
+
+EACH_WAY = Pattern.begin("a").where("v = 'a'").followed_by_any("b").where("v = 'b'").one_or_more()
+EACH_WAY = EACH_WAY.allow_combinations()
+SUMS = EACH_WAY.followed_by("c").where("v = 'c' AND sum(b.x) = 1")
+BEYOND = {  # what takes more the more events wait, and within how many seconds it does not
+    "matches that end with an event": (EACH_WAY, "8 seconds"),
+    "runs with sums of their own": (SUMS, "8 seconds"),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_a_stream_takes_no_more_memory_than_it_may(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """With b number i end 2 ** (i - 1) matches, one for each choice of the b before it."""
+    pattern, window = BEYOND[name]
+    rows = [("p", 100 + i, "b" if i else "a", 2**i) for i in range(16)]
+
+    def rows_out(asked: Pattern) -> int:
+        streamed = Streamed(
+            lambda df: detect(df, asked, partition_by="k"), events_of(spark, rows), "ts"
+        )
+        return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
+
+    monkeypatch.setattr(incremental, "ROOM", replace(incremental.ROOM, most=1 << 21))
+    with pytest.raises(MatchRecognizeRunError, match="more than 128 are allowed") as caught:
+        rows_out(pattern)
+    assert caught.value.partition == {"k": "p"}
+    assert "write WITHIN" in str(caught.value)
+    assert "spark.executor.pyspark.memory" in str(caught.value)
+    found = 2**8 - 1 if pattern is EACH_WAY else 0
+    assert rows_out(pattern.within(window)) == found
+    monkeypatch.setattr(memory, "limit", lambda: 1 << 40)
+    assert rows_out(pattern) == (2**15 - 1 if pattern is EACH_WAY else 0)
+
+
+def test_a_state_that_is_too_large_says_so(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [(f"p{i}", 100 + i, "a", 1) for i in range(2000)]
+    streamed = Streamed(lambda df: detect(df, RISE, partition_by="k"), events_of(spark, rows), "ts")
+    monkeypatch.setattr(bucket, "MOST_STATE", 1 << 14)
+    few, all_rows = streamed.frame[:10], streamed.frame
+    list(streamed.batch(few, Group()))
+    with pytest.raises(MatchRecognizeRunError, match="2,000 rows of 0 partitions wait") as caught:
+        list(streamed.batch(all_rows, Group()))
+    assert "write WITHIN" in str(caught.value)
+    monkeypatch.setattr(memory, "limit", lambda: 1 << 40)
+    group = Group()
+    list(streamed.batch(all_rows, group))
+    assert group.bytes > 1 << 14
 
 
 def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFrame:

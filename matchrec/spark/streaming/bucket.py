@@ -23,7 +23,8 @@ from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.partitions import IntArray
-from matchrec.errors.streams import changed_in_the_past
+from matchrec.errors.streams import changed_in_the_past, state_without_room
+from matchrec.memory import may_take
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.worker import RuleSetWorker
 from matchrec.spark.streaming.arrival import (
@@ -212,7 +213,7 @@ class Bucket:
         needs = yield from self.go_on(memory.arrays, arrived, watermark)
         memory, next_end = store(needs, arrived, (self.arriving.column_map, self.versions))
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
-            group.update((dump(memory, self.query),))
+            group.update((checked(dump(memory, self.query), memory),))
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()
@@ -285,6 +286,19 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
 def search_of(executable: Executable, *of_rule: Any) -> KeySearch:
     """What searches the events of keys. of_rule: see `KeySearch`."""
     return (SelectingSearch if executable.task.selects else ContiguousSearch)(executable, *of_rule)
+
+
+MOST_STATE = 1 << 28  # bytes; several times as many are held while it is read and written
+MOST_OF_SPARK = (1 << 31) - (1 << 20)  # bytes of one value
+
+
+def checked(state: bytes, memory: Memory) -> bytes:
+    """The state of a bucket. Raises MatchRecognizeRunError where it is too large."""
+    size = len(state)
+    if size <= MOST_OF_SPARK and may_take(size, MOST_STATE):
+        return state
+    rows, keys = memory.rows.num_rows, memory.keys.num_rows
+    raise state_without_room(mebibytes=size >> 20, limit=MOST_STATE >> 20, rows=rows, keys=keys)
 
 
 def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None:

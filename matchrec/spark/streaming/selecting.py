@@ -7,6 +7,7 @@ not at all; everything else is done once for all of them.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,19 +16,20 @@ import pyarrow as pa
 from matchrec.compile.executable import Executable
 from matchrec.engine.incremental import (
     Answer,
+    FurtherSearch,
     SearchCall,
+    SearchState,
     arrays_of,
     find_possible_starts,
     new_state,
-    search_further,
     state_of,
     windows_between,
 )
 from matchrec.engine.interface import Task
-from matchrec.engine.matches import Matches, no_matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import concatenate, extremes_of, node_size
+from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
@@ -73,24 +75,33 @@ class SelectingSearch(KeySearch):
         if not len(others):
             return after
         arrays = {name: one.each() for name, one in states.items()}
-        found, left = [no_matches()], []
-        for place in others.tolist():
-            state = state_of({name: each[place] for name, each in arrays.items()})
-            own = rows.of_key(place)
-            call = own.call(len(state.numbers))
-            with naming_rows(own.place):
-                answer = search_further(self.executable.task, state, call)
-            if answer.matches.count:
-                found.append(moved(self.executable.task, answer.matches, place, own.first))
-            left.append(self.left(own, call, answer))
-        matches = concatenate(found)
-        if matches.count:
-            with naming_rows(rows.place):
+        left: list[dict[str, Array]] = []
+
+        def search_keys() -> Iterator[Matches]:
+            for place in others.tolist():
+                state = state_of({name: each[place] for name, each in arrays.items()})
+                left.append((yield from self.search_key(rows, place, state)))
+
+        worker = Worker(self.executable, output=self.output)
+        with naming_rows(rows.place):
+            for matches in in_large_chunks(search_keys()):
                 out = output_rows(matches, self.executable.rows_per_match)
-                worker = Worker(self.executable, output=self.output)
                 yield from worker.output_of(rows.table, rows.partitions, matches, out)
         searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
         return take(joined(searched, after), np.argsort(np.append(others, quiet)))
+
+    def search_key(
+        self, rows: KnownRows, place: int, state: SearchState
+    ) -> Generator[Matches, None, dict[str, Array]]:
+        """The matches of one key, and what is needed of it further on."""
+        task, own = self.executable.task, rows.of_key(place)
+        call = own.call(len(state.numbers))
+        search = FurtherSearch(task, state, call)
+        with naming_rows(own.place):
+            for matches in search.find_matches():
+                if matches.count:
+                    yield moved(task, matches, place, own.first)
+        return self.left(own, call, search.answer())
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
         """bool[p], the keys of which no row is kept and no run begins with a new one."""

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
+from matchrec.engine.incremental import MOST
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
@@ -37,6 +38,7 @@ from matchrec.errors.run.failures import (
     window_wraps,
 )
 from matchrec.errors.run.place import RowPlace
+from matchrec.errors.streams import stream_without_room
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows
 from matchrec.spark import wire
@@ -57,6 +59,7 @@ WORDING: Mapping[FailureKind, tuple[Any, ...]] = {
     FailureKind.DIVISION_BY_ZERO: (division_by_zero, "variable"),
     FailureKind.TOO_MANY_STEPS: (too_many_steps, "limit"),
     FailureKind.NO_ROOM: (no_room_for_search, "mebibytes"),
+    FailureKind.NO_ROOM_IN_STREAM: (partial(stream_without_room, limit=MOST >> 20), "mebibytes"),
     FailureKind.NO_ROOM_FOR_MATCHES: (no_room_for_matches, "mebibytes"),
     FailureKind.FUNCTION_FAILED: (function_failed, "variable", "reason"),
     FailureKind.FUNCTION_FAILED_UNDER_ANSI: (function_failed_under_ansi, "variable", "reason"),

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from matchrec.engine.engines import Engine
 from matchrec.engine.incremental import (
+    Answer,
+    FurtherSearch,
     SearchCall,
     SearchState,
     arrays_of,
     find_possible_starts,
     new_state,
-    search_further,
     state_of,
 )
 from matchrec.engine.interface import Task
@@ -105,15 +106,23 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         come = min(whole.rows, come + size)
         numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
-        answer = search_further(asked, state, call)
+        matches, answer = matches_and_answer(asked, state, call)
         if not (asked.absent or len(state.numbers) or may_begin(asked, call)):
-            assert answer.matches.count == len(answer.kept) == 0
+            assert sum(one.count for one in matches) == len(answer.kept) == 0
             assert answer.state.is_idle
-        found += listed([answer.matches], numbers)
+        found += listed(matches, numbers)
         assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
         state = through_bytes(answer.state)
     assert state.is_idle
     return found
+
+
+def matches_and_answer(
+    asked: Task, state: SearchState, call: SearchCall
+) -> tuple[list[Matches], Answer]:
+    """What a call finds, and what the next one needs."""
+    search = FurtherSearch(asked, state, call)
+    return list(search.find_matches()), search.answer()
 
 
 def may_begin(asked: Task, call: SearchCall) -> bool:

@@ -26,6 +26,8 @@ WAYS = {
     "partition_without_room": "spark.executor.memoryOverhead",
     "pattern_too_large": "{word.smaller}",
     "row_too_large": "event_columns",
+    "state_without_room": "spark.executor.pyspark.memory",
+    "stream_without_room": "spark.executor.pyspark.memory",
     "too_far_back": "PREV(x, n)",
     "too_many_events": "leave WITHIN out",
     "too_many_operations": "FROM (SELECT *, ... AS y FROM t)",
