@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.types import Kind
-from matchrec.engine.interface import Room, Task
+from matchrec.engine.interface import MOST_IN_STREAM, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
@@ -104,8 +104,7 @@ def state_of(arrays: Mapping[str, Array]) -> SearchState:
     return SearchState(done, numbered, arrays["numbers"], live, arrays["start bounds"], held)
 
 
-MOST = 1 << 27  # bytes: of one array of all live runs, or of the matches that one row completes
-ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST)
+ROOM = Room(rows=1 << 14, matches=1 << 10, memory=1 << 6, most=MOST_IN_STREAM)
 TO_THE_END = -1  # no row to stop at: the partition is at its end
 
 

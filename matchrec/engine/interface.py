@@ -206,6 +206,10 @@ class Task:
         )
 
 
+MOST_IN_STREAM = 1 << 27
+"""Bytes: of one array of all live runs, or of the matches that one row completes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """How much a search may hold.

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.incremental import MOST
+from matchrec.engine.interface import MOST_IN_STREAM
 from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
@@ -59,7 +59,10 @@ WORDING: Mapping[FailureKind, tuple[Any, ...]] = {
     FailureKind.DIVISION_BY_ZERO: (division_by_zero, "variable"),
     FailureKind.TOO_MANY_STEPS: (too_many_steps, "limit"),
     FailureKind.NO_ROOM: (no_room_for_search, "mebibytes"),
-    FailureKind.NO_ROOM_IN_STREAM: (partial(stream_without_room, limit=MOST >> 20), "mebibytes"),
+    FailureKind.NO_ROOM_IN_STREAM: (
+        partial(stream_without_room, limit=MOST_IN_STREAM >> 20),
+        "mebibytes",
+    ),
     FailureKind.NO_ROOM_FOR_MATCHES: (no_room_for_matches, "mebibytes"),
     FailureKind.FUNCTION_FAILED: (function_failed, "variable", "reason"),
     FailureKind.FUNCTION_FAILED_UNDER_ANSI: (function_failed_under_ansi, "variable", "reason"),
