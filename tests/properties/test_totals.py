@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import starmap
+from itertools import chain, starmap
 
 import numpy as np
 import pytest
@@ -328,10 +329,9 @@ def found_in_pieces(
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
             call = call_of(own, whole, numbers, (len(state.numbers), come, clock))
-            (matches,), step = matches_and_answer(own, state, ranked_anew(call, own))
-            for place, row in enumerate(matches.start):
-                assert matches.totals is not None
-                words, number = matches.totals[place], first + int(numbers[row])
+            matches, step = matches_and_answer(own, state, ranked_anew(call, own))
+            for row, words in chain.from_iterable(map(groups_of, matches)):
+                number = first + int(numbers[row])
                 assert number not in found
                 found[number] = (
                     numbers_of(words),
@@ -343,6 +343,13 @@ def found_in_pieces(
             state = through_bytes(step.state)
         assert state.is_idle
     return found
+
+
+def groups_of(matches: Matches) -> Iterator[tuple[int, IntArray]]:
+    """The rows with which matches end, and what is known of those of each."""
+    if matches.count:
+        assert matches.totals is not None
+        yield from zip(matches.start.tolist(), matches.totals, strict=True)
 
 
 def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
