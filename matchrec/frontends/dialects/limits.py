@@ -14,6 +14,7 @@ from matchrec.errors.sql.window import no_within, not_in
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import PHYSICAL, SPARK, TokenSequence, read_tokens
+from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.nodes import DefinitionNode, ExpressionText, MatchRecognize
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
@@ -133,6 +134,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield feature, skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
+    yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
     if is_open(last := top(clause.pattern)[-1]):
         yield "OPEN_END", last.span or pattern
 

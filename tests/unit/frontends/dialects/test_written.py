@@ -437,6 +437,18 @@ def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str
     assert [one for one in found if "refuses" in one] == notes
 
 
+@pytest.mark.parametrize(
+    ("write", "is_noted"), [("oracle", True), ("flink", True), ("bigquery", False)]
+)
+def test_a_parameter_as_a_bound_is_noted(write: str, is_noted: bool) -> None:
+    """BigQuery's page takes one; the grammars of the others have numbers there."""
+    query = (
+        "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN (A{:n} B) DEFINE A AS x)"
+    )
+    notes = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert any("bound of a quantifier: write the number" in one for one in notes) is is_noted
+
+
 def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:
     query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
         PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE B AS x > 1)"""
