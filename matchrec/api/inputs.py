@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeAlias
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from matchrec.arguments import is_dataframe, is_frame, shown_column
@@ -132,8 +132,12 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     try:
         with nullcontext() if is_connect(spark) else by_arrow(spark):
             return frame_of(spark, found)
-    except (TypeError, ValueError) as error:
-        raise errors.no_dataframe_of(name=name, reason=first_line(error)) from error
+    except Exception as error:
+        of_values = isinstance(error, TypeError | ValueError)
+        if isinstance(error, PySparkException) and not of_values:
+            raise  # what the engine says
+        reason = first_line(error) if of_values else f"{first_line(error)} ({type(error).__name__})"
+        raise errors.no_dataframe_of(name=name, reason=reason) from error
 
 
 @contextmanager
@@ -157,6 +161,9 @@ def check_pandas(name: str, frame: Any) -> None:
     for column, values in frame.items():
         if str(values.dtype).lower() == "uint64" and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
+        if str(values.dtype).startswith("period"):
+            kind = f"column `{column}` is of type {values.dtype}"
+            raise errors.no_dataframe_of(name=name, reason=kind)
 
 
 Arguments = dict[str, Any] | list[Any] | None
@@ -252,8 +259,6 @@ def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
     """The query around the clauses; a parameter without a value is an error with its place."""
-    from pyspark.errors import AnalysisException
-
     parameters = named_parameters(query.source.text)
     known = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:

@@ -519,6 +519,10 @@ REFUSED_FRAMES = {
     "`rows` is a frame of pandas without rows": EMPTY,
     "column `v` of `rows` is of type uint64": pd.DataFrame({"v": [2**64 - 1]}),
     OF_ARROW: pa.table({"v": pa.array([], pa.float16())}),
+    "PySpark makes no DataFrame of `rows`: ": pd.DataFrame({"v": [1j]}),
+    "column `v` is of type period": pd.DataFrame(
+        {"v": pd.period_range("2026-01", "2026-02", freq="M")}
+    ),
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
@@ -371,6 +372,49 @@ def test_rows_of_the_program_are_sent_once(
     views(spark)
     matchrec.match_recognize(rows_of_program([Decimal(1)]).to_pandas(), SENT)
     assert not new & views(spark)
+
+
+def rows_of_many_types() -> pd.DataFrame:
+    """What frames of pandas have, as missing values and such as only the last rows tell."""
+    count = 40
+    times = pd.date_range("2026-01-31", periods=count, freq="10min")
+    return pd.DataFrame(
+        {
+            "o": [*range(count)],
+            "float": [None if row % 3 else float(row) for row in range(count)],
+            "flag": pd.Series([True, None] * 20, dtype=object),
+            "late": [None] * (count - 1) + ["z"],
+            "long": pd.array([1, None] * 20, dtype="Int64"),
+            "word": pd.Categorical(["a", "b"] * 20),
+            "time": times.where(times.minute > 0, pd.NaT),
+            "instant": times.tz_localize("Europe/Berlin"),
+            "day": times.date,
+            "cost": [Decimal("1.5"), None] * 19 + [Decimal("12345.678"), None],
+            "bytes": [b"a", b"", None, b"\x00"] * 10,
+            "list": [[]] * (count - 1) + [[1.5]],
+            "struct": [{"a": 1, "b": "x"}, None] * 20,
+            "nothing": [None] * count,
+        }
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_rows_that_are_sent_once_are_the_same(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    if pyspark.__version__.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow, and others of pandas")
+    rows = rows_of_many_types()
+    rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
+    clause = "ORDER BY o ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS o >= 0"
+    found = []
+    for few, at_once in ((1 << 40, 1 << 40), (0, 1 << 40), (0, 200)):
+        monkeypatch.setattr(sent_rows, "FEW_BYTES", few)
+        monkeypatch.setattr(sent_rows, "BYTES_A_CALL", at_once)
+        result = matchrec.match_recognize(rows, clause).orderBy("o")
+        found.append((result.schema, result.collect()))
+    assert len(found[0][1]) == len(rows)
+    assert found[0] == found[1] == found[2]
 
 
 def test_more_rows_than_a_call_takes(
