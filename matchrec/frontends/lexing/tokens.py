@@ -286,7 +286,7 @@ def amount_of_interval(written: Iterable[str]) -> Amount | None:
     >>> amount_of_interval(["'1 DAY'"]).is_days, amount_of_interval(["1", "MONTH"])
     (True, None)
     """
-    words = " ".join(word.strip("'") for word in written).split()
+    words = " ".join(word.strip("'\"") for word in written).split()
     numbers = [amount_of_number(word) for word in words[::2]]
     units = [word.upper().removesuffix("S") for word in words[1::2]]
     if not words or len(numbers) != len(units) or not MICROSECONDS.keys() >= set(units):
@@ -430,9 +430,18 @@ def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tup
     end = -1
     for token in tokens:
         if token.start >= end:
-            own.extend(_own(token, text, offset))
+            found = list(_own(token, text, offset))
+            if found[0].kind is TokenKind.NUMBER and _follows_point(own, found[0]):
+                span = own.pop().span.to(found[0].span)
+                found = [Token(TokenKind.NUMBER, f".{found[0].text}", span)]
+            own += found
             end = token.end + 1
     return tuple(own)
+
+
+def _follows_point(before: Sequence[Token], number: Token) -> bool:
+    """Whether a number goes on after a point, as `.5` does."""
+    return bool(before) and before[-1].key == "." and before[-1].span.end == number.span.start
 
 
 def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
