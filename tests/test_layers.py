@@ -143,7 +143,6 @@ MAY_IMPORT = {
 
 THIRD_PARTIES = {
     "sqlglot": {"frontends", "errors"},  # errors ask it what Spark calls a function
-    "lark": {"frontends"},
     "numba": {"jit"},
     "llvmlite": set(),
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "tracing", "spark"},

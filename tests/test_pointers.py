@@ -15,7 +15,7 @@ PACKAGE = ROOT / "matchrec"
 MODULES = {path: path.relative_to(PACKAGE).with_suffix("").parts for path in PACKAGE.rglob("*.py")}
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("README.md")]
 SEE = re.compile(r"\bsee\s+(?:#\s+)?`([\w.]+)`", re.IGNORECASE)
-FILE = re.compile(r"`((?:[a-z_.]+/)+[a-z_\d.]+\.(?:py|txt|lark|md|test))`")
+FILE = re.compile(r"`((?:[a-z_.]+/)+[a-z_\d.]+\.(?:py|txt|md|test))`")
 HISTORY = {"CHANGELOG.md"}  # which tells of what was there
 
 

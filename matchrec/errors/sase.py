@@ -12,16 +12,10 @@ from matchrec.source import Span
 _ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
 _MEANT = {
     "&&": "write AND",
-    "&": "write AND",
-    "∧": "write AND",
-    "|": "write OR between predicates; one of several event types is a predicate: "
-    "a.event_type IN ('Shelf', 'Exit'), with ANY a in SEQ",
+    "|": "one of several event types is a predicate: a.event_type IN ('Shelf', 'Exit'), with "
+    "ANY a in SEQ",
     ",": "write AND between predicates, a variable after each event type: SEQ(Shelf a, Exit b)",
-    "∨": "write OR",
-    "¬": "write NOT, in PATTERN ~",
-    "≥": "write >=",
-    "≤": "write <=",
-    "≠": "write <>",
+    "OR": "write parentheses around what it joins",
     "?": "write the value itself",
     ";": "remove it: a query is one statement",
 } | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
@@ -31,8 +25,12 @@ unexpected_token = parse_error(
     "unexpected `{text}` in {where}", notes=("expected here: {expected}",), hints=_MEANT
 )
 
-# The text ends too early, or there is none.
-unexpected_end = parse_error("the query {ends}", notes=("expected here: {expected}",))
+# The text ends too early.
+unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
+
+# Nothing but blanks and comments.
+empty_query = parse_error("""the query is empty
+    write PATTERN SEQ(Shelf a, Exit b)""")
 
 
 # `SEQ()`.
@@ -89,7 +87,7 @@ argument_written_otherwise = plan_error("""component `{name}` in the strategy's 
     write {written}""")
 
 # A component twice in the strategy's list.
-argument_twice = plan_error("""component `{written}` is twice in the strategy's list in WHERE
+argument_twice = plan_error("""component `{name}` is twice in the strategy's list in WHERE
     remove one of them""")
 
 

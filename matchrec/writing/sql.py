@@ -14,6 +14,7 @@ from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery
 from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase.parser import parse_once
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan import expression
@@ -50,13 +51,11 @@ class ReadQuery:
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
     """A SASE+ query."""
-    from matchrec.frontends.sase.parser import parse  # it loads lark
-
     with shown_in(Source(text), SASE):
         plan = compile_sase(
             text, streams.order_by, streams.partition_by, streams.type_column, streams.output
         )
-        return ReadQuery(plan, Source(text), parse(text).sequence_span)
+        return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:

@@ -404,6 +404,21 @@ def test_returned_values(spark: SparkSession) -> None:
     ]  # fmt: skip
 
 
+def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
+    """Of the types B, 3 and 4 have x = 7 and 12, which have the bit 4; only 12 is above 5 + 6."""
+    rows = [(1, "A", 5), (2, "B", 8), (3, "B", 7), (4, "B", 12)]
+    frame = spark.createDataFrame(rows, "ts int, event_type string, x int")
+    spark.createDataFrame([(2,), (6,)], "v int").createOrReplaceTempView("limits_of_x")
+    query = """PATTERN SEQ(A a, B b) WHERE skip_till_any_match {{
+        b.x & 4 = 4 AND exists(array(b.x), x -> x > .5) {} }} RETURN b.ts, b.x::string AS text"""
+
+    def found(also: str) -> list[tuple[object, ...]]:
+        return sorted(map(tuple, matchrec.sase(frame, query.format(also), order_by="ts").collect()))
+
+    assert found("") == [(3, "7"), (4, "12")]
+    assert found("AND b.x > a.x + (SELECT max(v) FROM limits_of_x)") == [(4, "12")]
+
+
 def test_without_return_each_variable_is_an_array_of_its_events(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, ~(A c), B+ b[]) WHERE strict_contiguity {}"

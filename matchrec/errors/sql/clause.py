@@ -331,6 +331,7 @@ LOOK_ALIKES = {
     **dict.fromkeys("\u201c\u201d", '"'),
     **dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014", "-"),
     **dict(zip("\u2264\u2265\u2260", ("<=", ">=", "<>"), strict=True)),
+    **dict(zip("\u2227\u2228\u00ac", ("AND", "OR", "NOT"), strict=True)),
     **dict(zip("\u00d7\u00f7\u3001\u3002", "*/,.", strict=True)),
 }
 """Characters of printed text, and of the wide forms of East Asian scripts, with those of SQL."""

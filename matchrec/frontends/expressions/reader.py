@@ -93,17 +93,18 @@ _TIGHTER = words("|| [ ::")
 class ExpressionCursor(Cursor, ABC):
     """Reads an expression's tokens, and makes nodes of those already read.
 
+    where: what messages call it, the part of its scope unless it is given.
     rows_read: the columns and classifiers so far. last_read: where what reads rows of a match, or a
     column, stood last. functions: where ordinary functions are called.
     caller: the navigation or aggregate in whose parentheses it reads. parameters: of the lambdas
     around.
     """
 
-    def __init__(self, text: TokenSequence, scope: Scope) -> None:
+    def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
         super().__init__(text.tokens)
         self.text = text
         self.scope = scope
-        self.clause = part(scope.clause.value)
+        self.clause = where or part(scope.clause.value)
         check_brackets(text, self.clause)
         self.rows_read: list[RowRead] = []
         self.last_read: Span | None = None
@@ -256,12 +257,16 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
     refuse_strange(tokens, where)
     closed = {*tokens.pairs, *tokens.pairs.values()}
     loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
-    for token in loose:
-        if token.key in CLOSING:
-            raise syntax_errors.unexpected_token(token.text, where, token.span)
+    opened: list[Token] = []
     for token in loose:
         if token.key in OPENING:
-            raise syntax_errors.unclosed_bracket(token.span, opening=token.text, where=where)
+            opened.append(token)
+        elif token.key in (OPENING[one.key] for one in opened):
+            break
+        elif token.key in CLOSING:
+            raise syntax_errors.unexpected_token(token.text, where, token.span)
+    if opened:
+        raise syntax_errors.unclosed_bracket(opened[-1].span, opening=opened[-1].text, where=where)
 
 
 def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:

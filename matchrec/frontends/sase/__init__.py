@@ -1,6 +1,6 @@
 """SASE+: the language of event patterns; query text in, `MatchPlan` out.
 
-    parser   text → SaseQuery: its clauses, whose expressions are lark's trees
+    parser   text → SaseQuery: its clauses, with expressions as the reader of SQL reads them
     lower    SaseQuery → MatchPlan: components become variables, predicates their conditions
 
     PATTERN SEQ(Stock+ a[], Stock b)                          a[1] a[i]* b
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE
-from matchrec.errors.sql.clause import expression_nested_too_deep
 from matchrec.frontends.sase.lower import lower
 from matchrec.frontends.sase.nodes import SaseQuery
+from matchrec.frontends.sase.parser import parse_once
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.source import Source, Span
+from matchrec.source import Source
 
 __all__ = ["SaseQuery", "compile_sase", "lower"]
 
@@ -34,14 +34,7 @@ def compile_sase(
     output: MatchOutput = MatchOutput.ALL,
 ) -> MatchPlan:
     """The plan of a query's text; errors show their lines of it, or of what it was made of."""
-    from matchrec.frontends.sase.parser import parse_once  # it loads lark
-
     source = Source(query) if isinstance(query, str) else query
     with shown_in(source, SASE):
-        try:
-            read = parse_once(source.text, source.origin)
-            return lower(read, order_by, partition_by, type_column, output)
-        except RecursionError as error:
-            raise expression_nested_too_deep(
-                Span(0, len(source.text)), where="the query"
-            ) from error
+        read = parse_once(source.text, source.origin)
+        return lower(read, order_by, partition_by, type_column, output)

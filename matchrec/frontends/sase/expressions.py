@@ -1,496 +1,361 @@
-"""Components and expressions of SASE+: variables of the plan, and references to their rows."""
+"""Expressions of SASE+: those of SQL, whose columns are attributes of events.
+
+    b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
+
+What an identifier reads does not depend on where its conjunct is tested, see `sase.lower`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from functools import cached_property
+from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
-from matchrec.errors.sql.expression import nondeterministic
-from matchrec.frontends.expressions.expression import SAME_SIGNS
-from matchrec.frontends.expressions.operands import NAMING, named_field, operation_of_call
-from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, amount_of_number
-from matchrec.frontends.sase.nodes import (
-    Attribute,
-    Component,
-    Expression,
-    Identifier,
-    Index,
-    Name,
-    SaseQuery,
-    WhereNode,
-    amount_of_literal,
-    attribute_of,
-    in_single_quotes,
-    name_of,
-    span_of,
+from matchrec.frontends.expressions.expression import ScalarReader
+from matchrec.frontends.expressions.reader import ClausePart, Scope
+from matchrec.frontends.expressions.references import call_arguments
+from matchrec.frontends.lexing.tokens import (
+    OF_SEVERAL_ROWS,
+    SEMANTICS,
+    Token,
+    TokenKind,
+    TokenSequence,
+    pair_brackets,
+    sqlglot_tokens,
+    tokens_of,
 )
+from matchrec.frontends.sase.nodes import Component, Components, Identifier, Index
 from matchrec.plan.expression import (
     Aggregate,
     Navigation,
     Operation,
-    Piece,
-    Reference,
     Scalar,
     Term,
-    around,
     column_term,
-    enclosed,
-    literal,
-    set_apart,
+    conjuncts,
+    names_of,
 )
-from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named, with_constant
-from matchrec.plan.rules import refuse_repeated
-from matchrec.plan.text import NONDETERMINISTIC, in_place
+from matchrec.plan.text import quoted, string_literal
 from matchrec.source import Span
 
-# The components of SEQ, and the variables of the plan that stand for them.
-#
-# A Kleene plus `T+ a[]` is two primary variables, `a[1]` and `a[i]`, which the union variable `a`
-# joins; any other component is one variable of its name.
+# The tokens of SQL, but `80%` before `*` is a number, `12hours` is a number and a word, and
+# a string is one with its doubled quotes.
 
-CLOSING = "end of match"
-"""The variable whose condition must hold of a whole match."""
+_COUNTED, _SHARE = re.compile(r"(\d+(?:\.\d+)?)([^\W\d]\w*)"), re.compile(r"\d+(\.\d+)?")
 
 
-@dataclass(frozen=True)
-class Components:
-    """What PATTERN declares, in order."""
+def read_text(text: str) -> TokenSequence:
+    """The tokens of a query.
 
-    written: tuple[Component, ...]
-
-    @cached_property
-    def positive(self) -> tuple[Component, ...]:
-        return tuple(component for component in self.written if not component.negated)
-
-    @cached_property
-    def negated(self) -> tuple[Component, ...]:
-        return tuple(component for component in self.written if component.negated)
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The primary variables in the order in which rows are mapped to them."""
-        return tuple(variable for one in self.positive for variable in variables_of(one))
-
-    @cached_property
-    def places(self) -> tuple[str, ...]:
-        """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
-        return (*self.variables, CLOSING)
-
-    @cached_property
-    def order(self) -> Mapping[str, int]:
-        """The number of every variable; that of the end of the match is one more."""
-        return {variable: number for number, variable in enumerate(self.variables)}
-
-    @cached_property
-    def by_variable(self) -> Mapping[str, Component]:
-        """The component of each primary variable."""
-        return {variable: one for one in self.positive for variable in variables_of(one)}
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, Component]:
-        return {component.name.text: component for component in self.written}
-
-    def named(self, name: str) -> Component | None:
-        """The component of a variable, as it is written in PATTERN."""
-        return self._by_name.get(name)
-
-    def following(self, name: str) -> str:
-        """The first place after all rows of a positive component."""
-        component = self.named(name)
-        assert component is not None
-        return self.places[self.order[variables_of(component)[-1]] + 1]
-
-    def neighbours(self, negated: Component) -> tuple[str | None, str | None]:
-        """The positive components around a negated one; None at the beginning and at the end."""
-        place = self.written.index(negated)
-        before = [one.name.text for one in self.written[:place] if not one.negated]
-        after = [component.name.text for component in self.written[place:] if not component.negated]
-        return next(reversed(before), None), next(iter(after), None)
-
-    def unknown(self, name: Name, clause: str) -> MatchRecognizeError:
-        """The error of a name that no component has."""
-        known = {component.name.text: component.written for component in self.written}
-        return errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
+    >>> [token.text for token in read_text("WITHIN 12hours 80%*a.x").tokens]
+    ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
+    """
+    own: list[Token] = []
+    for token in tokens_of(sqlglot_tokens(text), text):
+        before, counted = own[-1] if own else token, _COUNTED.fullmatch(token.text)
+        start, end = token.span.start, token.span.end
+        if token.is_string and before.span.end == start and before.text[-1] == token.text[0]:
+            own[-1] = Token(token.kind, before.text + token.text, before.span.to(token.span))
+        elif counted and token.kind in (TokenKind.WORD, TokenKind.SYMBOL):
+            middle = start + counted.end(1)
+            own.append(Token(TokenKind.NUMBER, counted[1], Span(start, middle)))
+            own.append(Token(TokenKind.WORD, counted[2], Span(middle, end)))
+        elif token.key == "*" and before.key == "%" and own[1:] and _SHARE.fullmatch(own[-2].text):
+            share = Decimal(own[-2].text).scaleb(-2).normalize()
+            own[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", own[-2].span.to(before.span)), token]
+        else:
+            own.append(token)
+    return TokenSequence(text, tuple(own), pair_brackets(own))
 
 
-def variables_of(component: Component) -> tuple[str, ...]:
-    """The primary variables of a component."""
-    name = component.name.text
-    return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
+# Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
+# in Spark SQL they are for names where the session says so.
+
+_ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
 
 
-def declared(query: SaseQuery) -> Components:
-    """The components of a query; refuses what no query may declare."""
-    components = Components(query.components)
-    # variables become columns, whose case does not count
-    names = [(component.name.text, component.name.span) for component in components.written]
-    refuse_repeated(names, errors.duplicate_variable, str.upper)
-    if not components.positive:
-        raise errors.nothing_positive(query.sequence_span)
-    if query.window is None:
-        _refuse_open_negations(components)
-    if query.where is not None:
-        _check_arguments(query.where, components)
-    return components
+def in_single_quotes(text: str) -> str:
+    r"""The string of a token, with single quotes around it.
 
+    >>> in_single_quotes('"it\'s"'), in_single_quotes("'it''s'")
+    ("'it\\'s'", "'it''s'")
+    """
+    if text.endswith("'"):
+        return text
+    content = text[text.index('"') + 1 : -1].replace('""', '"')
+    if not text.startswith('"'):  # r"\d"
+        return string_literal(content)
+    escaped = _ESCAPED_OR_QUOTE.sub(lambda one: "\\'" if one[0] == "'" else one[0], content)
+    return f"'{escaped}'"
 
-def _refuse_open_negations(components: Components) -> None:
-    for component in components.negated:
-        after, before = components.neighbours(component)
-        if after is None or before is None:
-            end, side = ("beginning", "before") if after is None else ("end", "after")
-            span = component.event_type.span.to(component.name.span)
-            raise errors.negation_without_window(span, name=component.name.text, end=end, side=side)
-
-
-def _check_arguments(where: WhereNode, components: Components) -> None:
-    """The strategy lists each positive component once; negated ones may be left out."""
-    if where.arguments is None:
-        return
-    seen: dict[str, Span] = {}
-    for argument in where.arguments:
-        name = argument.name.text
-        component = components.named(name)
-        if component is None:
-            raise components.unknown(argument.name, "WHERE")
-        if component.kleene != argument.kleene:
-            what = "a Kleene plus" if component.kleene else "one event"
-            raise errors.argument_written_otherwise(
-                argument.span, name=name, what=what, written=component.written
-            )
-        if name in seen:
-            raise errors.argument_twice((seen[name], argument.span), written=component.written)
-        seen[name] = argument.span
-    missing = [one.written for one in components.positive if one.name.text not in seen]
-    if missing:
-        span = where.arguments[0].span.to(where.arguments[-1].span)
-        raise errors.arguments_missing(where.strategy.value, missing, span)
-
-
-# An expression → Scalar: identifiers and aggregates become references, the rest is text.
-#
-#     b.volume < 80%*a[a.LEN].volume      →      < (b.volume, * (0.8, LAST(a.volume)))
-#
-# What an identifier reads does not depend on where its conjunct is tested, see `sase.lower`.
 
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 RANGES = (Index.SO_FAR, Index.ALL)
 ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
+T = TypeVar("T")
+EQUIVALENCE = "[]="
+NAMES = (TokenKind.WORD, TokenKind.QUOTED)
+_FOLLOWING = {
+    ".": "a name",
+    "AS": "a type",
+    "INTERVAL": "a number or a text with a unit",
+    "IS": "NULL, TRUE, FALSE or DISTINCT FROM",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionReader:
-    """Reads the expressions of one clause, WHERE or RETURN.
+class EventReader(ScalarReader):
+    """Reads expressions of WHERE and RETURN.
 
-    inside: the variable over whose events an aggregate runs, while its argument is read.
+    components: what PATTERN declares. aggregate: the name of that whose argument is read; over:
+    what that reads. tests: those of equivalence, each with where it stands.
     """
 
-    text: str
-    components: Components
-    clause: str
-    inside: str | None = None
+    def __init__(self, text: TokenSequence) -> None:
+        self.components = Components(())
+        self.aggregate = ""
+        self.over: list[Identifier] = []
+        self.tests: list[tuple[Span, tuple[Term, ...]]] = []
+        super().__init__(text, Scope(ClausePart.PATTERN), "the query")
+        self.respelt = tuple(_respelt(text))
 
-    def scalar(self, tree: Expression) -> Scalar:
-        span, parts = span_of(tree), tree.children
-        match tree.data:
-            case "percentage":
-                share = Decimal(parts[0].rstrip("%").strip()).scaleb(-2).normalize()
-                written = f"{share:f}"
-                return literal(written, span, amount_of_number(written))
-            case "bare_name":
-                name = name_of(parts[0])
-                if self.components.named(name.text) is None:
-                    raise errors.bare_name(span, name=name.text, clause=self.clause)
-                return self.identifier(Identifier(name, Index.ALONE, None, span))
-            case "identifier" | "whole":
-                found = identifier_of(tree, self.text)
-                is_length = found.index is Index.LENGTH
-                return self.length(found) if is_length else self.identifier(found)
-            case "group":
-                return enclosed(self.scalar(parts[0]), self.written, span)
-            case "call":
-                return self.call(tree)
-            case "equivalence":
-                attributes_of(tree)
-                raise errors.equivalence_inside(span, clause=self.clause)
-        if is_literal(tree):
-            return literal(in_single_quotes(self.written(span)), span, amount_of_literal(tree))
-        return self.applied(operator_of(tree), operands_of(tree), span)
+    # What cannot stand where it does
 
-    def woven(self, span: Span, parts: Sequence[Scalar]) -> tuple[Piece, ...]:
-        """The exact text of `span`, with the pieces of its parts in their places."""
-        return set_apart(in_place(self.written, span, ((part.span, part.pieces) for part in parts)))
+    def wrong(self, expected: str) -> MatchRecognizeError:
+        """The error of the next token, or of the end of the query, where something else is due."""
+        if self.position < self.end:
+            token = self.tokens[self.position]
+            text, where = self.text.text_at(token.span), self.clause
+            return errors.unexpected_token(token.span, text=text, where=where, expected=expected)
+        end = self.text.whole.end
+        return errors.unexpected_end(Span(end, end + 1), where=self.clause, expected=expected)
 
-    def written(self, span: Span) -> str:
-        return self.text[span.start : span.end]
+    def require(self, key: str, expected: str = "") -> None:
+        """Reads a keyword or a sign, or raises. expected: it and what else could stand there."""
+        if not self.accept(key):
+            raise self.wrong(expected or (key if key.isalpha() else f"`{key}`"))
 
-    def applied(
-        self,
-        operator: str | None,
-        operands: Sequence[Expression],
-        span: Span,
-        own: Operations = UNREAD,
-    ) -> Scalar:
-        """An operation. own: of what is opaque, where there is no operator."""
-        parts = tuple(self.scalar(operand) for operand in operands)
-        if operator is None:
-            every = own.union(*(part.operations for part in parts))
-            return Term(self.woven(span, parts), span, every)
-        own = self.before_constant(operator, operands)
-        return Operation(operator, around(parts, self.written, span), span, own=own)
+    def taken(self, expected: str, *kinds: TokenKind) -> Token:
+        """The token that stands next, which is of one of some kinds."""
+        if self.kind_at(self.position) not in kinds:
+            raise self.wrong(expected)
+        self.position += 1
+        return self.tokens[self.position - 1]
 
-    def before_constant(self, operator: str, operands: Sequence[Expression]) -> Operations:
-        """The operation that stands before a number or text; nothing where none does."""
-        if len(operands) != 2 or not is_literal(operands[1]):
-            return NO_OPERATIONS
-        written = self.written(span_of(operands[1]))
-        found = with_constant(operator.removeprefix("NOT "), written)
-        return NO_OPERATIONS if found == operator else frozenset({found})
+    def several(self, read: Callable[[], T]) -> list[T]:
+        """What stands between commas, each read by `read`."""
+        found = [read()]
+        while self.accept(","):
+            found.append(read())
+        return found
+
+    def expect(self, *keys: str) -> None:
+        for key in keys:
+            before = _FOLLOWING.get(self.key_at(self.position - 1))
+            self.require(key, before or f"an operator or {key if key.isalpha() else f'`{key}`'}")
+
+    def unexpected(self) -> MatchRecognizeError:
+        before = self.tokens[self.position - 1]
+        due = "a unit of time" if before.is_constant else "a value such as a.x or 1"
+        return self.wrong(_FOLLOWING.get(before.key, due))
+
+    def parameter(self) -> Term:
+        if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
+            raise self.unexpected()
+        return super().parameter()
 
     # Identifiers
 
-    def component(self, name: Name) -> Component:
+    def negates(self) -> bool:
+        return True
+
+    def operand(self) -> Scalar:
+        if self.key == "[":
+            return self.equivalence()
+        return self.column() if self.key in SEMANTICS else super().operand()
+
+    def column(self) -> Term:
+        """What an identifier reads; a parameter of a lambda is SQL's."""
+        start, name = self.position, self.tokens[self.position]
+        if not name.is_word:
+            raise self.unexpected()
+        if name.text.lower() in map(str.lower, self.parameters):
+            return super().column()
+        self.position += 1
+        index = self.index(name)
+        attribute = self.attribute() if self.accept(".") else None
+        span = self.last_read = self.span(start, self.position)
+        if self.position == start + 1 and name.text not in self.components.by_name:
+            if not self.ends_after(start):
+                raise self.wrong("an operator")
+            raise errors.bare_name(span, name=name.text, clause=self.clause)
+        if self.position == start + 3 and self.key_at(start + 2) == "LEN":
+            return self.length(name, span)
+        return self.identifier(Identifier(name, index, attribute, span))
+
+    def index(self, name: Token) -> Index:
+        """Which events of a variable are read, by the brackets that stand next."""
+        if self.key != "[":
+            return Index.ALONE
+        start, variable = self.position, name.text
+        self.position = self.text.past(start)
+        written = "".join([variable, *(one.text for one in self.tokens[start : self.position])])
+        known = {index.of(variable).upper(): index for index in Index}
+        known[f"{variable}[..{variable}.LEN]".upper()] = Index.ALL
+        if written.upper() not in known:
+            span = self.span(start, self.position)
+            raise errors.unknown_index(span, name=variable, written=self.text.text_at(span))
+        return known[written.upper()]
+
+    def attribute(self) -> Term:
+        """The attribute whose first name stands next; quoted, because it may be called `from`."""
+        start, names = self.position, [self.taken("a name", *NAMES).text]
+        while self.accept("."):
+            names.append(self.taken("a name", *NAMES).text)
+        sql, span = ".".join(map(quoted, names)), self.span(start, self.position)
+        return column_term(Navigation(), sql, span, tuple(names))
+
+    def component(self, name: Token) -> Component:
         """The component of a variable that may be read here."""
-        found = self.components.named(name.text)
-        if found is None:
-            raise self.components.unknown(name, self.clause)
+        found = self.components.known(name, self.clause)
         if found.negated and self.clause == "RETURN":
             raise errors.negated_in_return(name.span, name=name.text)
         return found
 
     def identifier(self, node: Identifier) -> Term:
+        """What is read of an event, in an aggregate of each of its events."""
+        self.component(node.name)
+        if self.aggregate and node.index not in RANGES:
+            function = self.aggregate
+            raise errors.aggregate_of_one_event(node.span, function=function, clause=self.clause)
         navigation = self.navigation(node)
-        if node.attribute is None:
-            written = node.index.of(node.name.text)
-            if node.index in RANGES:
-                raise errors.missing_attribute_of_several(
-                    node.span, written=written, clause=self.clause
-                )
-            raise errors.missing_attribute(node.span, written=written, clause=self.clause)
-        return column_term(navigation, node.attribute.sql, node.span, node.attribute.names)
+        if self.aggregate:
+            self.over.append(node)
+        elif node.attribute is None:
+            raise errors.missing_attribute(node.span, written=node.events, clause=self.clause)
+        return node.term(navigation)
 
     def navigation(self, node: Identifier) -> Navigation:
-        """The row that an identifier reads, in an aggregate each of its rows."""
+        """The row that an identifier reads."""
         self.check_index(node)
         name = node.name.text
-        if self.inside is not None:
-            return Navigation(self.inside)
-        match node.index:
-            case Index.ALONE | Index.LAST:
-                return Navigation(name)
-            case Index.FIRST | Index.CURRENT:
-                return Navigation(node.index.of(name))
-            case Index.PREVIOUS:
-                return Navigation(name, logical_offset=1)
-            case _:
-                raise errors.range_outside_aggregate(
-                    node.span, written=node.index.of(name), clause=self.clause, name=name
-                )
+        if self.aggregate or node.index in (Index.ALONE, Index.LAST):
+            return Navigation(name)
+        if node.index in RANGES:
+            raise errors.range_outside_aggregate(
+                node.span, written=node.events, clause=self.clause, name=name
+            )
+        if node.index is Index.PREVIOUS:
+            return Navigation(name, logical_offset=1)
+        return Navigation(node.events)
 
     def check_index(self, node: Identifier) -> None:
         """The index is one that the component has, and that means something in the clause."""
-        name, written = node.name.text, node.index.of(node.name.text)
-        component = self.component(node.name)
-        if component.kleene and node.index is Index.ALONE:
-            attribute = node.attribute.names[0] if node.attribute else ""
+        name, kleene = node.name.text, self.component(node.name).kleene
+        place, clause = node.span, self.clause
+        if kleene and node.index is Index.ALONE:
+            first = names_of(node.attribute)[0] if node.attribute else ""
+            written, attribute = f"{name}.{first}".rstrip("."), first or "x"
             raise errors.kleene_without_index(
-                node.span,
-                written=f"{name}.{attribute}".rstrip("."),
-                clause=self.clause,
-                name=name,
-                attribute=attribute or "x",
+                place, written=written, clause=clause, name=name, attribute=attribute
             )
-        if not component.kleene and node.index is not Index.ALONE:
-            raise errors.index_of_one_event(
-                node.span, written=written, clause=self.clause, name=name
-            )
-        if node.index in ELEMENTS and self.clause == "RETURN":
-            raise errors.element_in_return(node.span, written=written, name=name)
+        if not kleene and node.index is not Index.ALONE:
+            raise errors.index_of_one_event(place, written=node.events, clause=clause, name=name)
+        if node.index in ELEMENTS and clause == "RETURN":
+            raise errors.element_in_return(place, written=node.events, name=name)
 
-    def length(self, node: Identifier) -> Term:
-        name, span = node.name.text, node.span
-        if not self.component(node.name).kleene:
-            raise errors.length_of_one_event(span, name=name, clause=self.clause)
-        if self.inside is not None:
-            raise errors.nested_aggregate(span, function=f"{name}.LEN", clause=self.clause)
-        return term_of(Aggregate("count", name, (), span=span), span)
+    # Aggregates
 
-    # Functions
+    def call(self) -> Scalar:
+        token = self.tokens[self.position]
+        if not self.text.is_call(self.position) or token.key not in OF_SEVERAL_ROWS:
+            return super().call()
+        function = token.text.lower()
+        if function in OVER_EVENTS:
+            return self.aggregated(function)
+        raise errors.unknown_aggregate(
+            token.span, function=token.text, clause=self.clause, known=OVER_EVENTS
+        )
 
-    def call(self, tree: Expression) -> Scalar:
-        token, *found = tree.children
-        arguments = [one for one in found if one is not None]
-        name, place, span = str(token), span_of(token), span_of(tree)
-        if name.lower() in OVER_EVENTS:
-            return self.aggregate(name.lower(), arguments, span)
-        if name.upper() in AGGREGATES | OF_THE_MATCH | WINDOW_ONLY:
-            raise errors.unknown_aggregate(
-                place, function=name, clause=self.clause, known=OVER_EVENTS
-            )
-        if name.upper() in NONDETERMINISTIC and self.clause == "WHERE":
-            raise nondeterministic(place, function=name)
-        if name.upper() in NAMING and self.clause == "RETURN":
-            fields = [self.field(name.upper(), *one) for one in enumerate(arguments, 1)]
-            return Term(self.woven(span, fields), span)
-        operator = operation_of_call(name.upper(), len(arguments))
-        return self.applied(operator, arguments, span, named(name.upper()))
+    def length(self, name: Token, span: Span) -> Term:
+        if not self.component(name).kleene:
+            raise errors.length_of_one_event(span, name=name.text, clause=self.clause)
+        if self.aggregate:
+            raise errors.nested_aggregate(span, function=f"{name.text}.LEN", clause=self.clause)
+        return Term((Aggregate("count", name.text, (), span=span),), span)
 
-    def field(self, function: str, place: int, argument: Expression) -> Scalar:
-        """An argument after which a field is named."""
-        part = self.scalar(argument)
-        if isinstance(part, Operation) or len(part.pieces) != 1 or isinstance(part.pieces[0], str):
-            return part
-        attribute = attribute_read(argument, self.text)
-        name = attribute.names[-1] if attribute else None
-        return replace(part, pieces=named_field(function, place, name, part.pieces))
-
-    def aggregate(self, function: str, arguments: list[Expression], span: Span) -> Term:
+    def aggregated(self, function: str) -> Term:
         """One of the five over `a[..i-1]`, the events so far, or `a[]`, all of them."""
-        if self.inside is not None:
+        start, span = self.position, self.text.call_span(self.position)
+        if self.aggregate:
             raise errors.nested_aggregate(span, function=function, clause=self.clause)
+        arguments = call_arguments(self, start)
         if len(arguments) != 1:
             raise errors.wrong_number_of_arguments(function, len(arguments), span)
-        (argument,) = arguments
-        over = self.range_of(function, argument, span)
-        name = over.name.text
-        terms: tuple[Term, ...] = ()
-        if over.span != span_of(argument) or over.attribute is not None or function != "count":
-            value = replace(self, inside=name).scalar(argument)
-            terms = (Term(value.pieces, value.span, value.operations),)
-        so_far = over.index is Index.SO_FAR
-        return term_of(Aggregate(function, name, terms, so_far=so_far, span=span), span)
-
-    def range_of(self, function: str, argument: Expression, span: Span) -> Identifier:
-        """The range over which an aggregate runs: that of all identifiers in its argument."""
-        found = tuple(identifiers(argument, self.text))
-        for one in found:
-            self.component(one.name)
-            if one.index not in RANGES:
-                raise errors.aggregate_of_one_event(one.span, function=function, clause=self.clause)
-            self.check_index(one)
-        if not found:
-            raise errors.aggregate_of_one_event(span, function=function, clause=self.clause)
-        first = found[0]
-        for other in found[1:]:
-            if (other.name.text, other.index) != (first.name.text, first.index):
-                ranges = (first.index.of(first.name.text), other.index.of(other.name.text))
-                raise errors.two_ranges(
-                    (first.span, other.span), function=function, clause=self.clause, ranges=ranges
+        self.position, self.aggregate, self.over = start + 2, function, []
+        terms: tuple[Scalar, ...] = (self.expression(),)
+        self.expect(")")
+        first = self.range_of(function, span)
+        if any(one.attribute is None for one in self.over):
+            if function != "count" or terms[0].span != first.span:
+                raise errors.missing_attribute_of_several(
+                    first.span, written=first.events, clause=self.clause
                 )
+            terms = ()
+        self.aggregate, self.last_read = "", span
+        so_far = first.index is Index.SO_FAR
+        found = Aggregate(function, first.name.text, terms, so_far=so_far, span=span)
+        return Term((found,), span)
+
+    def range_of(self, function: str, span: Span) -> Identifier:
+        """The range over which an aggregate runs: that of all identifiers in its argument."""
+        if not self.over:
+            raise errors.aggregate_of_one_event(span, function=function, clause=self.clause)
+        first = self.over[0]
+        for other in self.over:
+            if other.events != first.events:
+                spans, ranges = (first.span, other.span), (first.events, other.events)
+                raise errors.two_ranges(spans, function=function, clause=self.clause, ranges=ranges)
         return first
 
+    # Equivalence tests
 
-def term_of(reference: Reference, span: Span) -> Term:
-    """A reference by itself."""
-    return Term((reference,), span)
+    def equivalence(self) -> Operation:
+        """`[symbol]`: an operation until the predicates are separated."""
+        start = self.position
+        self.position += 1
+        if self.accept("]"):
+            raise errors.empty_equivalence(self.span(start, self.position))
+        attributes = self.several(self.attribute)
+        self.require("]", "`,`, `.` or `]`")
+        for attribute in attributes:
+            variable, *names = names_of(attribute)
+            if names and variable in self.components.by_name:
+                raise errors.equivalence_of_variable(
+                    attribute.span, variable=variable, attribute=".".join(names)
+                )
+        span = self.span(start, self.position)
+        if self.clause == "RETURN":
+            raise errors.equivalence_inside(span, clause=self.clause)
+        self.tests.append((span, tuple(attributes)))
+        return Operation(EQUIVALENCE, (self.written(span),), span)
 
-
-# Trees of the grammar: operators and their operands, identifiers and their indices.
-
-OPERATORS = {
-    "disjunction": "OR",
-    "conjunction": "AND",
-    "inverse": "NOT",
-    "case": "CASE",
-    "case_of": "CASE OF",
-    "truth_test": "IS {}",
-    "distinction": "IS {} DISTINCT FROM",
-    "between": "{} BETWEEN",
-    "membership": "{} IN",
-    "likeness": "{}",
-    "binary": "{}",
-    "signed": "{}",
-}
-"""The operator that each rule applies, with the words or signs that its tree has."""
-
-INDICES = {
-    "": Index.ALL,
-    "1": Index.FIRST,
-    "i": Index.CURRENT,
-    "i-1": Index.PREVIOUS,
-    "..i-1": Index.SO_FAR,
-}
-
-
-def operator_of(tree: Expression) -> str | None:
-    """The operator as in plan.Operation, None where only Spark knows what a rule does."""
-    words = " ".join(part.upper() for part in tree.children if isinstance(part, str))
-    match tree.data:
-        case "signed":
-            return "NEG" if words == "-" else None
-        case "likeness" if words not in ("LIKE", "NOT LIKE"):
-            return None
-        case "inverse":
-            words = ""
-    found = " ".join(OPERATORS.get(tree.data, "").format(words).split())
-    return SAME_SIGNS.get(found, found) or None
+    def predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
+        """The parts of conjunctions but for the tests. Raises for a test inside of another part."""
+        parts = [part for one in conditions for part in conjuncts(one)]
+        others = [one for one in parts if getattr(one, "operator", "") != EQUIVALENCE]
+        for span, _ in self.tests:
+            if any(other.span.holds(span) for other in others):
+                raise errors.equivalence_inside(span, clause=self.clause)
+        return tuple(others)
 
 
-def operands_of(tree: Expression) -> list[Expression]:
-    """The expressions directly below a tree."""
-    found = (part for part in tree.children if part is not None and not isinstance(part, str))
-    return [part for part in found if part.data not in ("type", "name", "attribute")]
-
-
-def is_literal(tree: Expression) -> bool:
-    """Whether it is a literal, with a sign or without."""
-    if tree.data == "signed":
-        return is_literal(tree.children[1])
-    return tree.data in ("literal", "interval")
-
-
-def attributes_of(tree: Expression) -> tuple[Attribute, ...]:
-    """The attributes of an equivalence test."""
-    if tree.children == [None]:
-        raise errors.empty_equivalence(span_of(tree))
-    return tuple(map(attribute_of, tree.children))
-
-
-def attribute_read(tree: Expression, text: str) -> Attribute | None:
-    """The attribute of which an expression is the value, None where it is anything else."""
-    return identifier_of(tree, text).attribute if tree.data == "identifier" else None
-
-
-def identifier_of(tree: Expression, text: str) -> Identifier:
-    """`a[i].price`, `a[]` or `a.LEN`. text: all of the query."""
-    token, index, *attributes = tree.children
-    name, span = name_of(token), span_of(tree)
-    attribute = attribute_of(attributes[0]) if attributes else None
-    if index is None and attribute and _written(attribute.span, text).upper() == "LEN":
-        return Identifier(name, Index.LENGTH, None, span)
-    return Identifier(name, _index_of(name, index, text), attribute, span)
-
-
-def _written(span: Span, text: str) -> str:
-    return text[span.start : span.end]
-
-
-def _index_of(name: Name, tree: Expression, text: str) -> Index:
-    """Which events of a variable an index is about."""
-    if tree is None:
-        return Index.ALONE
-    parts = [part for part in tree.children if part is not None]
-    key = "".join(parts).lower()
-    if tree.data == "length_index":
-        *before, length = parts
-        key = f"{''.join(before)}.{length.upper()}"
-    known = INDICES | {f"{name.text}.LEN": Index.LAST, f"..{name.text}.LEN": Index.ALL}
-    if key not in known:
-        span = span_of(tree)
-        raise errors.unknown_index(span, name=name.text, written=_written(span, text))
-    return known[key]
-
-
-def identifiers(tree: Expression, text: str) -> Iterator[Identifier]:
-    """All identifiers in an expression, from left to right."""
-    if tree.data in ("identifier", "whole"):
-        found = identifier_of(tree, text)
-        if found.index is not Index.LENGTH:
-            yield found
-    else:
-        for operand in operands_of(tree):
-            yield from identifiers(operand, text)
+def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
+    """What Spark is given for some tokens: percentages as numbers, and strings in single quotes."""
+    for token in text.tokens:
+        if token.is_string:
+            yield token.span, in_single_quotes(token.text)
+        elif token.kind is TokenKind.NUMBER:
+            yield token.span, token.text

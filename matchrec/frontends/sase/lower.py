@@ -6,29 +6,23 @@ equivalence tests finer partitions, and a negated component an absence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from math import prod
 
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
 from matchrec.frontends.expressions.expression import key_expression
-from matchrec.frontends.sase.expressions import (
-    CLOSING,
-    Components,
-    ExpressionReader,
-    attributes_of,
-    declared,
-    variables_of,
-)
 from matchrec.frontends.sase.nodes import (
-    Attribute,
+    CLOSING,
     Component,
-    Expression,
+    Components,
     Index,
+    ReturnItem,
     SaseQuery,
     Strategy,
+    variables_of,
 )
 from matchrec.plan.clauses import (
     Absence,
@@ -53,8 +47,10 @@ from matchrec.plan.expression import (
     column_term,
     comparison,
     joined,
-    literal,
+    names_of,
     negation,
+    row_text,
+    with_columns,
     with_final_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -87,18 +83,16 @@ def lower(
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
-    components = declared(query)
-    tests, predicates = separated(query)
-    check_equivalences(query, tests, components)
-    conditions = Conditions(query, components, key_expression(type_column), tests)
-    definitions = tuple(conditions.definitions(predicates))
+    components = query.components
+    conditions = Conditions(query, components, key_expression(type_column))
+    definitions = tuple(conditions.definitions())
     within = query.window
     plan = MatchPlan(
         pattern=pattern(components),
         partition_by=tuple(map(key_expression, partition_by)),
-        equal=tuple(RowExpression(key.sql, key.span, names=key.names) for key in conditions.keys),
+        equal=tuple(conditions.keys()),
         order_by=tuple(SortItem(key_expression(text)) for text in order_by),
-        measures=tuple(measures(query, components)) or tuple(event_arrays(components)),
+        measures=tuple(measures(query.items)) or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
         subsets=tuple(subsets(components)),
@@ -147,49 +141,14 @@ def absences(components: Components) -> Iterator[Absence]:
         yield Absence(component.name.text, after, before, component.name.span)
 
 
-def measures(query: SaseQuery, components: Components) -> Iterator[Measure]:
+def measures(items: tuple[ReturnItem, ...]) -> Iterator[Measure]:
     """The columns of RETURN, seen from the end of the match.
 
     Names that differ in case are two where they are so for the session.
     """
-    refuse_repeated([(item.name, item.name_span) for item in query.items], duplicate_measure)
-    reader = ExpressionReader(query.text, components, "RETURN")
-    for item in query.items:
-        value = with_final_semantics(reader.scalar(item.expression))
-        yield Measure(item.name, value, item.name_span)
-
-
-def separated(query: SaseQuery) -> tuple[tuple[Attribute, ...], tuple[Expression, ...]]:
-    """The attributes of the equivalence tests, and the other predicates."""
-    predicates = tuple(flattened(query.where.predicates)) if query.where else ()
-    tests = (attributes_of(one) for one in predicates if one.data == "equivalence")
-    others = tuple(predicate for predicate in predicates if predicate.data != "equivalence")
-    return tuple(chain.from_iterable(tests)), others
-
-
-def flattened(predicates: Iterable[Expression]) -> Iterator[Expression]:
-    """The predicates between the ANDs; parentheses around a conjunction do not matter."""
-    for predicate in predicates:
-        is_group = predicate.data == "group"
-        inside = ("conjunction", "equivalence", "group")
-        if predicate.data == "conjunction" or (is_group and predicate.children[0].data in inside):
-            yield from flattened(predicate.children)
-        else:
-            yield predicate
-
-
-def check_equivalences(
-    query: SaseQuery, tests: tuple[Attribute, ...], components: Components
-) -> None:
-    """The tests are on attributes of every event; partition contiguity needs one."""
-    for test in tests:
-        variable, *attribute = test.names
-        if attribute and components.named(variable) is not None:
-            written = ".".join(attribute)
-            raise errors.equivalence_of_variable(test.span, variable=variable, attribute=written)
-    where = query.where
-    if where is not None and where.strategy is Strategy.PARTITION_CONTIGUITY and not tests:
-        raise errors.nothing_to_partition_by(where.strategy_span)
+    refuse_repeated([(item.name, item.name_span) for item in items], duplicate_measure)
+    for item in items:
+        yield Measure(item.name, with_final_semantics(item.value), item.name_span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +158,16 @@ class Conditions:
     query: SaseQuery
     components: Components
     type_column: RowExpression
-    tests: tuple[Attribute, ...]
 
-    @property
-    def keys(self) -> tuple[Attribute, ...]:
+    def keys(self) -> Iterator[RowExpression]:
         """The attributes that make partitions; strict contiguity compares neighbours instead."""
-        return () if self.query.strategy is Strategy.STRICT_CONTIGUITY else self.tests
+        if self.query.strategy is not Strategy.STRICT_CONTIGUITY:
+            for test in self.query.tests:
+                yield RowExpression(row_text(test), test.span, names=names_of(test))
 
-    def definitions(self, predicates: tuple[Expression, ...]) -> Iterator[Definition]:
+    def definitions(self) -> Iterator[Definition]:
         """A definition for each variable that has a condition, in the order of the plan."""
-        placed = self.placed(predicates)
+        placed = self.placed()
         for component in (*self.components.positive, *self.components.negated):
             for variable in variables_of(component):
                 own = [*self.on_event(component, variable), *placed.get(variable, ())]
@@ -217,12 +176,11 @@ class Conditions:
         if CLOSING in placed:
             yield Definition(CLOSING, joined("AND", placed[CLOSING]))
 
-    def placed(self, predicates: tuple[Expression, ...]) -> dict[str, list[Scalar]]:
+    def placed(self) -> dict[str, list[Scalar]]:
         """The conjuncts of WHERE by the variable at which each is tested."""
-        reader = ExpressionReader(self.query.text, self.components, "WHERE")
         found: dict[str, list[Scalar]] = {}
-        for predicate in predicates:
-            for conjunct in conjuncts(reader.scalar(predicate)):
+        for predicate in self.query.predicates:
+            for conjunct in conjuncts(predicate):
                 found.setdefault(place(conjunct, self.components), []).append(conjunct)
         return found
 
@@ -230,11 +188,11 @@ class Conditions:
         """The event's type, and the equivalence tests as they concern one event."""
         first = self.components.variables[0]
         event_type = component.event_type
-        if event_type.literal is not None:
+        if event_type is not None:
             text, names = self.type_column.text, self.type_column.names
-            here = column_term(Navigation(variable), text, event_type.span, names)
-            yield comparison("=", here, literal(event_type.literal, event_type.span))
-        for test in self.tests:
+            kind = column_term(Navigation(variable), text, event_type.span, names)
+            yield comparison("=", kind, event_type)
+        for test in self.query.tests:
             here = reference(variable, test)
             if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
                 yield comparison("=", here, reference(first, test))
@@ -242,9 +200,9 @@ class Conditions:
                 yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
 
 
-def reference(variable: str, attribute: Attribute) -> Term:
+def reference(variable: str, attribute: Term) -> Scalar:
     """An attribute of the last row of a variable."""
-    return column_term(Navigation(variable), attribute.sql, attribute.span, attribute.names)
+    return with_columns(attribute, lambda one: replace(one, navigation=Navigation(variable)))
 
 
 # Where a conjunct is tested: at its last identifier, the one that is bound latest.
@@ -270,27 +228,19 @@ class EventReading:
 def place(conjunct: Scalar, components: Components) -> str:
     """The variable to whose condition a conjunct belongs."""
     found = [reading(reference, components) for reference in conjunct.references]
-    negated = [one for one in found if is_negated(one.variable, components)]
+    negated = [one for one in found if components.by_name[one.variable].negated]
     for other in negated[1:]:
         if other.variable != negated[0].variable:
             variables = (negated[0].variable, other.variable)
             raise errors.two_negated((negated[0].span, other.span), names=variables)
-    order = components.order
-    last = negated[0] if negated else None
-    if last is None:
-        last = max(found, key=lambda one: order.get(one.place, len(order)), default=None)
+    bound = components.places.index
+    last = negated[0] if negated else max(found, key=lambda one: bound(one.place), default=None)
     if last is None:
         return components.places[0]
     for one in found:
         if one.element and one.place != last.place:
             raise errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
-
-
-def is_negated(name: str, components: Components) -> bool:
-    """Whether a variable is that of a negated component."""
-    component = components.named(name)
-    return component is not None and component.negated
 
 
 def reading(reference: Reference, components: Components) -> EventReading:
@@ -306,9 +256,7 @@ def reading(reference: Reference, components: Components) -> EventReading:
     if component is not None:
         written = component.name.text
         return EventReading(written, name, name == Index.CURRENT.of(written), reference.span)
-    component = components.named(name)
-    assert component is not None
-    if component.negated:
+    if components.by_name[name].negated:
         return EventReading(name, name, element=False, span=reference.span)
     where = Index.CURRENT.of(name) if element else components.following(name)
     return EventReading(name, where, element, reference.span)

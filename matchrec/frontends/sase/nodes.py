@@ -1,43 +1,33 @@
-"""What a query of SASE+ is made of: what was written, and where, with nothing looked up.
+"""What a query of SASE+ is made of, and the variables of the plan that stand for its components.
 
 Source: Agrawal et al., "Efficient Pattern Matching over Event Streams", section 2.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from functools import cached_property
 
-from matchrec.frontends.lexing.tokens import amount_of_interval, amount_of_number
+from matchrec.errors import sase as errors
+from matchrec.frontends.lexing.tokens import Token
 from matchrec.plan.clauses import FirstMatches, RowExpression
-from matchrec.plan.text import Amount, quoted, string_literal, unquoted
+from matchrec.plan.expression import Navigation, Scalar, Term, column_term, names_of, row_text
 from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """A name as it is meant, without quotes."""
-
-    text: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class EventType:
-    """literal: the SQL string that the event type must equal, or None for events of any type."""
-
-    literal: str | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Component:
-    """One part of SEQ: `Stock a`, `Stock+ a[]` (kleene) or `~(Stock a)` (negated)."""
+    """One part of SEQ: `Stock a`, `Stock+ a[]` (kleene) or `~(Stock a)` (negated).
 
-    event_type: EventType
-    name: Name
+    event_type: the text that the event type must equal, or None for events of any type.
+    span: from the type to the name.
+    """
+
+    event_type: Term | None
+    name: Token
+    span: Span
     kleene: bool
     negated: bool = False
 
@@ -66,7 +56,6 @@ class Index(Enum):
     SO_FAR = "a[..i-1]"
     LAST = "a[a.LEN]"
     ALL = "a[]"
-    LENGTH = "a.LEN"
 
     def of(self, variable: str) -> str:
         """The identifier as one would write it."""
@@ -74,132 +63,115 @@ class Index(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """An attribute, or a field of one, by the names on the way to it."""
-
-    names: tuple[str, ...]
-    span: Span
-
-    @property
-    def sql(self) -> str:
-        """The attribute as SQL over one row; quoted, because it may be called `from`."""
-        return ".".join(quoted(name) for name in self.names)
-
-
-@dataclass(frozen=True, slots=True)
 class Identifier:
     """`a[i].price`; without an attribute it is the events themselves, as in `count(a[])`."""
 
-    name: Name
+    name: Token
     index: Index
-    attribute: Attribute | None
+    attribute: Term | None
     span: Span
 
+    @property
+    def events(self) -> str:
+        """Of which events it is."""
+        return self.index.of(self.name.text)
 
-Expression = Any
-"""An expression as lark reads it: a tree whose rule is one of `grammar.lark`, or a token."""
-
-
-def span_of(part: Expression) -> Span:
-    """Where a token, or all that a rule has read, stands."""
-    place: Any = getattr(part, "meta", part)
-    return Span(place.start_pos, place.end_pos)
-
-
-def name_of(token: Expression) -> Name:
-    """A plain name."""
-    return Name(str(token), span_of(token))
-
-
-def attribute_of(tree: Expression) -> Attribute:
-    """The attribute of names with dots between them, which may stand in quotes."""
-    names = tuple(unquoted(str(name.children[0])) for name in tree.children)
-    return Attribute(names, span_of(tree))
-
-
-@dataclass(frozen=True, slots=True)
-class ListedComponent:
-    """A component in the strategy's list; kleene: it is written with `[]`."""
-
-    name: Name
-    kleene: bool
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class WhereNode:
-    """A strategy, the components that it lists (None: it has no list) and the predicates."""
-
-    strategy: Strategy
-    strategy_span: Span
-    arguments: tuple[ListedComponent, ...] | None
-    predicates: tuple[Expression, ...]
+    def term(self, navigation: Navigation) -> Term:
+        """What it reads of the row that a navigation finds."""
+        text, names = (
+            (row_text(self.attribute), names_of(self.attribute)) if self.attribute else ("", ())
+        )
+        return column_term(navigation, text, self.span, names)
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnItem:
     """An output column; name_span: of the name, or of the expression that gives the name."""
 
-    expression: Expression
+    value: Scalar
     name: str
     name_span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
-    """A whole query and its text. window: how long it is, or of how many events.
+    """A whole query. tests: the attributes that are equal in all events.
 
-    first_matches: how many come out; None for all.
+    window: how long it is, or of how many events. first_matches: how many come out; None for all.
     """
 
-    text: str
-    components: tuple[Component, ...]
+    components: Components
     sequence_span: Span
-    where: WhereNode | None = None
+    strategy: Strategy
+    predicates: tuple[Scalar, ...]
+    tests: tuple[Term, ...]
     window: RowExpression | int | None = None
     items: tuple[ReturnItem, ...] = ()
     first_matches: FirstMatches | None = None
 
-    @property
-    def strategy(self) -> Strategy:
-        """The strategy of WHERE; without one it is skip till next match."""
-        return self.where.strategy if self.where else Strategy.SKIP_TILL_NEXT_MATCH
+
+# A Kleene plus `T+ a[]` is two primary variables, `a[1]` and `a[i]`, which the union variable `a`
+# joins; any other component is one variable of its name.
+
+CLOSING = "end of match"
+"""The variable whose condition must hold of a whole match."""
 
 
-def amount_of_literal(tree: Expression) -> Amount | None:
-    """How much a literal is, of a number or an interval of SQL."""
-    words = [str(token) for token in tree.scan_values(lambda _: True)]
-    if tree.data == "interval":
-        return amount_of_interval(map(in_single_quotes, words[1:]))
-    sign = -1 if words[0] == "-" else 1
-    found = amount_of_number(words[-1]) if len(words) == (tree.data == "signed") + 1 else None
-    return found and replace(found, value=sign * found.value)
+def variables_of(component: Component) -> tuple[str, ...]:
+    """The primary variables of a component."""
+    name = component.name.text
+    return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
 
 
-# Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
-# in Spark SQL they are for names where the session says so.
+@dataclass(frozen=True)
+class Components:
+    """What PATTERN declares, in order."""
 
-_STRING = re.compile(
-    r"""(r?)('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")""", re.IGNORECASE | re.DOTALL
-)
-_ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
+    written: tuple[Component, ...]
 
+    @cached_property
+    def positive(self) -> tuple[Component, ...]:
+        return tuple(component for component in self.written if not component.negated)
 
-def in_single_quotes(text: str) -> str:
-    r"""A literal's text with single quotes around each string.
+    @cached_property
+    def negated(self) -> tuple[Component, ...]:
+        return tuple(component for component in self.written if component.negated)
 
-    >>> in_single_quotes('DATE "2024-01-31"'), in_single_quotes('"it\'s"')
-    ("DATE '2024-01-31'", "'it\\'s'")
-    """
-    return _STRING.sub(_single, text)
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The primary variables in the order in which rows are mapped to them."""
+        return tuple(variable for one in self.positive for variable in variables_of(one))
 
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
+        return (*self.variables, CLOSING)
 
-def _single(found: re.Match[str]) -> str:
-    raw, string = found.groups()
-    if string.startswith("'"):
-        return found[0]
-    content = string[1:-1].replace('""', '"')
-    if raw:
-        return string_literal(content)
-    escaped = _ESCAPED_OR_QUOTE.sub(lambda one: "\\'" if one[0] == "'" else one[0], content)
-    return f"'{escaped}'"
+    @cached_property
+    def by_variable(self) -> Mapping[str, Component]:
+        """The component of each primary variable."""
+        return {variable: one for one in self.positive for variable in variables_of(one)}
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Component]:
+        """The component of each variable, as it is written in PATTERN."""
+        return {component.name.text: component for component in self.written}
+
+    def known(self, name: Token, clause: str) -> Component:
+        """The component of a name in a clause. Raises MatchRecognizePlanError for none."""
+        found = self.by_name.get(name.text)
+        if found is None:
+            known = {component.name.text: component.written for component in self.written}
+            raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
+        return found
+
+    def following(self, name: str) -> str:
+        """The first place after all rows of a positive component."""
+        return self.places[self.places.index(variables_of(self.by_name[name])[-1]) + 1]
+
+    def neighbours(self, negated: Component) -> tuple[str | None, str | None]:
+        """The positive components around a negated one; None at the beginning and at the end."""
+        place = self.written.index(negated)
+        before = [one.name.text for one in self.written[:place] if not one.negated]
+        after = [component.name.text for component in self.written[place:] if not component.negated]
+        return next(reversed(before), None), next(iter(after), None)

@@ -1,173 +1,246 @@
-"""SASE+ text → SaseQuery: `grammar.lark` by lark's LALR parser, and what a syntax error says."""
+"""SASE+ text → SaseQuery: its clauses, each with what could stand where something else does."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from typing import Any
-
-from lark import Lark, Token
-from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from matchrec.errors import sase as errors
-from matchrec.errors.kinds import MatchRecognizeError, shown_in
-from matchrec.errors.sql import clause as syntax_errors
+from matchrec.errors.kinds import shown_in
+from matchrec.errors.language import SASE
+from matchrec.errors.sql.clause import expression_nested_too_deep
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import (
     MOST,
+    Token,
+    TokenKind,
     amount_of_interval,
     amount_of_number,
     first_matches,
     whole_number,
 )
-from matchrec.frontends.sase.expressions import attribute_read
-from matchrec.frontends.sase.nodes import (
-    Component,
-    EventType,
-    Expression,
-    ListedComponent,
-    Name,
-    ReturnItem,
-    SaseQuery,
-    Strategy,
-    WhereNode,
-    amount_of_literal,
-    in_single_quotes,
-    name_of,
-    span_of,
-)
-from matchrec.plan.clauses import RowExpression
-from matchrec.plan.text import MICROSECONDS, string_literal, unquoted
+from matchrec.frontends.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
+from matchrec.frontends.sase.nodes import Component, Components, ReturnItem, SaseQuery, Strategy
+from matchrec.plan.clauses import FirstMatches, RowExpression
+from matchrec.plan.expression import Scalar, Term, literal, names_of
+from matchrec.plan.rules import refuse_repeated
+from matchrec.plan.text import MICROSECONDS, string_literal
 from matchrec.shortcuts import once
 from matchrec.source import Origin, Source, Span
 
 
 def parse(text: str, origin: Origin | None = None) -> SaseQuery:
-    """The clauses of a query. origin: what it was made of, which errors show.
+    """A query of a text. origin: what it was made of, which errors show.
 
     >>> query = parse("PATTERN SEQ(Shelf a, ~(Register b), Exit c) WITHIN 12 hours")
-    >>> [component.written for component in query.components], query.window.text
+    >>> [component.written for component in query.components.written], query.window.text
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
-    with shown_in(Source(text, origin)):
+    with shown_in(Source(text, origin), SASE):
         try:
-            return _query(_grammar().parse(text), text)
-        except UnexpectedInput as error:
-            raise _syntax_error(error, text) from error
+            tokens = read_text(text)
+            if not tokens.tokens:
+                raise errors.empty_query(Span(0, len(text) or 1))
+            return QueryReader(tokens).query()
+        except RecursionError as error:
+            whole = Span(0, len(text))
+            raise expression_nested_too_deep(whole, where="the query") from error
 
 
 parse_once = once(parse)
 
 
-@cache
-def _grammar() -> Lark:
-    """The parser; it is made, and lark imported, when the first query is read."""
-    package = "matchrec.frontends.sase"
-    return Lark.open_from_package(
-        package, "grammar.lark", parser="lalr", start="query", propagate_positions=True
-    )
+FOLLOWS = {
+    "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
+    "WHERE": "RETURN, WITHIN or the end",
+    "WITHIN": "RETURN or the end",
+    "RETURN": "an operator, AND, AS, OR, `,` or the end",
+}
+"""What may stand after a clause."""
 
 
-CLAUSES = {"_PATTERN": "PATTERN", "_WHERE": "WHERE", "_WITHIN": "WITHIN", "_RETURN": "RETURN"}
+class QueryReader(EventReader):
+    """Reads the clauses in their order.
 
-
-def _syntax_error(error: Any, text: str) -> MatchRecognizeError:
-    """What stands where, and what could stand there instead.
-
-    error: lark's UnexpectedInput, half of whose fields have no types.
+    A word is a keyword only where one is due: an attribute may be called `from`.
     """
-    stack = error.interactive_parser.parser_state.value_stack
-    before = [part for part in stack if isinstance(part, Token)]
-    accepted = frozenset(error.interactive_parser.accepts())
-    clauses = [CLAUSES[token.type] for token in before if token.type in CLAUSES]
-    where = clauses[-1] if clauses else "the query"
-    found = error.token if isinstance(error, UnexpectedToken) else None
-    if found is not None and found.type == "$END":
-        ends = "is empty" if where == "the query" else f"ends in {where}"
-        return errors.unexpected_end(
-            Span(len(text), len(text) + 1), ends=ends, expected=in_words(accepted)
-        )
-    start = error.pos_in_stream
-    written = text[start] if found is None else str(found)
-    span = Span(start, start + len(written))
-    if found is None and written in "'\"`":
-        return syntax_errors.unreadable_text(span)
-    if text.startswith("/*", start - 1):
-        return syntax_errors.unreadable_text(Span(start - 1, start))
-    if before and before[-1].type == "STRATEGY" and "LBRACE" in accepted:
-        strategy = before[-1]
-        strategy_named(strategy, span_of(strategy))
-    return errors.unexpected_token(span, text=written, where=where, expected=in_words(accepted))
 
+    def query(self) -> SaseQuery:
+        self.require("PATTERN")
+        self.clause, start = "PATTERN", self.position
+        self.components = self.sequence()
+        span, first = self.span(start, self.position), self.first_matches()
+        is_where = self.enters("WHERE", ClausePart.DEFINE)
+        strategy, predicates = self.where() if is_where else (Strategy.SKIP_TILL_NEXT_MATCH, ())
+        window = self.window() if self.enters("WITHIN", ClausePart.WITHIN) else None
+        if window is None:
+            refuse_open_negations(self.components)
+        is_return = self.enters("RETURN", ClausePart.MEASURES)
+        items = tuple(self.several(self.item)) if is_return else ()
+        if self.position < self.end:
+            raise self.wrong(FOLLOWS[self.clause])
+        tests = tuple(attribute for _, attributes in self.tests for attribute in attributes)
+        read = self.components, span, strategy, predicates, tests
+        return SaseQuery(*read, window, items, first)
 
-# The clauses of a query. Expressions stay trees, which `expressions.py` reads.
+    def enters(self, word: str, part: ClausePart) -> bool:
+        """Whether a clause stands next, which is then the one that is read."""
+        found = self.accept(word)
+        if found:
+            variables = tuple(map(str.upper, self.components.by_name))
+            self.clause, self.scope = word, Scope(part, variables)
+        return found
 
+    # PATTERN
 
-def _query(tree: Expression, text: str) -> SaseQuery:
-    sequence, first, where, within, returned = tree.children
-    if sequence.children == [None]:
-        raise errors.empty_sequence(span_of(sequence))
-    return SaseQuery(
-        text,
-        tuple(_component(child, text) for child in sequence.children),
-        span_of(sequence),
-        where and _where(where),
-        within and _window(within.children[0], text),
-        tuple(_item(child, text) for child in returned.children) if returned else (),
-        first and first_matches(str(first.children[0]), span_of(first)),
-    )
+    def sequence(self) -> Components:
+        start = self.position
+        self.require("SEQ")
+        self.require("(")
+        if self.accept(")"):
+            raise errors.empty_sequence(self.span(start, self.position))
+        found = self.several(self.part)
+        self.require(")", "`)`, `,` or `[`")
+        # variables become columns, whose case does not count
+        names = [(component.name.text, component.name.span) for component in found]
+        refuse_repeated(names, errors.duplicate_variable, str.upper)
+        if all(component.negated for component in found):
+            raise errors.nothing_positive(self.span(start, self.position))
+        return Components(tuple(found))
 
-
-def _component(tree: Expression, text: str) -> Component:
-    """A part of SEQ."""
-    span = span_of(tree)
-    if tree.data == "nested":
-        raise errors.nested_sequence(span)
-    if tree.data == "absent":
-        found = _component(tree.children[0], text)
+    def part(self) -> Component:
+        """A component that is there, or one that must not be."""
+        start = self.position
+        if not (self.accept("~") or self.accept("!")):
+            return self.event()
+        in_parentheses = self.accept("(")
+        found = self.event()
+        if in_parentheses:
+            self.require(")")
         if found.kleene:
-            raise errors.negated_kleene(span, variable=found.name.text)
+            raise errors.negated_kleene(self.span(start, self.position), variable=found.name.text)
         return replace(found, negated=True)
-    event_type, plus, name, brackets = tree.children
-    if bool(plus) != (brackets is not None):
-        written = text[event_type.meta.start_pos : event_type.meta.end_pos]
-        raise errors.half_kleene(span, variable=str(name), event_type=written)
-    return Component(_event_type(event_type.children[0]), name_of(name), kleene=bool(plus))
+
+    def event(self) -> Component:
+        start = self.position
+        if self.key == "SEQ" and self.key_at(start + 1) == "(":
+            raise errors.nested_sequence(self.text.call_span(start))
+        event_type = self.event_type()
+        type_span = self.span(start, self.position)
+        plus = self.accept("+")
+        name = self.taken("a name" if plus else "`+` or a name", TokenKind.WORD)
+        if self.accept("[", "]") != plus:
+            written = self.text.text_at(type_span)
+            span = self.span(start, self.position)
+            raise errors.half_kleene(span, variable=name.text, event_type=written)
+        return Component(event_type, name, type_span.to(name.span), kleene=plus)
+
+    def event_type(self) -> Term | None:
+        """The type that stands next; None for any."""
+        if self.accept("*") or self.accept("ANY"):
+            return None
+        token = self.taken("an event type or `~` for a negation", *NAMES, TokenKind.STRING)
+        written = in_single_quotes(token.text) if token.is_string else string_literal(token.text)
+        return literal(written, token.span)
+
+    def first_matches(self) -> FirstMatches | None:
+        """As of SQL, PATTERN (...) FIRST 10 MATCHES."""
+        start = self.position
+        if not self.accept("FIRST"):
+            return None
+        number = self.taken("a number", TokenKind.NUMBER).text
+        if not self.accept("MATCH"):
+            self.require("MATCHES")
+        return first_matches(number, self.span(start, self.position))
+
+    # WHERE: the paper's way with braces, and the flat one of the SASE prototype
+
+    def where(self) -> tuple[Strategy, tuple[Scalar, ...]]:
+        """The strategy and the predicates but for equivalence tests."""
+        start = self.position
+        self.taken("an event selection strategy such as skip_till_next_match", TokenKind.WORD)
+        while self.accept("-"):
+            self.taken("a name", TokenKind.WORD)
+        span = self.span(start, self.position)
+        strategy = strategy_named(self.text.text_at(span), span)
+        conditions, is_flat = [], self.key not in ("(", "{")
+        if self.key == "(":
+            self.check_list(strategy)
+        if not is_flat:
+            self.require("{")
+            if self.key != "}":
+                conditions.append(self.expression())
+            self.require("}", "an operator, AND, OR or `}`")
+        while is_flat and self.accept("AND"):
+            conditions.append(self.negation())
+        if is_flat and self.position < self.end and self.key not in ("WITHIN", "RETURN"):
+            begun = "" if conditions else " `(`, `{`,"
+            raise self.wrong(f"AND, RETURN,{begun} WITHIN or the end")
+        predicates = self.predicates(conditions)
+        if strategy is Strategy.PARTITION_CONTIGUITY and not self.tests:
+            raise errors.nothing_to_partition_by(span)
+        return strategy, predicates
+
+    def check_list(self, strategy: Strategy) -> None:
+        """The strategy lists each positive component once; negated ones may be left out."""
+        self.require("(")
+        start, found = self.position, self.several(self.listed)
+        span = self.span(start, self.position)
+        self.require(")", "`)`, `,` or `[`")
+        refuse_repeated(found, errors.argument_twice)
+        names = dict(found)
+        missing = [one.written for one in self.components.positive if one.written not in names]
+        if missing:
+            raise errors.arguments_missing(strategy.value, missing, span)
+
+    def listed(self) -> tuple[str, Span]:
+        """A component as the list has it, and where."""
+        start, name = self.position, self.taken("a name", TokenKind.WORD)
+        kleene, component = self.accept("[", "]"), self.components.known(name, self.clause)
+        span, written = self.span(start, self.position), component.written
+        if component.kleene != kleene:
+            what = "a Kleene plus" if component.kleene else "one event"
+            raise errors.argument_written_otherwise(
+                span, name=name.text, what=what, written=written
+            )
+        return written, span
+
+    # WITHIN and RETURN
+
+    def window(self) -> RowExpression | int:
+        """The window of an interval of SQL, or of numbers, each with its unit; or of events."""
+        if self.key == "INTERVAL":
+            if not self.is_interval():
+                self.position += 1
+                raise self.wrong("a number or a text with a unit of time")
+            interval = self.interval()
+            text = self.written(interval.span)
+            return RowExpression(text, interval.span, amount=interval.amount)
+        start = self.position
+        amounts: list[tuple[Token, Token | None]] = []
+        while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
+            number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
+            has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key != "RETURN"
+            amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
+        return window_of(amounts, self.span(start, self.position))
+
+    def item(self) -> ReturnItem:
+        """An item of RETURN: an attribute gives its name, anything else its text."""
+        value = self.expression()
+        if self.accept("AS"):
+            name = self.taken("a name", *NAMES)
+            return ReturnItem(value, name.text, name.span)
+        names = names_of(value) or (" ".join(self.text.text_at(value.span).split()),)
+        return ReturnItem(value, names[-1], value.span)
 
 
-def _event_type(token: Token) -> EventType:
-    match token.type:
-        case "ANY" | "STAR":
-            literal = None
-        case "STRING":
-            literal = in_single_quotes(str(token))
-        case _:
-            literal = string_literal(unquoted(str(token)))
-    return EventType(literal, span_of(token))
-
-
-def _where(tree: Expression) -> WhereNode:
-    """WHERE, with a conjunction in braces or with its parts one after the other."""
-    strategy, *predicates = tree.children
-    listed = predicates.pop(0) if tree.data == "braced" else None
-    arguments = listed and tuple(
-        ListedComponent(name_of(name), brackets is not None, span_of(child))
-        for child in listed.children
-        for name, brackets in [child.children]
-    )
-    found = strategy_named(strategy, span_of(strategy))
-    return WhereNode(found, span_of(strategy), arguments, tuple(one for one in predicates if one))
-
-
-def _item(tree: Expression, text: str) -> ReturnItem:
-    """An item of RETURN."""
-    expression, name = tree.children
-    if name is not None:
-        return ReturnItem(expression, unquoted(str(name.children[0])), span_of(name))
-    span = span_of(expression)
-    written = text[span.start : span.end]
-    attribute = attribute_read(expression, text)
-    default = attribute.names[-1] if attribute else " ".join(written.split())
-    return ReturnItem(expression, default, span)
+def refuse_open_negations(components: Components) -> None:
+    """What is negated at the beginning or the end of a query without WITHIN."""
+    for component in components.negated:
+        after, before = components.neighbours(component)
+        if after is None or before is None:
+            end, side = ("beginning", "before") if after is None else ("end", "after")
+            name = component.name.text
+            raise errors.negation_without_window(component.span, name=name, end=end, side=side)
 
 
 def strategy_named(written: str, span: Span) -> Strategy:
@@ -186,15 +259,8 @@ def strategy_named(written: str, span: Span) -> Strategy:
 CALENDAR = ("MONTH", "YEAR")
 
 
-def _window(tree: Expression, text: str) -> RowExpression | int:
-    """The window of an interval of SQL, or of numbers, each with its unit; or how many events."""
-    span = span_of(tree)
-    if tree.data == "interval":
-        return RowExpression(text[span.start : span.end], span, amount=amount_of_literal(tree))
-    amounts = [
-        (name_of(number), unit and name_of(unit))
-        for number, unit in (child.children for child in tree.children)
-    ]
+def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
+    """The window of numbers, each with its unit, or how many events."""
     (number, unit), *others = amounts
     if not others and unit is None:
         return RowExpression(number.text, span, amount=amount_of_number(number.text))
@@ -209,7 +275,7 @@ def _window(tree: Expression, text: str) -> RowExpression | int:
     return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 
 
-def unit_of(number: Name, unit: Name | None) -> str:
+def unit_of(number: Token, unit: Token | None) -> str:
     """The interval unit after a number."""
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
@@ -226,71 +292,6 @@ def unit_of(number: Name, unit: Name | None) -> str:
     return found
 
 
-def singular(unit: Name) -> str:
+def singular(unit: Token) -> str:
     """The unit in upper case without the `s` of the plural."""
     return unit.text.upper().removesuffix("S")
-
-
-Terminals = frozenset[str]
-
-EVENT_TYPE = frozenset({"NAME", "STRING", "BACKQUOTED", "ANY", "STAR"})
-VALUE = frozenset(
-    {"NAME", "NUMBER", "STRING", "CONSTANT", "PERCENTAGE", "INTERVAL", "LPAR", "_CASE", "_CAST"}
-    | {"PLUS", "MINUS", "PARAMETER"}
-)
-OPERATOR = frozenset(
-    {"COMPARISON", "PLUS", "MINUS", "STAR", "SLASH", "MODULO", "DIV", "CONCAT", "LIKE", "NOT"}
-    | {"_IS", "_IN", "_BETWEEN", "LSQB", "DOT"}
-)
-GROUPS: tuple[tuple[Terminals, Terminals, str], ...] = (
-    (frozenset({"NUMBER", "_CASE", "LSQB"}), VALUE | {"NOT", "BANG", "LSQB"}, "an expression"),
-    (frozenset({"NUMBER", "_CASE"}), VALUE | {"NOT", "BANG"}, "a value such as a.x or 1"),
-    (frozenset({"ANY", "STAR"}), EVENT_TYPE, "an event type"),
-    (frozenset({"COMPARISON", "PLUS"}), OPERATOR, "an operator"),
-    (frozenset({"PLUS", "MINUS"}), OPERATOR, "an operator"),
-    (frozenset({"NAME", "BACKQUOTED"}), frozenset({"NAME", "BACKQUOTED"}), "a name"),
-    (frozenset({"TILDE", "BANG"}), frozenset({"TILDE", "BANG", "_SEQ"}), "`~` for a negation"),
-)
-"""Of several terminals: those that give a group away, all that are in it, and what it is."""
-
-WORDS = {
-    "NAME": "a name",
-    "NUMBER": "a number",
-    "STRING": "a string",
-    "PARAMETER": "a parameter such as :limit",
-    "STRATEGY": "an event selection strategy such as skip_till_next_match",
-    "TRUTH": "NULL, TRUE or FALSE",
-    "LPAR": "`(`",
-    "RPAR": "`)`",
-    "LSQB": "`[`",
-    "RSQB": "`]`",
-    "LBRACE": "`{`",
-    "RBRACE": "`}`",
-    "COMMA": "`,`",
-    "DOT": "`.`",
-    "DOTS": "`..`",
-    "PLUS": "`+`",
-    "MINUS": "`-`",
-    "STAR": "`*`",
-    "$END": "the end",
-}
-
-
-def in_words(accepted: Terminals) -> str:
-    """What is accepted, as a sentence lists it.
-
-    >>> in_words(frozenset({"_WITHIN", "_RETURN", "$END"}))
-    'RETURN, WITHIN or the end'
-    """
-    phrases: list[str] = []
-    for evidence, members, phrase in GROUPS:
-        if evidence <= accepted:
-            phrases.append(phrase)
-            accepted -= members
-    phrases += sorted(_word(terminal) for terminal in accepted)
-    return " or ".join(part for part in (", ".join(phrases[:-1]), phrases[-1]) if part)
-
-
-def _word(terminal: str) -> str:
-    """A terminal that is in no group; the name of a keyword is that keyword."""
-    return WORDS.get(terminal, terminal.lstrip("_"))

@@ -164,7 +164,7 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
         (
             "run --language sase --order-by ts --events t",
             "PATTERN SEQ(A a",
-            "the query ends in PATTERN",
+            "`(` is not closed in the query",
         ),
         ("sweep --events t --values n=1,2", REPEATED.replace("DEFINE B", "DEFINE"), "DEFINE"),
     ],

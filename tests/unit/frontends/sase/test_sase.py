@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,9 @@ from hypothesis import strategies as st
 from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sase import compile_sase
-from matchrec.frontends.sase.expressions import Components, ExpressionReader
+from matchrec.frontends.sase.expressions import EventReader, read_text
 from matchrec.frontends.sase.lower import MOST_CLAUSES, conjuncts
-from matchrec.frontends.sase.parser import _grammar, in_words, parse
+from matchrec.frontends.sase.parser import parse
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Operation, Scalar, render, subexpressions
 from matchrec.plan.match_plan import MatchPlan
@@ -120,17 +118,6 @@ def test_deep_nesting_is_an_error_with_a_place() -> None:
         compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
 
 
-def test_every_terminal_has_words() -> None:
-    terminals = {terminal.name for terminal in _grammar().terminals}
-    assert all(in_words(frozenset({terminal})) for terminal in terminals)
-
-
-def test_lark_is_imported_for_a_query_only() -> None:
-    """`import matchrec` must not become slow."""
-    code = "import sys, matchrec.frontends.sase; sys.exit('lark' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 WORDS = (
     *("PATTERN", "SEQ", "(", ")", ",", "Stock", "+", "a", "[", "]", "b", "~", "!", "*", "'s'"),
     *("WHERE", "skip_till_next_match", "{", "}", "AND", "OR", "NOT", "a[i].x", "a[1].x", "b.x"),
@@ -198,10 +185,9 @@ def logic(operator: str, values: list[bool | None]) -> bool | None:
 @settings(max_examples=examples(300), deadline=None)
 @given(CONDITIONS, st.data())
 def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
-    query = parse(f"PATTERN SEQ(* a, * b, * c) WHERE skip_till_any_match {{ {text} }}")
-    assert query.where is not None
-    reader = ExpressionReader(query.text, Components(query.components), "WHERE")
-    whole = reader.scalar(query.where.predicates[0])
+    reader = EventReader(read_text(text))
+    reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
+    whole = reader.expression()
     atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
     facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
     parts = conjuncts(whole)
