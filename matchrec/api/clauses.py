@@ -229,9 +229,11 @@ class Evaluated:
             is_named = qualifier.lower() == (site.own_alias or "").lower()
             return None if is_named else clause_errors.cure_of_qualifier(name, site.own_alias)
         qualifiers = {"", *(one.lower() for one in (site.own_alias, site.alias) if one)}
-        if qualifier.lower() in qualifiers and inside.find((name,)) is not None:
+        if qualifier.lower() not in qualifiers or name == "*":
+            return None
+        if inside.find((name,)) is not None:
             return clause_errors.cure_of_column_inside(name, columns)
-        return None
+        return clause_errors.cure_of_column_around(name, columns)
 
     @property
     def used(self) -> list[str]:

@@ -176,7 +176,8 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     options: what `Options` have.
     """
     near = nearest(name, known)
-    hint = f"write {near}=" if near else f"write {{{name}}} in the query, or leave {name}= out"
+    hint = f"write {{{name}}} in the query, pass the value of :{name} in args, or leave {name}= out"
+    hint = f"write {near}=" if near else hint
     if near is None and (option := nearest(name, options)):
         hint = f"write options=matchrec.Options({option}=...)"
     return MatchRecognizePlanError(
@@ -216,7 +217,7 @@ def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanE
         first,
         hint=current_surface().markers
         if needed
-        else 'leave args out, or for :name pass a dict: args={"name": value}',
+        else 'write ? for each value, or :name and args={"name": value}, or leave args out',
     )
 
 
@@ -436,7 +437,7 @@ nothing_observed = unsupported("""counters of a query are not to be had in this 
 
 # Rows of a stream wait for those before them, as the watermark says; the session has none.
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
-    run on Spark""")
+    run on Spark: {option[on=spark]}""")
 
 # Nothing listens at the address of a server.
 no_server = plan_error("""no server answers at {address}: {reason}

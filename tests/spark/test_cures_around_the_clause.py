@@ -32,8 +32,11 @@ CURES = {
         "  the rows of the clause have no name: write *, or MATCH_RECOGNIZE (...) AS m"
     ],
     "SELECT clicks.* FROM {} AS m": ["  the rows of the clause are called m: write m.*"],
-    "SELECT m.s FROM {} AS m(x, y)": [],
-    "SELECT nosuch FROM {}": [],
+    "SELECT m.s FROM {} AS m(x, y)": ["  the clause gives: x, y"],
+    "SELECT nosuch FROM {}": ["  the clause gives: user, s"],
+    "SELECT m.usr FROM {} AS m": ["  the clause gives: user, s", "  write user"],
+    "SELECT s FROM {} ORDER BY usr": ["  the clause gives: user, s", "  write user"],
+    "SELECT d.usr FROM {} m JOIN (SELECT 1 AS one) d": [],
     "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],
 }
 

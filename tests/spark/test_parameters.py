@@ -188,7 +188,7 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     assert message == "the query has 2 parameter markers (?), args has 3 values"
     message, cure = refused(spark, NAMED, [1, 0], t=steps)
     assert message == "the query has no parameter markers (?), args has 2 values"
-    assert cure == '  leave args out, or for :name pass a dict: args={"name": value}'
+    assert cure == '  write ? for each value, or :name and args={"name": value}, or leave args out'
 
 
 @pytest.mark.parametrize(
@@ -547,15 +547,28 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
     [
         ("engin", "write options=matchrec.Options(engine=...)"),
         ("dialekt", "write dialect="),
-        ("ticks", "write {ticks} in the query, or leave ticks= out"),
+        (
+            "least",
+            "write {least} in the query, pass the value of :least in args, or leave least= out",
+        ),
     ],
 )
 def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cure: str) -> None:
-    query = "SELECT * FROM range(3) MATCH_RECOGNIZE (ORDER BY id PATTERN (A) DEFINE A AS id > 0)"
+    query = """SELECT * FROM range(3) MATCH_RECOGNIZE (
+      ORDER BY id PATTERN (A) DEFINE A AS id > :least)"""
     assert refused(spark, query, None, **{name: "auto"}) == [
         f"`{name}` is not an argument, and the query has no {{{name}}}",
         f"  {cure}",
     ]
+
+
+@pytest.mark.parametrize("written", ["{least}", "':least'"])
+def test_a_value_that_nothing_fills_in(spark: SparkSession, written: str) -> None:
+    query = f"""SELECT * FROM range(3) MATCH_RECOGNIZE (
+      ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > {written})"""
+    lines = refused(spark, query, None)
+    assert lines[-1] == "  write :name for a value, without quotes or braces"
+    assert matchrec.sql(spark, query.replace(written, ":least"), {"least": 1}).collect() == [(2,)]
 
 
 def test_a_table_that_is_nearly_there_beside_values(spark: SparkSession, steps: DataFrame) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from unicodedata import category
 
-from matchrec.errors.kinds import MatchRecognizeParseError, listed, meant_keyword, shortened
+from matchrec.errors.kinds import (
+    MatchRecognizeParseError,
+    listed,
+    meant_keyword,
+    nearest,
+    shortened,
+)
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
 from matchrec.source import Span
@@ -193,14 +199,14 @@ malformed_subset = parse_error("""cannot read `{text:short}` in SUBSET
 
 
 def malformed_definition(
-    text: str, meant: tuple[str, str] | None, span: Span
+    text: str, meant: tuple[str, str] | None, after_comma: bool, span: Span
 ) -> MatchRecognizeParseError:
     """DEFINE that is not A AS condition; `meant`: a variable and what may be its condition."""
-    hint = (
-        f"write {meant[0]} AS {shortened(meant[1])}"
-        if meant
-        else "write DEFINE A AS x > 1, B AS x > 2"
-    )
+    hint = "write DEFINE A AS x > 1, B AS x > 2"
+    if meant and meant[1][0] not in "<>!":
+        hint = f"write {meant[0]} AS {shortened(meant[1])}"
+    if after_comma:
+        hint += ", or AND in place of the comma"
     return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
 
@@ -226,6 +232,12 @@ several_statements = parse_error("""another statement after `;`
 # FROM MATCH_RECOGNIZE (...).
 clause_without_relation = parse_error("""MATCH_RECOGNIZE without a relation before it
     write FROM t MATCH_RECOGNIZE (...)""")
+
+# SELECT x, FROM t MATCH_RECOGNIZE (...).
+comma_before_from = parse_error("a comma before FROM", hint="remove the comma")
+
+# SELECT * FORM t MATCH_RECOGNIZE (...).
+misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", hint="write FROM")
 
 # The clause follows something that is no relation in FROM.
 clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
@@ -378,7 +390,10 @@ def _separated(text: str, where: str) -> str | None:
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
-_GROUPED = "group the input in a subquery before the clause, or the result after it"
+_GROUPED = (
+    "write PARTITION BY for rows that are searched apart; group the input in a subquery before the "
+    "clause, or the result after it"
+)
 _OF_OTHERS = {
     "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
     "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
@@ -404,7 +419,10 @@ _OF_OTHERS = {
     "NOT": "write IS NOT NULL, NOT IN (...), NOT LIKE, or NOT before the whole condition",
     "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
     "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
-    "WHERE": "filter the input in a subquery before the clause, or the result after it",
+    "WHERE": "write the conditions of variables in DEFINE; filter the input in a subquery before "
+    "the clause, or the result after it",
+    "IF": "write CASE WHEN x > 1 THEN 'a' ELSE 'b' END",
+    "~": "write RLIKE for a regular expression, NOT for what is not true",
     "GROUP": _GROUPED,
     "HAVING": _GROUPED,
     "JOIN": "join the input in a subquery before the clause, or the result after it",
@@ -457,6 +475,13 @@ def cure_of_column_inside(name: str, columns: Iterable[str]) -> str:
         f"the clause gives: {listed(columns)}\n"
         f"  add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
     )
+
+
+def cure_of_column_around(name: str, columns: Iterable[str]) -> str:
+    """What to write for a column that neither the clause nor its input has."""
+    columns = tuple(columns)
+    near = nearest(name, columns)
+    return f"the clause gives: {listed(columns)}" + (f"\n  write {near}" if near else "")
 
 
 def cure_of_qualifier(name: str, alias: str | None) -> str:

@@ -514,6 +514,8 @@ _TYPES = {
     # A list as the only item of a list.
     r'to compare \w+ with \[List|nput to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
     "parameter that is a list",
+    # A value that nothing has filled in.
+    r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
     r"coerce Utf8 and \w+ in LIKE": "LIKE takes a text, such as x LIKE '5%'",

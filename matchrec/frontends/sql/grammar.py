@@ -676,7 +676,8 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end
     meant = (clause[start].text, expression_at(clause, first, end).text) if has_name else None
     span = clause.span(start, end)
-    return errors.malformed_definition(clause.text_at(span), meant, span)
+    after_comma = clause.key(start - 1) == ","
+    return errors.malformed_definition(clause.text_at(span), meant, after_comma, span)
 
 
 _FOR_AS = words("= : := IS AS ;")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import (
@@ -324,9 +325,18 @@ def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
     start = find_start(tokens, cut)
     read = read_relation(tokens, start, cut.word)
     if read.end != cut.word or not _is_in_from(tokens, start):
-        raise errors.clause_in_wrong_place(tokens[cut.word].span)
+        raise _misplaced(tokens, cut.word)
+    if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
+        raise errors.comma_before_from(tokens[start - 2].span)
     _refuse_correlation(tokens, start, cut.word)
     return read
+
+
+def _misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
+    """The clause where it cannot stand, or FROM misspelt before the name of its relation."""
+    if word > 1 and tokens.key(word - 2) != "FROM" and nearest(tokens.key(word - 2), ("FROM",)):
+        return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
+    return errors.clause_in_wrong_place(tokens[word].span)
 
 
 def find_start(tokens: TokenSequence, cut: Cut) -> int:
