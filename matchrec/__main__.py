@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import gc
+import re
+from typing import Any
 
 import click
 
@@ -30,7 +32,18 @@ Exit codes:
 """
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands; a query in place of one is told which to write."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command that the first argument names, and the arguments after it."""
+        if re.search(r"\s|\.(?:sql|sase|py)\b", args[0]):
+            cure = "write matchrec run before a file, matchrec run -c before the text of a query"
+            raise click.UsageError(f"`{args[0]}` is no command; {cure}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="matchrec", message="%(prog)s %(version)s")
 def main() -> None:
     """SQL MATCH_RECOGNIZE for Apache Spark, on this machine.

@@ -98,24 +98,28 @@ def one_of(words: tuple[str, ...]) -> ArgumentKind:
 def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A function whose every argument is checked when it is called, by the kind of its name.
 
-    Of `**name`, each value is. What does not fit the signature is Python's own TypeError. The
-    object of a method may say in `_about` what the call is about.
+    Of `**name`, each value is. What does not fit the signature is Python's own TypeError, unless
+    what is there is wrong: of `sql(query)`, the query stands where the session should. The object
+    of a method may say in `_about` what the call is about.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
+        called = function.__qualname__.removesuffix(".__init__")
         unchecked = signature.parameters.keys() - kinds.keys() - {"self"}
         assert not unchecked, f"{function.__qualname__}: {sorted(unchecked)}"
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            asked = f"`{function.__qualname__}`"
+            asked = f"`{called}`"
             refuse_fields(asked, signature, kinds, kwargs)
             try:
                 found = signature.bind(*args, **kwargs)
             except TypeError as error:
                 if cure := cure_of_names(signature, kwargs, error):
-                    raise TypeError(f"{function.__qualname__}() {error}{cure}") from None
+                    raise TypeError(f"{called}() {error}{cure}") from None
+                if args and not kwargs.keys() - signature.parameters.keys():
+                    take_all(signature.bind_partial(*args, **kwargs), kinds, asked)
                 return function(*args, **kwargs)
             if about := getattr(found.arguments.get("self"), "_about", ""):
                 asked = f"{asked} at {about}"

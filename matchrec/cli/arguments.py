@@ -160,8 +160,8 @@ OF_OTHERS = {
 """What to write for options that other programs, or people, have for the same."""
 
 
-TABLE = re.compile(r"\w+=[^\s()]+")
-"""An argument such as `stocks=stocks.csv`, in what click says of one too many."""
+TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
+"""An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many."""
 
 
 class Repeatable(click.Command):
@@ -185,6 +185,7 @@ class Repeatable(click.Command):
             table = next((one for one in TABLE.findall(error.message) if one in written), None)
             if table is None:
                 raise
+            table = table if "=" in table else f"{Path(table).stem}={table}"
             raise click.UsageError(f"{error.message}; write --table {table}", ctx) from None
 
 

@@ -96,10 +96,6 @@ class Options:
     on_error: arguments.AfterError = "raise"
     event_columns: str | Sequence[str] | None = None
 
-    def __post_init__(self) -> None:
-        for name, kind in OPTIONS.items():
-            kind.check("`Options`", name, getattr(self, name))
-
     def check_unused(self, call: str, *names: str) -> None:
         """Raises MatchRecognizePlanError where one of these options is set, which a call has not.
 
@@ -119,6 +115,7 @@ OPTIONS: dict[str, arguments.ArgumentKind] = {
     "on_error": arguments.one_of(get_args(arguments.AfterError)),
     "event_columns": arguments.TEXTS.or_none(),
 }
+Options.__init__ = arguments.checked(**OPTIONS)(Options.__init__)  # type: ignore[method-assign]
 NO_OPTIONS = Options()
 
 

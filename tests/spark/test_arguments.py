@@ -256,6 +256,18 @@ def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None
         matchrec.install(spark, engin="auto")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"query\(\) as detect\(\): .*order_by"):
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"^Options\(\) got .*'engin'; write engine=$"):
+        matchrec.Options(engin="auto")  # type: ignore[call-arg]
+
+
+def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.sql("SELECT 1")  # type: ignore[call-arg, arg-type]
+    assert str(refused.value).startswith(
+        "`spark` of `sql` is 'SELECT 1', of type str\n"
+        "  wanted: a SparkSession\n"
+        "  pass the session: matchrec.session()"
+    )
 
 
 def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:

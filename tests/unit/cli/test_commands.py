@@ -390,6 +390,8 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     ("arguments", "sentence"),
     [
         (("dance",), "No such command 'dance'"),
+        (("streaks.sql",), "`streaks.sql` is no command; write matchrec run before"),
+        (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),
         (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),
         (("run", "-", "--limit", "2147483647"), "'--limit'"),

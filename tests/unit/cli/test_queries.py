@@ -209,6 +209,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
         (("why", "--key", "sym=a"), "write --partition"),
         (("run", "-o", "x.csv"), "write --output FILE"),
         (("run", "-", "t=prices.csv"), "write --table t=prices.csv"),
+        (("run", "-", "data/prices.csv"), "write --table prices=data/prices.csv"),
     ],
 )
 def test_options_of_other_programs(asked: tuple[str, ...], cure: str) -> None:
