@@ -89,6 +89,7 @@ class MatchrecMagics(Magics):
         "--order-by", **SEVERAL, metavar="SQL", type=unquoted, help="what events are sorted by"
     )
     @argument("--partition-by", **SEVERAL, metavar="SQL", type=unquoted, help="what divides events")
+    @argument("--type-column", metavar="SQL", type=unquoted, help="the types of events, of SASE+")
     @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
     @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
@@ -186,15 +187,13 @@ def query_of(
     of_events = query is not text or IS_SASE.match(text) is not None
     given = {
         name: value
-        for name in ("dialect", "order_by", "partition_by")
+        for name in ("dialect", "order_by", "partition_by", "type_column")
         if (value := getattr(asked, name)) is not None
     }
+    what = "SQL" if not of_events else "SASE+" if query is text else "a Pattern"
     for name in given:
-        if (name == "dialect") is of_events:
-            option = f"--{name.replace('_', '-')}"
-            raise errors.unfit_in_cell(
-                option=option, what="SASE+ and Patterns" if of_events else "SQL"
-            )
+        if (name == "dialect") is of_events or (name == "type_column" and query is not text):
+            raise errors.unfit_in_cell(option=f"--{name.replace('_', '-')}", what=what)
     if of_events and asked.order_by is None:
         raise errors.no_order_in_cell()
     frames = {} if asked.events else frames_in(text, variables)

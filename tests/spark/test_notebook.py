@@ -88,13 +88,18 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     sase = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v + 2 } RETURN a.t AS t"
     over = "--events steps --order-by t"
     assert sorted(shell.run_cell_magic("matchrec", over, sase).rows) == [("1",), ("3",)]
+    typed = over + """ --type-column "if(v > 9, 'high', 'low')\""""
+    sase = "PATTERN SEQ(low a, high b) WHERE strict_contiguity { b.v > 0 } RETURN a.t AS t"
+    assert shell.run_cell_magic("matchrec", typed, sase).rows == (("3",),)
     rises = matchrec.Pattern.begin("a").next("b").where("v > last(a.v) + :more")
     shell.user_ns["rises"] = rises
     shell.user_ns["more"] = 2
     of_pattern = shell.run_line_magic("matchrec", f"{over} rises")
     assert sorted(row[1:3] for row in of_pattern.rows) == [("1", "2"), ("3", "4")]
     assert "need to know what events" in printed(shell, "%matchrec --events steps rises", capsys)
-    for wrong in (f"{over} --dialect trino rises", f"{over} {' '.join(clause.split())}"):
+    clause = " ".join(clause.split())
+    unfit = [f"{over} {one} rises" for one in ("--dialect trino", "--type-column v")]
+    for wrong in (*unfit, f"{over} {clause}", f"--events steps --type-column v {clause}"):
         assert "of %%matchrec is not for" in printed(shell, f"%matchrec {wrong}", capsys)
     assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
 
