@@ -176,12 +176,8 @@ def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
 malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
     write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A""")
 
-# A measure without AS.
+# A measure without AS; LAST(price) IS low, LAST(price) := low.
 measure_without_name = parse_error("""measure without a name in MEASURES
-    write {text:short} AS name""")
-
-# LAST(price) IS low, LAST(price) := low.
-measure_named_otherwise = parse_error("""measure without a name in MEASURES
     write {text:short} AS {name}""")
 
 # `*` or `A.*` among the measures.

@@ -532,12 +532,10 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     expression = expression_at(clause, start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
         return errors.star_as_measure(expression.span, text=expression.text)
+    text, name = expression.text, "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
-        value = expression_at(clause, start, end - 2).text
-        return errors.measure_named_otherwise(
-            expression.span, text=value, name=clause[end - 1].text
-        )
-    return errors.measure_without_name(expression.span, text=expression.text)
+        text, name = expression_at(clause, start, end - 2).text, clause[end - 1].text
+    return errors.measure_without_name(expression.span, text=text, name=name)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
