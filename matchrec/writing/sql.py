@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown_in
-from matchrec.errors.language import SASE
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
 from matchrec.frontends.pattern.builder import Pattern
@@ -51,11 +49,10 @@ class ReadQuery:
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
     """A SASE+ query."""
-    with shown_in(Source(text), SASE):
-        plan = compile_sase(
-            text, streams.order_by, streams.partition_by, streams.type_column, streams.output
-        )
-        return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
+    plan = compile_sase(
+        text, streams.order_by, streams.partition_by, streams.type_column, streams.output
+    )
+    return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 
 def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
