@@ -233,7 +233,9 @@ class Evaluated:
             return None
         if inside.find((name,)) is not None:
             return clause_errors.cure_of_column_inside(name, columns)
-        return clause_errors.cure_of_column_around(name, columns)
+        selects = self.source.text.upper().count("SELECT")  # each may rename what the clause gives
+        sought_here = qualifier or selects == 1
+        return clause_errors.cure_of_column_around(name, columns) if sought_here else None
 
     @property
     def used(self) -> list[str]:
