@@ -139,12 +139,20 @@ def message_of(error: Exception) -> str:
 
 
 def register_tables(spark: SparkSession, file: CaseFile) -> None:
-    """Makes the tables of `file` temporary views, unless the last test did."""
-    if registered == [file.path]:
+    """Makes the tables of `file` temporary views, unless the last test did.
+
+    Tests that are no case files may have made others of their names since.
+    """
+    if registered == [file.path] and all(is_registered(spark, one) for one in file.tables):
         return
     for record in file.tables:
         spark.sql(select_of(record)).createOrReplaceTempView(record.name)
     registered[:] = [file.path]
+
+
+def is_registered(spark: SparkSession, record: DataRecord) -> bool:
+    """Whether a view has the columns of a table."""
+    return spark.table(record.name).columns == [column.name for column in record.columns]
 
 
 def select_of(record: DataRecord) -> str:
