@@ -224,12 +224,12 @@ class Evaluated:
         """What to write for a column that is not there; None where it is none of the clause's."""
         site, inside = self.site, self.result.prepared.question.columns
         renamed = tuple(map(self.source.at, site.renames))
-        columns = ("*",) if name == "*" else renamed or self.columns
-        if name.lower() in map(str.lower, columns):
+        columns = renamed or self.columns
+        if name == "*" or name.lower() in map(str.lower, columns):
             is_named = qualifier.lower() == (site.own_alias or "").lower()
             return None if is_named else clause_errors.cure_of_qualifier(name, site.own_alias)
         qualifiers = {"", *(one.lower() for one in (site.own_alias, site.alias) if one)}
-        if qualifier.lower() not in qualifiers or name == "*":
+        if qualifier.lower() not in qualifiers:
             return None
         if inside.find((name,)) is not None:
             return clause_errors.cure_of_column_inside(name, columns)

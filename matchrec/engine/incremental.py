@@ -146,7 +146,7 @@ class FurtherSearch:
         self.task, self.state, self.call = task, state, call
         self.arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
         self.live, self.last_live = state.live_runs, np.zeros(0, np.int64)
-        self.numbering = Numbering(state.numbered)
+        self.numbers, self.numbering = all_numbers(state, call), Numbering(state.numbered)
         self.release = Release.nothing(state.start_bounds)
 
     def find_matches(self) -> Iterator[Matches]:
@@ -193,8 +193,8 @@ class FurtherSearch:
     def decide(self, found: list[Matches]) -> Release:
         """Release what a skip strategy has decided on. Raises RunFailure."""
         position = self.live.first_rows, self.last_live, self.call.stop
-        numbers = all_numbers(self.state, self.call)
-        return release_found(self.task, self.state, ([no_matches(), *found], numbers), position)
+        every = [no_matches(), *found], self.numbers
+        return release_found(self.task, self.state, every, position)
 
     def answer(self) -> Answer:
         """What the next call needs, once all matches have come."""
@@ -209,14 +209,13 @@ class FurtherSearch:
         registers, extremes = row_registers(arrays.compiled), extremes_of(task)
         needed = after.needed_rows(registers, extremes), held.start, held.rows
         kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
-        numbers = all_numbers(state, call)
-        places = np.full(len(numbers), -1, np.int64)
+        places = np.full(len(self.numbers), -1, np.int64)
         places[kept] = np.arange(len(kept))
         assert held.rows is not None
         then = SearchState(
             done=state.done + call.stop - len(state.numbers),
             numbered=last,
-            numbers=numbers[kept],
+            numbers=self.numbers[kept],
             live_runs=after.move(places, registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=places[held.start], rows=places[held.rows]),

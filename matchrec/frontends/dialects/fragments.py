@@ -240,7 +240,7 @@ class Fragments:
 
     def _refuse_semantics(self, masked: Edited, span: Span, place: Place) -> None:
         """RUNNING or FINAL before a column, of which sqlglot could not say what it is."""
-        if place.part is None:
+        if place.part is None or not any(word in masked.text.upper() for word in SEMANTICS):
             return
         tokens = sequence_of(tokens_in(masked.text, self.read), masked.text)
         for index, token in enumerate(tokens.tokens[:-1]):

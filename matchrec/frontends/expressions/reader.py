@@ -111,7 +111,15 @@ class ExpressionCursor(Cursor, ABC):
         self.functions: list[int] = []
         self.caller: int | None = None
         self.parameters: frozenset[str] = frozenset()
-        self.respelt = tuple(_respelt(text))
+        self.respelt = tuple(self.respell())
+
+    def respell(self) -> Iterator[tuple[Span, str]]:
+        """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
+        for token in self.text.tokens:
+            if token.key == "?":
+                yield token.span, f":{parameter_name(token.span)}"
+            elif token.kind is TokenKind.QUOTED and self.text.text_at(token.span).startswith('"'):
+                yield token.span, quoted(token.text)
 
     @abstractmethod
     def expression(self) -> Scalar:
@@ -267,12 +275,3 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
             raise syntax_errors.unexpected_token(token.text, where, token.span)
     if opened:
         raise syntax_errors.unclosed_bracket(opened[-1].span, opening=opened[-1].text, where=where)
-
-
-def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
-    """What Spark is given for some tokens: a named parameter for `?`, backticks for quotes."""
-    for token in text.tokens:
-        if token.key == "?":
-            yield token.span, f":{parameter_name(token.span)}"
-        elif token.kind is TokenKind.QUOTED and text.text[token.span.start - text.offset] == '"':
-            yield token.span, quoted(token.text)

@@ -119,7 +119,14 @@ class EventReader(ScalarReader):
         self.over: list[Identifier] = []
         self.tests: list[tuple[Span, tuple[Term, ...]]] = []
         super().__init__(text, Scope(ClausePart.PATTERN), "the query")
-        self.respelt = tuple(_respelt(text))
+
+    def respell(self) -> Iterator[tuple[Span, str]]:
+        """What Spark is given for some tokens: percentages as numbers, strings in single quotes."""
+        for token in self.text.tokens:
+            if token.is_string:
+                yield token.span, in_single_quotes(token.text)
+            elif token.kind is TokenKind.NUMBER:
+                yield token.span, token.text
 
     # What cannot stand where it does
 
@@ -350,12 +357,3 @@ class EventReader(ScalarReader):
             if any(other.span.holds(span) for other in others):
                 raise errors.equivalence_inside(span, clause=self.clause)
         return tuple(others)
-
-
-def _respelt(text: TokenSequence) -> Iterator[tuple[Span, str]]:
-    """What Spark is given for some tokens: percentages as numbers, and strings in single quotes."""
-    for token in text.tokens:
-        if token.is_string:
-            yield token.span, in_single_quotes(token.text)
-        elif token.kind is TokenKind.NUMBER:
-            yield token.span, token.text

@@ -88,10 +88,14 @@ def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
     """The parts of every expression, smallest first, so that the caret is under the culprit."""
     yield from keys(plan)
     yield from (WrittenSql("WITHIN", interval.text, interval.span) for interval in plan.intervals)
-    for definition in plan.definitions:
-        yield from written_in("DEFINE", definition.condition)
-    for measure in plan.measures:
-        yield from written_in("MEASURES", measure.value)
+    for clause, scalar in scalars_by_clause(plan):
+        yield from written_in(clause, scalar)
+
+
+def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
+    """The conditions and the measures, each with the clause in which it stands."""
+    yield from (("DEFINE", one.condition) for one in plan.definitions)
+    yield from (("MEASURES", one.value) for one in plan.measures)
 
 
 def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
@@ -146,8 +150,7 @@ def over_one_row(clause: str, scalar: Scalar) -> Iterator[WrittenSql]:
 
 def around_aggregates(plan: MatchPlan) -> Iterator[WrittenSql]:
     """The expressions that aggregate, as if all rows of the input were one match."""
-    conditions = (("DEFINE", one.condition) for one in plan.definitions)
-    for clause, scalar in (*conditions, *(("MEASURES", one.value) for one in plan.measures)):
+    for clause, scalar in scalars_by_clause(plan):
         for part in conjuncts(scalar):
             if any(isinstance(reference, Aggregate) for reference in part.references):
                 yield WrittenSql(clause, render(part, of_all_rows), part.span)

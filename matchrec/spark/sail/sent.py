@@ -53,10 +53,8 @@ def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]
     each = -(-len(rows) // count)
     schema = None if is_arrow(rows) else spark.createDataFrame(telling(rows)).schema
     for begin in range(0, len(rows), each):
-        if schema is None:
-            yield spark.createDataFrame(rows.slice(begin, each))
-        else:
-            yield spark.createDataFrame(rows.iloc[begin : begin + each], schema)
+        part = rows.slice(begin, each) if is_arrow(rows) else rows.iloc[begin : begin + each]
+        yield spark.createDataFrame(part, schema)
 
 
 def is_arrow(rows: Any) -> bool:
