@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import warnings
 from collections import Counter
@@ -31,7 +32,7 @@ from tests.quick.scale import OWN_SPARK
 
 ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
-registered: list[Path] = []  # the one file whose tables the session has now
+registered: list[tuple[Path, str]] = []  # the one file whose tables are there, and for which tests
 
 
 def place(file: CaseFile, record: QueryRecord | ErrorRecord) -> str:
@@ -141,18 +142,14 @@ def message_of(error: Exception) -> str:
 def register_tables(spark: SparkSession, file: CaseFile) -> None:
     """Makes the tables of `file` temporary views, unless the last test did.
 
-    Tests that are no case files may have made others of their names since.
+    Tests of another module may have made or dropped views of their names since.
     """
-    if registered == [file.path] and all(is_registered(spark, one) for one in file.tables):
+    module = os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]
+    if registered == [(file.path, module)]:
         return
     for record in file.tables:
         spark.sql(select_of(record)).createOrReplaceTempView(record.name)
-    registered[:] = [file.path]
-
-
-def is_registered(spark: SparkSession, record: DataRecord) -> bool:
-    """Whether a view has the columns of a table."""
-    return spark.table(record.name).columns == [column.name for column in record.columns]
+    registered[:] = [(file.path, module)]
 
 
 def select_of(record: DataRecord) -> str:
