@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
-from matchrec.source import Span
+from matchrec.source import Span, read_table
 
 # SQL text with holes for DataFrames.
 
@@ -177,42 +177,27 @@ def marker_of(name: str) -> Span | None:
     return Span(int(number), int(number) + 1)
 
 
-# Words that name a pattern variable in quotes only.
-#
-# They are the reserved words of the standard that Trino or Spark's ANSI mode reserve as well, so
-# that a query that either of them reads is read here. Of the standard's other reserved words
-# several are names of variables in the documentation of other products: START, VALUE, MATCH, ONE,
-# OPEN, CLOSE. Source: ISO/IEC 9075-2, <reserved word>.
+# What words of SQL mean: the table is `words.txt`.
 
-_WORDS = """
-    ALL ALTER AND ANY AS AUTHORIZATION BETWEEN BOTH BY CALL CASE CAST CHECK COLLATE COLUMN
-    CONSTRAINT CREATE CROSS CUBE CURRENT_CATALOG CURRENT_DATE CURRENT_PATH CURRENT_ROLE
-    CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DEALLOCATE DELETE DESCRIBE DISTINCT
-    DROP ELSE END ESCAPE EXCEPT EXECUTE EXISTS EXTRACT FALSE FETCH FILTER FOR FOREIGN FROM FULL
-    GRANT GROUP GROUPING HAVING IN INNER INSERT INTERSECT INTO IS JOIN JSON_ARRAY JSON_EXISTS
-    JSON_OBJECT JSON_QUERY JSON_TABLE JSON_VALUE LATERAL LEADING LEFT LIKE LISTAGG LOCALTIME
-    LOCALTIMESTAMP NATURAL NORMALIZE NOT NULL OFFSET ON ONLY OR ORDER OUTER OVERLAPS PREPARE PRIMARY
-    RECURSIVE REFERENCES RIGHT ROLLUP SELECT SESSION_USER SKIP SOME SQL TABLE THEN TIME TO TRAILING
-    TRIM TRUE UESCAPE UNION UNIQUE UNKNOWN UNNEST USER USING VALUES WHEN WHERE WITH WITHIN
-"""
-RESERVED = frozenset(_WORDS.split())
+_WORDS: dict[str, set[str]] = {}
+for _kind, _listed in read_table("matchrec.plan", "words.txt"):
+    _WORDS.setdefault(_kind, set()).update(_listed.split())
+
+
+def words_of(kind: str) -> frozenset[str]:
+    """The words of a kind.
+
+    >>> sorted(words_of("CONSTANT CALL"))[:3]
+    ['ARRAY', 'CURDATE', 'CURRENT_CATALOG']
+    """
+    return frozenset(_WORDS[kind])
+
+
+RESERVED = words_of("RESERVED")
+CURRENT_VALUES = words_of("CURRENT VALUE")
+NONDETERMINISTIC = words_of("NONDETERMINISTIC")
 
 
 def is_reserved(word: str) -> bool:
     """Whether a word without quotes, in either case, cannot name a pattern variable."""
     return word.upper() in RESERVED
-
-
-_VALUES = """
-    CURRENT_CATALOG CURRENT_DATE CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER
-    LOCALTIME LOCALTIMESTAMP SESSION_USER USER
-"""
-CURRENT_VALUES = frozenset(_VALUES.split())
-"""Words that Spark takes for a value of the query, unless a column has the name."""
-
-_CHANGING = """
-    INPUT_FILE_BLOCK_LENGTH INPUT_FILE_BLOCK_START INPUT_FILE_NAME MONOTONICALLY_INCREASING_ID RAND
-    RANDN RANDOM RANDSTR SHUFFLE SPARK_PARTITION_ID UNIFORM UUID
-"""
-NONDETERMINISTIC = frozenset(_CHANGING.split())
-"""Functions of Spark's that may give another value at every evaluation."""

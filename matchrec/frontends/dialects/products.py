@@ -8,6 +8,7 @@ from enum import Enum
 
 from matchrec.frontends.lexing.tokens import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
+from matchrec.plan.text import words_of
 
 
 class Nulls(Enum):
@@ -16,16 +17,6 @@ class Nulls(Enum):
     SMALL = "before all values, or after them where the order descends"
     LARGE = "after all values, or before them where the order descends"
     LAST = "after all values"
-
-
-RESERVED_IN_ORACLE = """
-    ACCESS ADD ALTER AUDIT CHAR CHECK CLUSTER COLUMN COMMENT COMPRESS CONNECT CURRENT DATE DECIMAL
-    DEFAULT DROP EXCLUSIVE FILE FLOAT GRANT IDENTIFIED IMMEDIATE INCREMENT INDEX INITIAL INTEGER
-    LEVEL LOCK LONG MAXEXTENTS MINUS MODE MODIFY NOAUDIT NOCOMPRESS NOWAIT NUMBER OF OFFLINE ONLINE
-    OPTION PCTFREE PRIOR PUBLIC RAW RENAME RESOURCE REVOKE ROW ROWID ROWNUM ROWS SESSION SHARE SIZE
-    SMALLINT START SUCCESSFUL SYNONYM SYSDATE TO TRIGGER UID USER VALIDATE VALUES VARCHAR VARCHAR2
-    VIEW WHENEVER"""
-"""Those that may be names here. Source: Oracle Database SQL Language Reference, Reserved Words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +125,7 @@ PRODUCTS = {
             quote='"',
             nulls=Nulls.LARGE,
             has_bare_rows=True,
-            reserved=frozenset(RESERVED_IN_ORACLE.split()),
+            reserved=words_of("RESERVED IN ORACLE"),
         ),
         Product(
             "trino",
