@@ -36,6 +36,7 @@ from matchrec.frontends.dialects.rules.place import (
     masked,
     name_of,
     no_tables,
+    nodes_of,
 )
 from matchrec.frontends.expressions.reader import AFTER_OPERAND
 from matchrec.frontends.lexing.tokens import SEMANTICS, sequence_of, tokens_by
@@ -154,7 +155,8 @@ def _rewritten(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Ex
 
 
 def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
-    return _rewritten(tree, lambda node: rule(node, place))
+    kinds = nodes_of(rule)
+    return _rewritten(tree, lambda node: rule(node, place) if isinstance(node, kinds) else node)
 
 
 def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:

@@ -21,21 +21,18 @@ _ITEM, _KEY = "item", "key_"
 _WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
 
 
-def count_of_rows(node: exp.Expr, _: Place) -> exp.Expr:
+def count_of_rows(node: exp.Count, _: Place) -> exp.Expr:
     """`count()` counts rows."""
-    if isinstance(node, exp.Count) and node.this is None and not node.expressions:
-        return exp.Count(this=exp.Star())
-    return node
+    is_bare = node.this is None and not node.expressions
+    return exp.Count(this=exp.Star()) if is_bare else node
 
 
-def arrays(node: exp.Expr, place: Place) -> exp.Expr:
+def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
     """`ARRAY_AGG(x)` with its NULLs and in its order; without rows it is NULL."""
     without_nulls = isinstance(node, exp.IgnoreNulls)
     array = node.this if without_nulls else node
-    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg):
-        return node
-    is_inside = not without_nulls and isinstance(array.parent, exp.IgnoreNulls)
-    if is_inside:
+    is_inside = isinstance(node.parent, exp.IgnoreNulls)
+    if not place.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside:
         return node
     if isinstance(array.this, exp.Distinct):
         return _of_distinct(node, array.this.expressions, place, without_nulls=without_nulls)
@@ -81,35 +78,32 @@ def _is_known(value: exp.Expr) -> bool:
     return name_of(value) in ("CLASSIFIER", "MATCH_NUMBER") or isinstance(value, exp.Literal)
 
 
-def ordered_array(node: exp.Expr, place: Place) -> exp.Expr:
+def ordered_array(node: exp.ArrayAgg, place: Place) -> exp.Expr:
     """`ARRAY_AGG(x ORDER BY y)`, which Spark's has not, where no rule has written it otherwise."""
-    if place.write.is_spark and isinstance(node, exp.ArrayAgg) and isinstance(node.this, exp.Order):
+    if place.write.is_spark and isinstance(node.this, exp.Order):
         raise UnsupportedError(f"{place.read.title} sorts no values between these parentheses")
     return node
 
 
-def texts(node: exp.Expr, place: Place) -> exp.Expr:
+def texts(node: exp.GroupConcat, place: Place) -> exp.Expr:
     """`STRING_AGG(x, separator)`, which is a comma if nothing is said."""
-    is_here = place.is_measure and place.write.is_spark
-    if not is_here or not isinstance(node, exp.GroupConcat) or node.find(exp.Distinct):
+    if not (place.is_measure and place.write.is_spark) or node.find(exp.Distinct):
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
     known = _or_null(known_items(collection(node.this)))
     return _of_aggregate(exp.ArrayToString(this=known, expression=separator))
 
 
-def value_at_extreme(node: exp.Expr, place: Place) -> exp.Expr:
+def value_at_extreme(node: exp.AnyValue, place: Place) -> exp.Expr:
     """`ANY_VALUE(x HAVING MAX y)` is `MAX_BY(x, y)`."""
-    if not place.is_measure or not isinstance(node, exp.AnyValue):
-        return node
     having = node.this
-    if not isinstance(having, exp.HavingMax):
+    if not place.is_measure or not isinstance(having, exp.HavingMax):
         return node
     extreme = exp.ArgMax if having.args.get("max") else exp.ArgMin
     return extreme(this=having.this, expression=having.expression)
 
 
-def semantics_of_aggregates(node: exp.Expr, _: Place) -> exp.Expr:
+def semantics_of_aggregates(node: exp.Anonymous, _: Place) -> exp.Expr:
     """RUNNING and FINAL before each aggregate of what an aggregate has become."""
     name = name_of(node)
     if name not in SEMANTICS or len(node.expressions) != 1:
@@ -136,10 +130,9 @@ def _or_null(items: exp.Expr) -> exp.Expr:
     return exp.Nullif(this=items, expression=exp.Array())
 
 
-def over_each_aggregate(node: exp.Expr, _: Place) -> exp.Expr:
+def over_each_aggregate(node: exp.Window | exp.Filter, _: Place) -> exp.Expr:
     """OVER and FILTER behind each aggregate of what an aggregate has become."""
-    is_behind = isinstance(node, exp.Window | exp.Filter) and isinstance(node.this, _WRITTEN_OUT)
-    if not is_behind:
+    if not isinstance(node.this, _WRITTEN_OUT):
         return node
     result: exp.Expr = node.this
     for aggregate in list(result.find_all(exp.AggFunc)):
@@ -150,12 +143,10 @@ def over_each_aggregate(node: exp.Expr, _: Place) -> exp.Expr:
     return result
 
 
-def final_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
+def final_aggregates(node: exp.AggFunc, place: Place) -> exp.Expr:
     """An aggregate without RUNNING or FINAL is over all rows of the match."""
-    is_aggregate = place.is_seen_from_rows and isinstance(node, exp.AggFunc)
-    if not is_aggregate or has_semantics(node):
-        return node
-    return called("FINAL", node.copy())
+    is_final = place.is_seen_from_rows and not has_semantics(node)
+    return called("FINAL", node.copy()) if is_final else node
 
 
 def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
@@ -173,12 +164,11 @@ def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def arrays_and_nulls(node: exp.Expr, place: Place) -> exp.Expr:
+def arrays_and_nulls(node: exp.ArrayAgg, place: Place) -> exp.Expr:
     """`ARRAY_AGG(x)`, which keeps NULLs in some products."""
     read, write = place.read, place.write
-    if not isinstance(node, exp.ArrayAgg) or isinstance(node.parent, exp.IgnoreNulls):
-        return node
-    if read.collects_nulls is not write.collects_nulls and not write.is_spark:
+    is_bare = not isinstance(node.parent, exp.IgnoreNulls)
+    if is_bare and read.collects_nulls is not write.collects_nulls and not write.is_spark:
         keeps, drops = (read, write) if read.collects_nulls else (write, read)
         if place.clause is not None:
             node.set("nulls_excluded", None)  # no aggregate has FILTER there
@@ -188,16 +178,12 @@ def arrays_and_nulls(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def aggregate_of_all_rows(node: exp.Expr, place: Place) -> exp.Expr:
+def aggregate_of_all_rows(node: exp.AggFunc, place: Place) -> exp.Expr:
     """An aggregate in a clause, where some have neither DISTINCT nor FILTER."""
-    if place.clause is None or not isinstance(node, exp.AggFunc):
-        return node
-    for word, is_there in (
-        ("DISTINCT", isinstance(node.this, exp.Distinct)),
-        ("FILTER", isinstance(node.parent, exp.Filter)),
-    ):
-        if is_there:
-            raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
+    is_distinct = isinstance(node.this, exp.Distinct)
+    if place.clause is not None and (is_distinct or isinstance(node.parent, exp.Filter)):
+        word = "DISTINCT" if is_distinct else "FILTER"
+        raise UnsupportedError(f"no {word}: an aggregate of a clause is over all its rows")
     return node
 
 
@@ -291,7 +277,7 @@ def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
     return _function(f"(one, other) -> CASE {' '.join(cases)} ELSE 0 END")
 
 
-def navigation_with_default(node: exp.Expr, _: Place) -> exp.Expr:
+def navigation_with_default(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`LAG(x, n, default)`: the default counts only where there is no such row, not for NULL."""
     name = name_of(node)
     if name not in ("PREV", "NEXT") or len(node.expressions) < 3:
@@ -302,7 +288,7 @@ def navigation_with_default(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.If(this=absent, true=default, false=called(name, value, offset))
 
 
-def lag_and_lead(node: exp.Expr, place: Place) -> exp.Expr:
+def lag_and_lead(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`PREV` and `NEXT` under the names of the window functions."""
     name = {"PREV": "LAG", "NEXT": "LEAD"}.get(name_of(node) or "")
     if name and place.is_measure:
@@ -310,7 +296,7 @@ def lag_and_lead(node: exp.Expr, place: Place) -> exp.Expr:
     return called(name, *node.expressions) if name else node
 
 
-def row_number_in_match(node: exp.Expr, _: Place) -> exp.Expr:
+def row_number_in_match(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
     if name_of(node) != "ROW_NUMBER":
         return node
@@ -319,7 +305,7 @@ def row_number_in_match(node: exp.Expr, _: Place) -> exp.Expr:
     return called("RUNNING", exp.Count(this=exp.Star()))
 
 
-def counted_rows(node: exp.Expr, place: Place) -> exp.Expr:
+def counted_rows(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`MATCH_ROW_NUMBER()` where there is no such function: `COUNT(*)` up to the row."""
     if name_of(node) != "MATCH_ROW_NUMBER":
         return node
@@ -329,11 +315,11 @@ def counted_rows(node: exp.Expr, place: Place) -> exp.Expr:
     return called("RUNNING", count) if place.is_seen_from_rows else count
 
 
-def quoted_variable(node: exp.Expr, place: Place) -> exp.Expr:
+def quoted_variable(node: exp.Identifier, place: Place) -> exp.Expr:
     """A variable as `place` says that it was written."""
-    if not isinstance(node, exp.Identifier) or not isinstance(node.parent, exp.Column):
-        return node
     column = node.parent
+    if not isinstance(column, exp.Column):
+        return node
     qualifies = node.arg_key == "table"
     names = node.arg_key == "this" and name_of(column.parent or column) == "CLASSIFIER"
     text = place.quoted.get(node.name.upper())

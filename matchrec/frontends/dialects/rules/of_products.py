@@ -47,7 +47,7 @@ from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 # Rules of Flink SQL.
 
 
-def match_rowtime(node: exp.Expr, place: Place) -> exp.Expr:
+def match_rowtime(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`MATCH_ROWTIME()` is the time of the last row, by which the clause orders."""
     if function_name(node) != "MATCH_ROWTIME":
         return node
@@ -58,37 +58,33 @@ def match_rowtime(node: exp.Expr, place: Place) -> exp.Expr:
     return called("LAST", exp.column(place.order))
 
 
-def failing_cast(node: exp.Expr, _: Place) -> exp.Expr:
+def failing_cast(node: exp.TryCast, _: Place) -> exp.Expr:
     """`CAST(x AS t)`, which sqlglot reads as Hive's: NULL where x is no t."""
-    if isinstance(node, exp.TryCast) and not node.args.get("safe"):
-        return exp.cast(node.this.copy(), node.to.copy())
-    return node
+    return node if node.args.get("safe") else exp.cast(node.this.copy(), node.to.copy())
 
 
-def size_of_type(node: exp.Expr, place: Place) -> exp.Expr:
+def size_of_type(node: exp.DataType, place: Place) -> exp.Expr:
     """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
-    is_sized = isinstance(node, exp.DataType) and node.expressions and node.this in _WITHOUT_SIZE
+    is_sized = node.expressions and node.this in _WITHOUT_SIZE
     return place.unlike(exp.DataType(this=node.this)) if is_sized else node
 
 
-def texts_parted_by_commas(node: exp.Expr, place: Place) -> exp.Expr:
+def texts_parted_by_commas(node: exp.GroupConcat, place: Place) -> exp.Expr:
     """`LISTAGG(x)`: what stands between texts is a comma if nothing is said."""
-    if isinstance(node, exp.GroupConcat) and not node.args.get("separator"):
+    if not node.args.get("separator"):
         node.set("separator", exp.Literal.string(","))
         place.unlike(node)
     return node
 
 
-def respected_nulls(node: exp.Expr, _: Place) -> exp.Expr:
+def respected_nulls(node: exp.RespectNulls, _: Place) -> exp.Expr:
     """`ARRAY_AGG(x) RESPECT NULLS`, as it is without these words."""
-    is_array = isinstance(node, exp.RespectNulls) and isinstance(node.this, exp.ArrayAgg)
-    return node.this.copy() if is_array else node
+    return node.this.copy() if isinstance(node.this, exp.ArrayAgg) else node
 
 
-def known_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` and `LAST_VALUE(x)`, of the values that are not NULL."""
-    is_bare = not isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls)
-    if not isinstance(node, exp.FirstValue | exp.LastValue) or not is_bare:
+    if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls):
         return node
     if not place.is_measure:
         return exp.IgnoreNulls(this=node.copy())
@@ -97,33 +93,31 @@ def known_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
     return plain_call("TRY_ELEMENT_AT", known, end)
 
 
-def sorted_array(node: exp.Expr, _: Place) -> exp.Expr:
+def sorted_array(node: exp.ArraySort, _: Place) -> exp.Expr:
     """`ARRAY_SORT(x, ascends)`, in which NULL is less than all values."""
-    if not isinstance(node, exp.ArraySort):
-        return node
     return plain_call("SORT_ARRAY", *filter(None, (node.this, node.expression)))
 
 
-def split_by_text(node: exp.Expr, _: Place) -> exp.Expr:
+def split_by_text(node: exp.RegexpSplit, _: Place) -> exp.Expr:
     """`SPLIT(x, y)`, where y is no regular expression."""
-    if not isinstance(node, exp.RegexpSplit):
-        return node
     return exp.Split(this=node.this.copy(), expression=node.expression.copy())
 
 
-def either_way(node: exp.Expr, place: Place) -> exp.Expr:
+def either_way(node: exp.Between, place: Place) -> exp.Expr:
     """`x BETWEEN SYMMETRIC a AND b`, whichever of the two is less."""
-    if isinstance(node, exp.Between) and node.args.get("symmetric"):
-        place.unlike(node)
-    return node
+    return place.unlike(node) if node.args.get("symmetric") else node
 
 
-def time_here(node: exp.Expr, place: Place) -> exp.Expr:
+def time_here(node: exp.Column, place: Place) -> exp.Expr:
     """`LOCALTIMESTAMP`, which is a function in Spark."""
-    is_name = isinstance(node, exp.Column) and not node.table and not node.this.quoted
-    if is_name and node.name.upper() == "LOCALTIMESTAMP" and place.kind(node) is None:
+    if is_bare(node, "LOCALTIMESTAMP") and place.kind(node) is None:
         return exp.Anonymous(this="LOCALTIMESTAMP")
     return node
+
+
+def is_bare(column: exp.Column, name: str) -> bool:
+    """Whether a column is this word, without quotes and without a table before it."""
+    return not column.table and not column.this.quoted and column.name.upper() == name
 
 
 _WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
@@ -152,33 +146,32 @@ _FLINK: tuple[Rule, ...] = (
 # Rules of Azure Stream Analytics.
 
 
-def names_of_variables(node: exp.Expr, place: Place) -> exp.Expr:
+def names_of_variables(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`CLASSIFIER()` is the array of the names of all rows."""
     if not place.is_measure or name_of(node) != "CLASSIFIER" or node.find_ancestor(exp.ArrayAgg):
         return node
     return exp.ArrayAgg(this=node.copy())
 
 
-def time_of_event(node: exp.Expr, place: Place) -> exp.Expr:
+def time_of_event(node: exp.Dot | exp.Column, place: Place) -> exp.Expr:
     """`System.Timestamp()` is what TIMESTAMP BY names."""
-    is_called = isinstance(node, exp.Dot | exp.Column)
-    if not is_called or node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
+    if node.sql().upper().rstrip("()") != "SYSTEM.TIMESTAMP":
         return node
     if place.order is None:
         raise UnsupportedError("no System.Timestamp outside of a clause: name it in MEASURES")
     return exp.column(place.order)
 
 
-def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
+def joined_texts(node: exp.Add, place: Place) -> exp.Expr:
     """`a + 'text'` is `a || 'text'`."""
-    if isinstance(node, exp.Add) and Domain.TEXT in map(place.kind, (node.this, node.expression)):
+    if Domain.TEXT in map(place.kind, (node.this, node.expression)):
         return exp.DPipe(this=node.this.copy(), expression=node.expression.copy())
     return node
 
 
-def no_into(node: exp.Expr, place: Place) -> exp.Expr:
+def no_into(node: exp.Select, place: Place) -> exp.Expr:
     """`SELECT * INTO output`: where the rows go is for the caller to say."""
-    if isinstance(node, exp.Select) and node.args.get("into"):
+    if node.args.get("into"):
         place.remark("INTO is left out: the rows are what the query gives", is_met=True)
         node.set("into", None)
     return node
@@ -198,20 +191,20 @@ _AZURE: tuple[Rule, ...] = (
 # Rules of BigQuery.
 
 
-def named_parameter(node: exp.Expr, _: Place) -> exp.Expr:
+def named_parameter(node: exp.Parameter, _: Place) -> exp.Expr:
     """`@name` is `:name`."""
-    return exp.Placeholder(this=node.name) if isinstance(node, exp.Parameter) else node
+    return exp.Placeholder(this=node.name)
 
 
-def in_array(node: exp.Expr, place: Place) -> exp.Expr:
+def in_array(node: exp.In, place: Place) -> exp.Expr:
     """`x IN UNNEST(array)`, of which sqlglot makes a subquery."""
-    array = node.args.get("unnest") if isinstance(node, exp.In) else None
+    array = node.args.get("unnest")
     if array is None or not place.write.is_spark:
         return node
     return plain_call("ARRAY_CONTAINS", array.expressions[0], node.this)
 
 
-def numbers_of_first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+def numbers_of_first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`FIRST(x + MATCH_ROW_NUMBER())`: numbers are of the row that FIRST and LAST find."""
     name = name_of(node)
     is_found = name in ("FIRST", "LAST") and len(node.expressions) == 1
@@ -259,9 +252,9 @@ _ENDLESS = {
 }
 
 
-def columns_of_values(node: exp.Expr, place: Place) -> exp.Expr:
+def columns_of_values(node: exp.Values, place: Place) -> exp.Expr:
     """`FROM VALUES (1, 2)` has the columns column1 and column2, unless others are named."""
-    in_from = isinstance(node, exp.Values) and isinstance(node.parent, exp.From | exp.Join)
+    in_from = isinstance(node.parent, exp.From | exp.Join)
     alias = node.args.get("alias")
     if not in_from or place.write.name == "snowflake" or (alias is not None and alias.columns):
         return node
@@ -274,24 +267,22 @@ def columns_of_values(node: exp.Expr, place: Place) -> exp.Expr:
     return named
 
 
-def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
+def first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` is `FIRST(x)`, and `LAST_VALUE(x)` is `LAST(x)`."""
     name = {"FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST"}.get(name_of(node) or "")
     return called(name, *node.expressions) if name and place.is_measure else node
 
 
-def first_and_last_of_partition(node: exp.Expr, place: Place) -> exp.Expr:
+def first_and_last_of_partition(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` and `LAST_VALUE(x)` over all rows of the partition."""
-    name = name_of(node)
-    if not place.is_condition or name not in ("FIRST_VALUE", "LAST_VALUE"):
-        return node
-    if isinstance(node.parent, exp.Window):
+    name, is_over = name_of(node), isinstance(node.parent, exp.Window)
+    if not place.is_condition or is_over or name not in ("FIRST_VALUE", "LAST_VALUE"):
         return node
     value = exp.Anonymous(this=name, expressions=node.expressions)
     return exp.Window(this=value, spec=exp.WindowSpec(**_ENDLESS), over="OVER")
 
 
-def inside_of_match(node: exp.Expr, place: Place) -> exp.Expr:
+def inside_of_match(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`LAG` and `LEAD`, or `PREV` and `NEXT`, of rows of the match only; else their default."""
     if not place.is_measure:
         return node
@@ -320,17 +311,15 @@ def _rows(semantics: str) -> exp.Expr:
     return called(semantics, count) if semantics else count
 
 
-def bare_classifier(node: exp.Expr, place: Place) -> exp.Expr:
+def bare_classifier(node: exp.Column, place: Place) -> exp.Expr:
     """`CLASSIFIER` without parentheses; around a clause it may be a column."""
-    if place.clause is None:
-        return node
-    is_bare = isinstance(node, exp.Column) and not node.table and not node.this.quoted
-    return called("CLASSIFIER") if is_bare and node.name.upper() == "CLASSIFIER" else node
+    is_call = place.clause is not None and is_bare(node, "CLASSIFIER")
+    return called("CLASSIFIER") if is_call else node
 
 
-def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
+def listed_values(node: exp.WithinGroup, place: Place) -> exp.Expr:
     """`ARRAY_AGG(x) WITHIN GROUP (ORDER BY y)`, without NULLs."""
-    array = node.this if isinstance(node, exp.WithinGroup) else None
+    array = node.this
     if not isinstance(array, exp.ArrayAgg) or not place.write.is_spark:
         return node
     keys = node.expression.expressions
@@ -343,11 +332,11 @@ def listed_values(node: exp.Expr, place: Place) -> exp.Expr:
     return plain_call("SORT_ARRAY", exp.ArrayUniqueAgg(this=value.copy()), ascends)
 
 
-def formatted_time(node: exp.Expr, _: Place) -> exp.Expr:
+def formatted_time(node: exp.ToChar, _: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
-    if isinstance(node, exp.ToChar) and not node.args.get("format"):
+    pattern = node.args.get("format")
+    if not pattern:
         return exp.cast(node.this.copy(), "text")
-    pattern = node.args.get("format") if isinstance(node, exp.ToChar) else None
     if not isinstance(pattern, exp.Literal):
         return node
     written = format_time(pattern.name, Snowflake.TIME_MAPPING) or ""
@@ -382,7 +371,7 @@ _SNOWFLAKE: tuple[Rule, ...] = (
 _NOT_NULL_FOR_NULL = (exp.Coalesce, exp.Is, exp.Case, exp.If, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
-def first_of_match(node: exp.Expr, place: Place) -> exp.Expr:
+def first_of_match(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`FIRST(x, n)` finds rows after the current one also with running semantics."""
     if not place.is_seen_from_rows or has_semantics(node):
         return node
@@ -393,7 +382,7 @@ def first_of_match(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
+def first_of_later_rows(node: exp.Anonymous, place: Place) -> exp.Expr:
     """`FIRST(A.x)` of a row before all rows of A, which Trino finds."""
     is_running = node.parent is None or name_of(node.parent) != "FINAL"
     if name_of(node) != "FIRST" or not place.is_seen_from_rows or not is_running:
@@ -404,7 +393,7 @@ def first_of_later_rows(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
+def navigation_inside(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`PREV(coalesce(x, 7))` is 7 where there is no such row: it is `coalesce(PREV(x), 7)`."""
     if name_of(node) not in NAVIGATION or not node.expressions:
         return node
@@ -419,7 +408,7 @@ def navigation_inside(node: exp.Expr, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
-def classifier_of_last_row(node: exp.Expr, _: Place) -> exp.Expr:
+def classifier_of_last_row(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`FINAL CLASSIFIER()`, before which Trino has neither FINAL nor RUNNING."""
     call = node.expressions[0] if name_of(node) in SEMANTICS else None
     if call is None or name_of(call) != "CLASSIFIER":

@@ -104,10 +104,8 @@ def _is_difference(node: exp.Expr, place: Place) -> bool:
     )
 
 
-def differences(node: exp.Expr, place: Place) -> exp.Expr:
+def differences(node: exp.Sub, place: Place) -> exp.Expr:
     """`d - e` as a number of days, where a number is wanted, or where both have no time of day."""
-    if not isinstance(node, exp.Sub):
-        return node
     of_both = place.kind(node.this), place.kind(node.expression)
     kinds = set(of_both)
     if not kinds <= TIMES:
@@ -159,10 +157,8 @@ def _use(node: exp.Expr, place: Place) -> Meant:
     return _use(above, place)
 
 
-def shifts(node: exp.Expr, place: Place) -> exp.Expr:
+def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
-    if not isinstance(node, (exp.Add, exp.Sub)):
-        return node
     kinds = place.kind(node.this), place.kind(node.expression)
     time, number = _operands(node)
     if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
@@ -259,17 +255,16 @@ def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
     return text
 
 
-def timestamp_literal(node: exp.Expr, _: Place) -> exp.Expr:
+def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
     """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
-    is_literal = isinstance(node, exp.StrToTime) and isinstance(node.this, exp.Literal)
-    if is_literal and node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f":
-        return exp.cast(node.this, "timestamp")
-    return node
+    is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
+    is_literal = isinstance(node.this, exp.Literal) and is_whole
+    return exp.cast(node.this, "timestamp") if is_literal else node
 
 
-def formatted_time(node: exp.Expr, place: Place) -> exp.Expr:
+def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = _format(node) if isinstance(node, exp.ToChar | exp.TimeToStr) else ""
+    pattern = _format(node)
     is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
     parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
     if not parts or _OF_NUMBER.fullmatch(pattern):
@@ -327,51 +322,48 @@ def _format(node: exp.Expr) -> str:
     return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
-def text_of_date(node: exp.Expr, place: Place) -> exp.Expr:
+def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:
     """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
-    if not isinstance(node, exp.ToChar) or node.args.get("format"):
+    if node.args.get("format"):
         return node
     if place.kind(node.this) not in TIMES:
         return text_of_number(node.this, place)
     return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
 
 
-def without_dual(node: exp.Expr, _: Place) -> exp.Expr:
+def without_dual(node: exp.Select, _: Place) -> exp.Expr:
     """`SELECT 1 FROM dual` is a SELECT without FROM."""
-    read = node.args.get("from_") if isinstance(node, exp.Select) else None
+    read = node.args.get("from_")
     if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
         node.set("from_", None)
     return node
 
 
-def unusual_name(node: exp.Expr, _: Place) -> exp.Expr:
+def unusual_name(node: exp.Identifier, _: Place) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
-    if isinstance(node, exp.Identifier) and "#" in node.name:
+    if "#" in node.name:
         node.set("quoted", True)
     return node
 
 
-def reserved_name(node: exp.Expr, place: Place) -> exp.Expr:
+def reserved_name(node: exp.Identifier, place: Place) -> exp.Expr:
     """`date` is a name that the product wants in quotes, where it is what DATE would be."""
-    is_name = isinstance(node, exp.Identifier) and isinstance(node.parent, exp.Column | exp.Alias)
+    is_name = isinstance(node.parent, exp.Column | exp.Alias)
     if is_name and not node.args.get("quoted") and node.name.upper() in place.write.reserved:
         return exp.to_identifier(node.name.upper(), quoted=True)
     return node
 
 
-def cast_or_null(node: exp.Expr, _: Place) -> exp.Expr:
+def cast_or_null(node: exp.TryCast, _: Place) -> exp.Expr:
     """`TRY_CAST(x AS t)`, which is a CAST with a DEFAULT."""
-    if not isinstance(node, exp.TryCast):
-        return node
     return exp.Cast(this=node.this.copy(), to=node.to.copy(), default=exp.null())
 
 
-def concatenation(node: exp.Expr, place: Place) -> exp.Expr:
+def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
     """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
-    is_call = isinstance(node, exp.Concat)
-    if not (is_call or isinstance(node, exp.DPipe)) or isinstance(node.parent, exp.DPipe):
+    if isinstance(node.parent, exp.DPipe):
         return node
-    found = node.expressions if is_call else node.flatten()
+    found = node.expressions if isinstance(node, exp.Concat) else node.flatten()
     parts = [_written(part, place) for part in found]
     text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar, get_type_hints
 
 from sqlglot import Token, TokenType, exp
 
@@ -415,5 +416,11 @@ class Place:
         self.remarks.append(Note(message, Span(0, 0), is_met))
 
 
-Rule = Callable[[exp.Expr, Place], exp.Expr]
-"""Rewrites one node of an expression; a node that it does not concern comes back as it is."""
+Rule = Callable[[Any, Place], exp.Expr]
+"""Rewrites a node of the class that its first parameter names; it may come back as it is."""
+
+
+@cache
+def nodes_of(rule: Rule) -> Any:
+    """The class of nodes that a rule is about, or several."""
+    return next(iter(get_type_hints(rule).values()))

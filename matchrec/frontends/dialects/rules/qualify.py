@@ -21,9 +21,9 @@ _ALIAS_OR_COLUMN = (
 _AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
-def qualified_rows(node: exp.Expr, place: Place) -> exp.Expr:
+def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     """A query with QUALIFY as a query of one without it."""
-    if not isinstance(node, exp.Select) or not node.args.get("qualify"):
+    if not node.args.get("qualify"):
         return node
     if node.is_star and not place.write.is_spark:
         raise UnsupportedError("no QUALIFY with *: name the columns")

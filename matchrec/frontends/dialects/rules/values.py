@@ -31,12 +31,11 @@ _WHOLE = (exp.Round, exp.Trunc, exp.Ceil, exp.Floor)
 _UNCUT = frozenset({"oracle", "trino"})  # whose CAST cuts as well
 
 
-def whole_number(node: exp.Expr, place: Place) -> exp.Expr:
+def whole_number(node: exp.Cast, place: Place) -> exp.Expr:
     """`CAST(x AS INTEGER)` of a number with a fraction, rounded or cut as where it is read."""
-    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.INTEGER_TYPES):
-        return node
     rounds, cuts = (product.name in _ROUNDING for product in (place.read, place.write))
-    if rounds == cuts or isinstance(node.this, _WHOLE):
+    is_cut = node.is_type(*exp.DataType.INTEGER_TYPES) and not isinstance(node.this, _WHOLE)
+    if rounds == cuts or not is_cut:
         return node
     kind = place.kind(node.this)
     if kind is None:
@@ -52,24 +51,21 @@ def whole_number(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def bounded_text(node: exp.Expr, place: Place) -> exp.Expr:
+def bounded_text(node: exp.Cast, place: Place) -> exp.Expr:
     """`CAST(x AS VARCHAR(3))` cuts what is longer, which Spark does not."""
-    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.TEXT_TYPES):
-        return node
-    if place.write.name in _UNCUT:
-        return node
-    length = node.to.expressions[0].this if node.to.expressions else None
-    if length is None:
+    is_text = node.is_type(*exp.DataType.TEXT_TYPES)
+    length = node.to.expressions[0].this if is_text and node.to.expressions else None
+    if place.write.name in _UNCUT or length is None:
         return node
     if node.is_type(exp.DType.CHAR, exp.DType.NCHAR) and not place.read.is_spark:
         place.remark(f"CHAR(n) is filled with blanks in {place.read.title}, and here it is not")
     return exp.Anonymous(this="LEFT", expressions=[exp.cast(node.this, "text"), length.copy()])
 
 
-def quotient(node: exp.Expr, place: Place) -> exp.Expr:
+def quotient(node: exp.Div, place: Place) -> exp.Expr:
     """`a / b` of integers becomes `a DIV b` where the other product would keep the fraction."""
     read, write = place.read, place.write
-    if read.divides_integers == write.divides_integers or not isinstance(node, exp.Div):
+    if read.divides_integers == write.divides_integers:
         return node
     kinds = {place.kind(node.this), place.kind(node.expression)}
     if kinds == {Domain.INTEGER} and read.divides_integers:
@@ -83,21 +79,19 @@ def quotient(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def safe_quotient(node: exp.Expr, place: Place) -> exp.Expr:
+def safe_quotient(node: exp.SafeDivide, place: Place) -> exp.Expr:
     """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
-    if not isinstance(node, exp.SafeDivide) or not place.write.has_functions_of_spark:
+    if not place.write.has_functions_of_spark:
         return node
     dividend, divisor = (_operand(one) for one in (node.this, node.expression))
     divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
     return exp.paren(_exact_quotient(dividend, divisor), copy=False)
 
 
-def whole_quotient(node: exp.Expr, place: Place) -> exp.Expr:
+def whole_quotient(node: exp.IntDiv, place: Place) -> exp.Expr:
     """`a DIV b` without its rest: sqlglot divides numbers with a fraction, which round the last
     digits of a BIGINT, or to 6 digits in Snowflake.
     """
-    if not isinstance(node, exp.IntDiv):
-        return node
     dividend, divisor = (_operand(one) for one in (node.this, node.expression))
     if not isinstance(divisor, exp.Literal) or divisor.name == "0":
         divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
@@ -119,16 +113,16 @@ def _exact_quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return exp.Div(this=dividend, expression=divisor, typed=True, safe=False)
 
 
-def average_of_integers(node: exp.Expr, place: Place) -> exp.Expr:
+def average_of_integers(node: exp.Avg, place: Place) -> exp.Expr:
     """`AVG` of integers, which Flink gives without a fraction and its documentation with one."""
-    if isinstance(node, exp.Avg) and place.kind(node.this) is Domain.INTEGER:
+    if place.kind(node.this) is Domain.INTEGER:
         place.remark("AVG of integers keeps its fraction, which Flink SQL drops")
     return node
 
 
-def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
     """`AVG` of decimals, which has as many digits as they in Trino, and four more in Spark."""
-    if isinstance(node, exp.Avg) and place.kind(node.this) in (Domain.DECIMAL, None):
+    if place.kind(node.this) in (Domain.DECIMAL, None):
         place.remark(
             "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
             "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
@@ -136,12 +130,11 @@ def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def quotient_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+def quotient_of_decimals(node: exp.Div, place: Place) -> exp.Expr:
     """`a / b` of decimals, rounded in Trino to the digits of the one that has more of them."""
-    if not isinstance(node, exp.Div) or place.write.name == "trino":
-        return node
     kinds = {place.kind(node.this), place.kind(node.expression)}
-    if Domain.DECIMAL not in kinds or not kinds <= {Domain.DECIMAL, Domain.INTEGER, None}:
+    are_decimals = Domain.DECIMAL in kinds and kinds <= {Domain.DECIMAL, Domain.INTEGER, None}
+    if place.write.name == "trino" or not are_decimals:
         return node
     digits = _digits(node, place)
     if digits is not None and place.write.is_spark:
@@ -173,10 +166,8 @@ def _digits(node: exp.Expr, place: Place) -> int | None:
     return 0 if place.kind(node) is Domain.INTEGER else None
 
 
-def extremes(node: exp.Expr, place: Place) -> exp.Expr:
+def extremes(node: exp.Greatest | exp.Least, place: Place) -> exp.Expr:
     """`GREATEST(a, b)` and `LEAST(a, b)`, NULL where one is NULL but in Spark and Databricks."""
-    if not isinstance(node, exp.Greatest | exp.Least):
-        return node
     read, write = place.read, place.write
     is_named = read.name == "snowflake" and node.args.get("ignore_nulls")
     ignores = bool(is_named) or read.has_functions_of_spark
@@ -191,9 +182,9 @@ def extremes(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.and_(*known), true=node.copy())])
 
 
-def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
+def number_of_text(node: exp.ToNumber, _: Place) -> exp.Expr:
     """`TO_NUMBER(x)`, without a format a whole number in Snowflake."""
-    if not isinstance(node, exp.ToNumber) or node.args.get("format"):
+    if node.args.get("format"):
         return node
     precision, scale = (node.args.get(literal) for literal in ("precision", "scale"))
     sizes = [exp.DataTypeParam(this=one.copy()) for one in (precision, scale) if one]
@@ -203,8 +194,8 @@ def number_of_text(node: exp.Expr, _: Place) -> exp.Expr:
     return exp.Cast(this=node.this.copy(), to=type_)
 
 
-_ADDED = (exp.DateAdd, exp.TimestampAdd, exp.DatetimeAdd, exp.TsOrDsAdd)
-_SUBTRACTED = (exp.DateSub, exp.TimestampSub, exp.DatetimeSub)
+_Added = exp.DateAdd | exp.TimestampAdd | exp.DatetimeAdd | exp.TsOrDsAdd
+_Subtracted = exp.DateSub | exp.TimestampSub | exp.DatetimeSub
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 _COUNTED = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
 _DAY = 86_400
@@ -222,20 +213,15 @@ def unit_of(name: str) -> str:
     return TSQL.DATE_PART_MAPPING.get(upper, upper.removesuffix("S"))
 
 
-def added_time(node: exp.Expr, _: Place) -> exp.Expr:
+def added_time(node: _Added | _Subtracted, _: Place) -> exp.Expr:
     """A time and an interval, added or subtracted by a function."""
-    adds = isinstance(node, _ADDED)
-    if not adds and not isinstance(node, _SUBTRACTED):
-        return node
     amount, unit = node.expression, node.args.get("unit")
     if isinstance(amount, exp.Interval):
         amount, unit = amount.this, amount.args.get("unit")
     if unit is None:
         return node
-    interval = _interval(amount, unit_of(unit.name))
-    if adds:
-        return exp.paren(exp.Add(this=node.this, expression=interval))
-    return exp.paren(exp.Sub(this=node.this, expression=interval))
+    operator = exp.Add if isinstance(node, _Added) else exp.Sub
+    return exp.paren(operator(this=node.this, expression=_interval(amount, unit_of(unit.name))))
 
 
 def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
@@ -250,13 +236,13 @@ def _interval(amount: exp.Expr, unit: str) -> exp.Expr:
     return exp.Mul(this=exp.paren(amount), expression=one)
 
 
-def crossed_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
+def crossed_boundaries(node: exp.DateDiff | exp.DatetimeDiff, place: Place) -> exp.Expr:
     """DATEDIFF with a unit: how often one begins between two times.
 
     In DEFINE of Azure as a difference of numbers, each of one time: these may be of two rows.
     """
     unit = node.args.get("unit")
-    if not isinstance(node, exp.DateDiff | exp.DatetimeDiff) or unit is None:
+    if unit is None:
         return node
     name = unit_of(unit.name)
     if name not in _COUNTED:
@@ -272,13 +258,11 @@ def crossed_boundaries(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.TimestampDiff(this=later, expression=earlier, unit=exp.var(name))
 
 
-def elapsed(node: exp.Expr, place: Place) -> exp.Expr:
+def elapsed(node: exp.DateDiff | exp.TimestampDiff, place: Place) -> exp.Expr:
     """`date_diff('second', a, b)` and `TIMESTAMPDIFF(SECOND, a, b)` of two timestamps in DEFINE."""
-    if not place.is_condition or not isinstance(node, exp.DateDiff | exp.TimestampDiff):
-        return node
-    unit = node.args.get("unit")
+    unit = node.args.get("unit") if place.is_condition else None
     seconds = (_SECONDS | {"DAY": _DAY}).get(unit.name.upper()) if unit else None
-    kinds = place.kind(node.this), place.kind(node.expression)
+    kinds = (place.kind(node.this), place.kind(node.expression)) if seconds else ()
     if seconds is None or not set(kinds) <= TIMESTAMPS:
         return node
     later, earlier = map(microseconds, (node.this.copy(), node.expression.copy()), kinds)
@@ -306,21 +290,21 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
 _SIGNS = re.compile(r"[][.{}()*+?$|^\\]")
 
 
-def parts_of_text(node: exp.Expr, place: Place) -> exp.Expr:
+def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
     """`SPLIT(x, '.')` at a text, which Spark takes for a regular expression.
 
     sqlglot puts it between `\\Q` and `\\E`, which Sail does not read.
     """
-    is_split = isinstance(node, exp.Split) and isinstance(node.expression, exp.Literal)
-    if not is_split or not place.write.is_spark or not node.expression.name:
+    is_literal = isinstance(node.expression, exp.Literal)
+    if not is_literal or not place.write.is_spark or not node.expression.name:
         return node
     text = _SIGNS.sub(r"\\\g<0>", node.expression.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
-def chosen_by_value(node: exp.Expr, place: Place) -> exp.Expr:
+def chosen_by_value(node: exp.DecodeCase, place: Place) -> exp.Expr:
     """`DECODE(x, a, b, ..., c)`, whose NULLs are equal; Sail has it of two arguments alone."""
-    if not isinstance(node, exp.DecodeCase) or not place.write.is_spark:
+    if not place.write.is_spark:
         return node
     value, *others = node.expressions
     default = others.pop() if len(others) % 2 else None
@@ -338,27 +322,24 @@ def _same(key: exp.Expr) -> type[exp.Binary]:
     return exp.EQ if isinstance(key, exp.Literal) else exp.NullSafeEQ
 
 
-def days_between_dates(node: exp.Expr, place: Place) -> exp.Expr:
+def days_between_dates(node: exp.Sub, place: Place) -> exp.Expr:
     """`d - e` of two dates is a number of days."""
-    if not isinstance(node, exp.Sub) or not place.write.is_spark:
-        return node
     dates = node.this, node.expression
-    if set(map(place.kind, dates)) != {Domain.DATE}:
+    if not place.write.is_spark or set(map(place.kind, dates)) != {Domain.DATE}:
         return node
     later, earlier = (plain_call("UNIX_DATE", date) for date in dates)
     return exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
 
 
-def truncated_date(node: exp.Expr, place: Place) -> exp.Expr:
+def truncated_date(node: exp.TimestampTrunc, place: Place) -> exp.Expr:
     """`date_trunc('week', d)` of a date is a date, where Spark makes a timestamp of it."""
-    is_date = isinstance(node, exp.TimestampTrunc) and place.kind(node.this) is Domain.DATE
-    return exp.cast(node.copy(), "date") if is_date else node
+    return exp.cast(node.copy(), "date") if place.kind(node.this) is Domain.DATE else node
 
 
-def whole_second(node: exp.Expr, place: Place) -> exp.Expr:
+def whole_second(node: exp.Extract, place: Place) -> exp.Expr:
     """`EXTRACT(SECOND FROM t)`, of which Spark and Oracle have the fraction as well."""
     read, write = place.read, place.write
-    is_part = isinstance(node, exp.Extract) and unit_of(node.this.name) == "SECOND"
+    is_part = unit_of(node.this.name) == "SECOND"
     if not is_part or not write.is_spark or read.has_functions_of_spark or read.name == "oracle":
         return node
     if place.kind(node.expression) in (Domain.INTERVAL, Domain.DIFFERENCE):
@@ -370,10 +351,10 @@ _LEVELS = 10_000  # of a recursion; by itself Spark stops at 100, which is 100 d
 _SPELLS_RECURSION = frozenset({"trino", "bigquery", "flink"})  # the others need not write RECURSIVE
 
 
-def recursion(node: exp.Expr, place: Place) -> exp.Expr:
+def recursion(node: exp.With, place: Place) -> exp.Expr:
     """`WITH r AS (... UNION ALL ... FROM r)` is RECURSIVE, of more levels than Spark's own 100."""
     read, write = place.read, place.write
-    if not isinstance(node, exp.With) or not write.is_spark or read.has_functions_of_spark:
+    if not write.is_spark or read.has_functions_of_spark:
         return node
     if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
         for expression in filter(_reads_itself, node.expressions):
@@ -397,9 +378,9 @@ _TEXTS = {  # of a value that is cast to a text, by product
 }
 
 
-def text_of_value(node: exp.Expr, place: Place) -> exp.Expr:
+def text_of_value(node: exp.Cast, place: Place) -> exp.Expr:
     """`CAST(x AS VARCHAR)` of a time, which has other digits elsewhere, or of a double in Trino."""
-    is_text = isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)
+    is_text = node.is_type(*exp.DataType.TEXT_TYPES)
     if not is_text or node.args.get("format") or place.read.name == place.write.name:
         return node
     others = {Domain.FRACTION} if place.read.name == "trino" else set()

@@ -40,24 +40,22 @@ def unknown_calls(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def unqualified_column(node: exp.Expr, place: Place) -> exp.Expr:
+def unqualified_column(node: exp.Column, place: Place) -> exp.Expr:
     """`t.x` for a column of the rows of a clause or window, which others know by no name there."""
-    if not isinstance(node, exp.Column) or place.clause is None or place.relation is None:
-        return node
+    clause, relation = place.clause, place.relation
     first = next((part for part in ("catalog", "db", "table") if node.args.get(part)), None)
-    if first is None:
+    if clause is None or relation is None or first is None:
         return node
-    name, clause = node.args[first].name.upper(), place.clause
-    if name != place.relation.upper():
-        return node
-    if name in variable_names(clause.pattern) or name in (one.name for one in clause.subsets):
+    name = node.args[first].name.upper()
+    unions = (one.name for one in clause.subsets)
+    if name != relation.upper() or name in (*variable_names(clause.pattern), *unions):
         return node
     column = node.copy()
     column.set(first, None)
     return place.unlike(column)
 
 
-def tests_of_null(node: exp.Expr, _: Place) -> exp.Expr:
+def tests_of_null(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`NULLIFZERO(x)`, `ZEROIFNULL(x)`, `ISNULL(x)` and `ISNOTNULL(x)` in words of SQL."""
     name = function_name(node)
     value, zero = next(iter(node.expressions), None), exp.Literal.number(0)
@@ -75,9 +73,9 @@ def tests_of_null(node: exp.Expr, _: Place) -> exp.Expr:
     return node
 
 
-def elapsed_units(node: exp.Expr, place: Place) -> exp.Expr:
+def elapsed_units(node: exp.DateDiff, place: Place) -> exp.Expr:
     """`DATEDIFF(HOUR, a, b)`, which sqlglot counts between the days of the two times."""
-    unit = node.args.get("unit") if isinstance(node, exp.DateDiff) else None
+    unit = node.args.get("unit")
     if unit is None or not place.read.has_functions_of_spark:
         return node
     later, earlier = (
@@ -88,9 +86,9 @@ def elapsed_units(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.TimestampDiff(this=later.copy(), expression=earlier.copy(), unit=unit)
 
 
-def last_elements(node: exp.Expr, place: Place) -> exp.Expr:
+def last_elements(node: exp.Bracket, place: Place) -> exp.Expr:
     """`ELEMENT_AT(x, -1)` counts from the end, which brackets do not."""
-    index = node.expressions[0] if isinstance(node, exp.Bracket) and node.expressions else None
+    index = node.expressions[0] if node.expressions else None
     if not isinstance(index, exp.Neg):
         return node
     if place.write.name != "trino":
@@ -98,9 +96,9 @@ def last_elements(node: exp.Expr, place: Place) -> exp.Expr:
     return plain_call("ELEMENT_AT", node.this, index)
 
 
-def unit_of_trunc(node: exp.Expr, place: Place) -> exp.Expr:
+def unit_of_trunc(node: exp.DateTrunc, place: Place) -> exp.Expr:
     """`TRUNC(d, 'MM')`: other products know the unit by its whole name."""
-    unit = node.args.get("unit") if isinstance(node, exp.DateTrunc) else None
+    unit = node.args.get("unit")
     if unit is None or not place.read.has_functions_of_spark or place.write.name == "oracle":
         return node
     name = unit_of(unit.name)
@@ -109,11 +107,9 @@ def unit_of_trunc(node: exp.Expr, place: Place) -> exp.Expr:
     return node
 
 
-def no_pivot(node: exp.Expr, _: Place) -> exp.Expr:
+def no_pivot(_: exp.Pivot, __: Place) -> exp.Expr:
     """Refuses PIVOT and UNPIVOT, which sqlglot would leave out."""
-    if isinstance(node, exp.Pivot):
-        raise UnsupportedError("no PIVOT: write an aggregate of CASE for each column")
-    return node
+    raise UnsupportedError("no PIVOT: write an aggregate of CASE for each column")
 
 
 def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
@@ -132,26 +128,24 @@ def first_and_last(node: exp.Expr, place: Place) -> exp.Expr:
 # Rules of Trino.
 
 
-def first_character(node: exp.Expr, _: Place) -> exp.Expr:
+def first_character(node: exp.Substring, _: Place) -> exp.Expr:
     """`SUBSTRING(x, 0, n)` begins with the first character, and is the empty text in Trino."""
-    start = node.args.get("start") if isinstance(node, exp.Substring) else None
+    start = node.args.get("start")
     if isinstance(start, exp.Literal) and start.name == "0":
         node.set("start", exp.Literal.number(1))
     return node
 
 
-def no_lambda(node: exp.Expr, place: Place) -> exp.Expr:
+def no_lambda(node: exp.Lambda, place: Place) -> exp.Expr:
     """Refuses functions over elements in a clause, where Trino has them not yet."""
-    if isinstance(node, exp.Lambda) and place.clause is not None:
+    if place.clause is not None:
         raise UnsupportedError("no functions over the elements of an array in the clause")
     return node
 
 
-def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
+def joined_texts(node: exp.GroupConcat, place: Place) -> exp.Expr:
     """`LISTAGG(x, y)`, which Trino has with an order only, and not in a clause."""
-    if not isinstance(node, exp.GroupConcat) or isinstance(node.parent, exp.WithinGroup):
-        return node
-    if isinstance(node.this, exp.Order | exp.Distinct):
+    if isinstance(node.parent, exp.WithinGroup) or isinstance(node.this, exp.Order | exp.Distinct):
         return node
     if place.read.name != "snowflake":
         place.remark(f"of NULLs alone the text is empty in Trino, and NULL in {place.read.title}")
@@ -161,26 +155,24 @@ def joined_texts(node: exp.Expr, place: Place) -> exp.Expr:
     )
 
 
-def unknown_aggregates(node: exp.Expr, place: Place) -> exp.Expr:
+def unknown_aggregates(node: exp.Mode | exp.ArrayUniqueAgg, place: Place) -> exp.Expr:
     """Refuses aggregates that Trino has not, and of different values, not in a clause."""
     if isinstance(node, exp.Mode):
         raise UnsupportedError("no MODE: count the values with GROUP BY")
-    if isinstance(node, exp.ArrayUniqueAgg) and place.clause is not None:
+    if place.clause is not None:
         raise UnsupportedError("no DISTINCT: write ARRAY_DISTINCT(ARRAY_AGG(x))")
     return node
 
 
-def average_of_decimals(node: exp.Expr, place: Place) -> exp.Expr:
+def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
     """`AVG` of decimals, which is rounded to their digits in Trino."""
-    if isinstance(node, exp.Avg) and place.kind(node.this) is Domain.DECIMAL:
+    if place.kind(node.this) is Domain.DECIMAL:
         place.remark(f"AVG of decimals has their digits in Trino, and more in {place.read.title}")
     return node
 
 
-def approximate_median(node: exp.Expr, _: Place) -> exp.Expr:
+def approximate_median(node: exp.Median, _: Place) -> exp.Expr:
     """`MEDIAN(x)`, which Trino approximates."""
-    if not isinstance(node, exp.Median):
-        return node
     return exp.ApproxQuantile(this=node.this.copy(), quantile=exp.Literal.number("0.5"))
 
 
