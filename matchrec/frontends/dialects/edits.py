@@ -120,7 +120,7 @@ class Note:
 
 # From a text and its translation to the edits that lead from one to the other, token by token.
 
-NEAR = 2  # tokens
+BESIDE = 1  # token on each side of a difference: up to two between two make one of them
 
 Tokenizer = Callable[[str], Sequence[Token]]
 
@@ -186,19 +186,12 @@ def _gap(text: str, tokens: Sequence[Token], index: int) -> bool:
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[_Range, _Range]]:
     """What differs; differences with few like tokens between them are one."""
-    waiting: tuple[_Range, _Range] | None = None
     matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
-        if kind == "equal":
-            if waiting and j - i > NEAR:
-                yield waiting
-                waiting = None
-        elif waiting:
-            waiting = (waiting[0][0], j), (waiting[1][0], m)
-        else:
-            waiting = (i, j), (k, m)
-    if waiting:
-        yield waiting
+    for group in matcher.get_grouped_opcodes(BESIDE):
+        changed = [opcode for opcode in group if opcode[0] != "equal"]
+        _, i, _, k, _ = changed[0]
+        _, _, j, _, m = changed[-1]
+        yield (i, j), (k, m)
 
 
 def _written(text: str, token: Token) -> str:

@@ -276,16 +276,15 @@ def amount_of_interval(written: Iterable[str]) -> Amount | None:
 
 def first_matches(number: str, span: Span | None) -> FirstMatches:
     """What FIRST so many MATCHES says. Raises MatchRecognizeParseError for no such number."""
-    return FirstMatches(_counted(number, errors.not_a_number_of_matches, span), span)
+    return FirstMatches(number_of_rows(number, span, errors.not_a_number_of_matches), span)
 
 
-def number_of_rows(number: str, span: Span | None) -> int:
-    """What WITHIN so many ROWS says. Raises MatchRecognizeParseError for no such number."""
-    return _counted(number, errors.not_a_number_of_rows, span)
-
-
-def _counted(number: str, refusal: Message[MatchRecognizeParseError], span: Span | None) -> int:
-    """A whole number from 1 on."""
+def number_of_rows(
+    number: str,
+    span: Span | None,
+    refusal: Message[MatchRecognizeParseError] = errors.not_a_number_of_rows,
+) -> int:
+    """What WITHIN so many ROWS says, from 1 on. refusal: the error of no such number."""
     count = whole_number(number) if number.isdecimal() else None
     if not count:
         raise refusal(span, number=number, limit=MOST)

@@ -324,7 +324,7 @@ def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
     """The relation that a clause applies to; refuses a clause that follows anything else."""
     start = find_start(tokens, cut)
     read = read_relation(tokens, start, cut.word)
-    if read.end != cut.word or not _is_in_from(tokens, start):
+    if read.end != cut.word:
         raise _misplaced(tokens, cut.word)
     if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
         raise errors.comma_before_from(tokens[start - 2].span)
@@ -341,12 +341,13 @@ def _misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
 
 def find_start(tokens: TokenSequence, cut: Cut) -> int:
     """The index of the first token of a clause's relation, whatever stands between them."""
-    if tokens.key(cut.word - 1) == "|>":
-        raise errors.clause_in_wrong_place(tokens[cut.word].span)
-    values = _bare_values(tokens, cut)
-    start = _start(tokens, cut.word, stop_at_comma=True) if values is None else values
-    if start == cut.word:
+    before = tokens.key(cut.word - 1)
+    starts = () if before == "|>" else tuple(_starts(tokens, cut.word))
+    if cut.word in (0, *starts) or before in ("(", ","):
         raise errors.clause_without_relation(tokens[cut.word].span)
+    if not starts:
+        raise _misplaced(tokens, cut.word)
+    start = starts[-1]
     if tokens.key(0) in ("DELETE", "UPDATE") and start == 2:
         raise errors.changed_relation(tokens[cut.word].span, word=tokens.key(0))
     if tokens.key(start) == "LATERAL" and start + 1 < cut.word and tokens.key(start + 1) != ".":
@@ -354,68 +355,28 @@ def find_start(tokens: TokenSequence, cut: Cut) -> int:
     return start
 
 
-def _start(tokens: TokenSequence, end: int, stop_at_comma: bool) -> int:
-    """The index after the nearest FROM, JOIN or opening parenthesis, or comma if that counts."""
-    index = end
-    while index > 0:
-        before = tokens.openings.get(index - 1, index - 1)
-        key = tokens.key(before)
-        word = _starts_relations(tokens, before) and not _is_table(tokens, before, end)
-        if word or (key == "(" and before == index - 1) or (key == "," and stop_at_comma):
-            return index
-        index = before
-    return index
+def _starts(tokens: TokenSequence, last: int) -> Iterator[int]:
+    """Where relations start, left to right up to `last`, in the FROM that is around it."""
+    opening, is_merge = tokens.around[last], tokens.key(0) == "MERGE"
+    level = list(tokens.level(opening + 1, last))
+    froms = [i for i in level if is_from(tokens, i) or (is_merge and is_word(tokens, i, "USING"))]
+    if not froms and not _is_in_from(tokens, opening):
+        return
+    start, ends = (froms[-1] if froms else opening) + 1, False
+    yield start
+    for index in (index for index in level if index >= start):
+        ends |= starts_part(tokens, index) or tokens.key(index) == "SELECT"
+        is_join = is_word(tokens, index, "JOIN") and tokens.key(index + 1) != "MATCH_RECOGNIZE"
+        if is_join or (tokens.key(index) == "," and not ends):
+            rows = rows_of_values(tokens, start, last)  # whose commas end no relation
+            if rows is None or index >= rows:
+                start = index + 1
+                yield start
 
 
-def _starts_relations(tokens: TokenSequence, index: int) -> bool:
-    """Whether a word stands at `index` that relations follow."""
-    return is_from(tokens, index) or is_word(tokens, index, "JOIN", "USING")
-
-
-def _is_table(tokens: TokenSequence, index: int, end: int) -> bool:
-    """Whether a word before a clause is a table's name, as in `FROM join MATCH_RECOGNIZE`."""
-    before = tokens.level(tokens.around[index] + 1, index)
-    return index == end - 1 and any(is_from(tokens, one) for one in before)
-
-
-def _bare_values(tokens: TokenSequence, cut: Cut) -> int | None:
-    """Where VALUES without parentheses around it starts: its commas end no relation."""
-    first = _start(tokens, cut.word, stop_at_comma=False)
-    for index in reversed(tuple(tokens.level(first, cut.word))):
-        is_first = index == first or tokens.key(index - 1) == ","
-        if is_first and rows_of_values(tokens, index, cut.word) is not None:
-            return index
-    return None
-
-
-def _is_in_from(tokens: TokenSequence, start: int) -> bool:
-    """Whether a relation may start there: after FROM or JOIN, or after others in FROM."""
-    before = start - 1
-    match tokens.key(before):
-        case "FROM":
-            return is_from(tokens, before)
-        case "JOIN":
-            return is_word(tokens, before, "JOIN")
-        case "USING":
-            return tokens.key(0) == "MERGE"
-        case ",":
-            return _follows_relations(tokens, before)
-        case "(":
-            return before > 0 and _is_in_from(tokens, before)
-        case _:
-            return False
-
-
-def _follows_relations(tokens: TokenSequence, comma: int) -> bool:
-    """Whether the nearest word before a comma that starts a part of a query is FROM."""
-    index = comma
-    while index > 0 and tokens.around[index - 1] >= tokens.around[comma]:
-        index = tokens.openings.get(index - 1, index - 1)
-        if starts_part(tokens, index) or tokens.key(index) == "SELECT":
-            return False
-        if is_from(tokens, index):
-            return True
-    return _is_in_from(tokens, index) if index else False
+def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
+    """Whether a relation stands in a parenthesis, or all of those of a FROM."""
+    return tokens.key(opening) == "(" and opening in _starts(tokens, opening)
 
 
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:

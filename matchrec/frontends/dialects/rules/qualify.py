@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
+from sqlglot.helper import find_new_name
 
 from matchrec.frontends.dialects.rules.place import Place
 
@@ -107,6 +108,4 @@ def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
 def new_name(name: str, tree: exp.Expr) -> str:
     """A name that nothing in a query has."""
     taken = {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
-    while name in taken:
-        name += "_"
-    return name
+    return find_new_name(taken, name)
