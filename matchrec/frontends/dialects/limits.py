@@ -13,9 +13,9 @@ from functools import cache
 from matchrec.errors.sql.window import no_within, not_in
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.lexing.tokens import PHYSICAL, SPARK, TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import PHYSICAL, TokenSequence
 from matchrec.frontends.row_pattern import parameters_in
-from matchrec.frontends.sql.nodes import DefinitionNode, ExpressionText, MatchRecognize
+from matchrec.frontends.sql.nodes import DefinitionNode, MatchRecognize
 from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -126,7 +126,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     for definition in clause.definitions:
         yield from _of_condition(definition, names - {definition.variable}, product)
     for measure in clause.measures:
-        yield from _of_calls(_read(measure.expression), product)
+        yield from _of_calls(measure.expression.tokens, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         to_next = skip.to is SkipTo.NEXT_ROW
@@ -146,7 +146,7 @@ def _of_condition(
 
     others: all variables but its own.
     """
-    tokens = _read(definition.condition)
+    tokens = definition.condition.tokens
     yield from _of_calls(tokens, product)
     for index, token in enumerate(tokens.tokens):
         if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
@@ -164,10 +164,6 @@ def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
             yield "MATCHED_ROWS", token.span
         elif product.functions.get(token.key, token.key) in PHYSICAL:
             yield "NEIGHBOURS", token.span
-
-
-def _read(expression: ExpressionText) -> TokenSequence:
-    return read_tokens(expression.text, SPARK, expression.span.start)
 
 
 def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:

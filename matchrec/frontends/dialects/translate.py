@@ -180,7 +180,7 @@ def stand_ins(clause: MatchRecognize) -> dict[str, object]:
     expressions = [one.condition for one in clause.definitions]
     expressions += [one.expression for one in clause.measures]
     for expression in expressions:
-        tokens = expression.tokens(clause.dialect).tokens
+        tokens = expression.tokens.tokens
         pieces = (tokens[place : place + n] for place in range(len(tokens)) for n in (1, 2))
         numbers += [found for found in map(parameter_at, pieces) if found is not None]
     found: dict[str, object] = {number.name: 1 for number in numbers}

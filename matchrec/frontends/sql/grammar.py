@@ -381,8 +381,8 @@ def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], .
     return parts
 
 
-def expression_at(clause: ClauseTokens, start: int, end: int) -> ExpressionText:
-    written = clause.part(start, end)
+def expression_at(tokens: TokenSequence, start: int, end: int) -> ExpressionText:
+    written = tokens.part(start, end)
     return ExpressionText(written.text, written.whole, written)
 
 
@@ -454,7 +454,6 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         windows=check_windows(each(ClausePart.WITHIN, _window)),
         subsets=each(ClausePart.SUBSET, _subset),
         definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
-        dialect=clause.dialect,
         span=clause.inside,
     )
 

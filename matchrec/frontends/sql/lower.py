@@ -18,7 +18,7 @@ from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import MOST, Dialect, first_matches, number_of_rows
+from matchrec.frontends.lexing.tokens import MOST, first_matches, number_of_rows, read_tokens
 from matchrec.frontends.row_pattern import Values, fill_bounds, value_given
 from matchrec.frontends.sql import nodes
 from matchrec.plan.clauses import (
@@ -194,20 +194,19 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     within = clause.window_of_time
     windowed = within is not None or clause.window_of_rows is not None
     pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
-    dialect = clause.dialect
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
     plan = MatchPlan(
         pattern=pattern,
-        partition_by=tuple(_partition_key(key, dialect) for key in clause.partition_by),
-        order_by=tuple(_sort_item(key, dialect) for key in clause.order_by),
+        partition_by=tuple(_partition_key(key) for key in clause.partition_by),
+        order_by=tuple(_sort_item(key) for key in clause.order_by),
         measures=tuple(_measures(clause, written, rows_per_match, values)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
-        within=Within(_interval(within, values, dialect)) if within else None,
+        within=Within(_interval(within, values)) if within else None,
         within_rows=_number_of_rows(clause.window_of_rows, values),
-        gaps=tuple(_gap(node, values, dialect) for node in clause.gaps),
+        gaps=tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps),
         selection=selection,
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
@@ -260,25 +259,18 @@ def _check_words(clause: nodes.MatchRecognize) -> None:
         raise skip_among_all(clause.after_match.span or clause.span, output=clause.output.value)
 
 
-def _row(node: nodes.ExpressionText, clause: ClausePart, dialect: Dialect) -> RowExpression:
-    return parse_row_expression(node.tokens(dialect), clause)
-
-
-def _gap(node: nodes.WindowNode, values: Values, dialect: Dialect) -> Gap:
-    return Gap(_interval(node, values, dialect), node.after, node.to, node.span)
-
-
-def _interval(node: nodes.WindowNode, values: Values, dialect: Dialect) -> RowExpression:
+def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
     """The interval of a window, with the value of a parameter that is a length of time.
 
     Other values are Spark's to fill in: a number in the unit of ORDER BY, or a Column.
     """
     given, written = node.parameter, node.interval
     if given is None:
-        return _row(written, ClausePart.WITHIN, dialect)
+        return parse_row_expression(written.tokens, ClausePart.WITHIN)
     value = values.get(given.name) if node.unit is None else value_given(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
-        return _row(nodes.ExpressionText(given.written, written.span), ClausePart.WITHIN, dialect)
+        name = read_tokens(given.written, offset=written.span.start)
+        return parse_row_expression(name, ClausePart.WITHIN)
     call = f"{given.written} in WITHIN"
     return interval(value, call, written.span, given.written, node.unit)
 
@@ -288,18 +280,19 @@ def _definitions(
 ) -> Iterator[Definition]:
     scope = _scope(clause, ClausePart.DEFINE, pattern, values)
     for node in clause.definitions:
-        condition = of_a_condition(parse_scalar(node.condition.tokens(clause.dialect), scope))
+        condition = of_a_condition(parse_scalar(node.condition.tokens, scope))
         yield Definition(
             node.variable, of_forbidden_row(condition, node.variable, pattern), node.span
         )
 
 
-def _partition_key(key: nodes.PartitionKey, dialect: Dialect) -> RowExpression:
-    return replace(_row(key.expression, ClausePart.PARTITION_BY, dialect), name=key.name)
+def _partition_key(key: nodes.PartitionKey) -> RowExpression:
+    expression = parse_row_expression(key.expression.tokens, ClausePart.PARTITION_BY)
+    return replace(expression, name=key.name)
 
 
-def _sort_item(key: nodes.SortKey, dialect: Dialect) -> SortItem:
-    expression = _row(key.expression, ClausePart.ORDER_BY, dialect)
+def _sort_item(key: nodes.SortKey) -> SortItem:
+    expression = parse_row_expression(key.expression.tokens, ClausePart.ORDER_BY)
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
@@ -308,7 +301,7 @@ def _measures(
 ) -> Iterator[Measure]:
     scope = _scope(clause, ClausePart.MEASURES, pattern, values)
     for node in clause.measures:
-        value = parse_scalar(node.expression.tokens(clause.dialect), scope)
+        value = parse_scalar(node.expression.tokens, scope)
         if rows is RowsPerMatch.ONE_ROW:
             value = with_final_semantics(value)
         yield Measure(node.name, value, node.span)

@@ -19,7 +19,7 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import Dialect, TokenSequence, read_tokens, whole_number
+from matchrec.frontends.lexing.tokens import TokenSequence, whole_number
 from matchrec.frontends.row_pattern import Values
 from matchrec.frontends.sql.lower import lower, number_given
 from matchrec.frontends.sql.nodes import (
@@ -271,10 +271,9 @@ _ROW_VALUES = {
 }
 
 
-def read_function(call: WindowCall, dialect: Dialect) -> Measure:
+def read_function(call: WindowCall) -> Measure:
     """A function over a window as a measure, which also stands on rows without a match."""
-    written = call.written
-    tokens = read_tokens(written.text, dialect, written.span.start)
+    written, tokens = call.written, call.written.tokens
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
     value = _row_value(tokens) if is_row_value else _aggregate(tokens)
     if value is None:
@@ -393,7 +392,7 @@ def lower_window(
     _refuse_parts(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
     _refuse_in_plan(plan)
-    functions = [read_function(call, clause.dialect) for call in window.calls if not call.measure]
+    functions = [read_function(call) for call in window.calls if not call.measure]
     if clause.search is Search.SEEK:
         plan = seek(plan)
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.lexing.tokens import SPARK, Dialect, TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import TokenSequence, read_tokens
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.pattern import Parameter, RowPattern
@@ -25,9 +25,10 @@ class ExpressionText:
     span: Span = field(compare=False)
     known: TokenSequence | None = field(default=None, compare=False, repr=False)
 
-    def tokens(self, dialect: Dialect) -> TokenSequence:
-        """What the text says in a dialect."""
-        return self.known or read_tokens(self.text, dialect, self.span.start)
+    @property
+    def tokens(self) -> TokenSequence:
+        """What the text says; one that is ours says the same in every dialect."""
+        return self.known or read_tokens(self.text, offset=self.span.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,8 @@ class Search(Enum):
 class MatchRecognize:
     """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
 
-    pattern_span: of PATTERN's parentheses. dialect: in which its expressions are written. columns:
-    their order in the product for which it was written. frame, search: of a window only. plans: its
-    plan, once somebody has asked for it.
+    pattern_span: of PATTERN's parentheses. columns: their order in the product for which it was
+    written. frame, search: of a window only. plans: its plan, once somebody has asked for it.
     """
 
     pattern: RowPattern
@@ -136,7 +136,6 @@ class MatchRecognize:
     first_matches: clauses.FirstMatches | None = None
     subsets: tuple[clauses.Subset, ...] = ()
     definitions: tuple[DefinitionNode, ...] = ()
-    dialect: Dialect = SPARK
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)

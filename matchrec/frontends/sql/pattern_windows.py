@@ -20,7 +20,6 @@ from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_r
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
 from matchrec.frontends.sql.nodes import (
-    ExpressionText,
     MatchRecognize,
     RowPatternWindow,
     Site,
@@ -553,9 +552,8 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
 
 def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:
     """A measure or a function over a window."""
-    span = tokens.span(call.start, call.over)
-    written = ExpressionText(tokens.text_at(span), span)
-    text = " ".join(written.text.split())
+    written = grammar.expression_at(tokens, call.start, call.over)
+    span, text = written.span, " ".join(written.text.split())
     if tokens.key(call.over - 1) == ")" or (call.over - call.start > 1 and ")" in text):
         return WindowCall(f"{text} OVER {label}", written, None)
     name = tokens[call.start].name
