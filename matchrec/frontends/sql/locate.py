@@ -24,7 +24,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Site, view_name
+from matchrec.frontends.sql.nodes import Site
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -238,15 +238,11 @@ def _all_sites(
     found = deque(_sites(tokens, clauses, withs))
     for block in read:
         while found and found[0].whole.end <= block.rows.end:
-            sites.append(_numbered(found.popleft(), len(sites)))
+            sites.append(replace(found.popleft(), index=len(sites)))
         sites.extend(block.sites(len(sites), withs))
         blocks.append(replace(block, last=len(sites) - 1))
-    sites.extend(_numbered(site, number) for number, site in enumerate(found, len(sites)))
+    sites.extend(replace(site, index=number) for number, site in enumerate(found, len(sites)))
     return tuple(sites), tuple(blocks)
-
-
-def _numbered(site: Site, index: int) -> Site:
-    return replace(site, index=index, view=View(view_name(index)))
 
 
 def _sites(
@@ -256,19 +252,17 @@ def _sites(
         refuse_stored_text(tokens, cut)
     aliases = [_alias_after(tokens, cut) for cut in clauses]
     relations = [find_relation(tokens, cut) for cut in clauses]
-    for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
+    for index, (cut, relation, alias) in enumerate(zip(clauses, relations, aliases, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
             index,
             read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             relation.name,
-            aliases[index] or relation.name,
-            View(view_name(index)),
             input_span,
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
             find_use(tokens, relation.start, cut.closing),
-            own_alias=aliases[index],
+            own_alias=alias,
             renames=find_renames(tokens, cut.closing),
         )
 

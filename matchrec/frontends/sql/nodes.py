@@ -170,20 +170,16 @@ class Site:
     """One clause and the relation that it applies to.
 
     index: its turn in the order of evaluation. relation_alias: by which its columns may be
-    qualified, or None. alias: what its rows are called, or else its relation, or None. view: what
-    stands for the clause's rows once it is evaluated. relation: the input's text, its alias
-    included. whole: relation and clause, without the alias after it. with_clauses: of every WITH
-    around the relation, outermost first, the part that can be used in it. use: what the query
-    around the clause uses of its rows. window: what a row pattern window has beside its clause; its
-    relation includes WHERE. own_alias: the alias after the clause, or None. renames: the names that
-    it gives to the columns, `AS m (a, b)`.
+    qualified, or None. relation: the input's text, its alias included. whole: relation and clause,
+    without the alias after it. with_clauses: of every WITH around the relation, outermost first,
+    the part that can be used in it. use: what the query around the clause uses of its rows. window:
+    what a row pattern window has beside its clause; its relation includes WHERE. own_alias: the
+    alias after the clause, or None. renames: the names that it gives to the columns, `AS m (a, b)`.
     """
 
     index: int
     clause: MatchRecognize
     relation_alias: str | None
-    alias: str | None
-    view: View
     relation: Span
     whole: Span
     with_clauses: tuple[Span, ...]
@@ -192,10 +188,20 @@ class Site:
     own_alias: str | None = None
     renames: tuple[Span, ...] = ()
 
+    @property
+    def alias(self) -> str | None:
+        """What its rows are called, or else its relation, or None."""
+        return self.own_alias or self.relation_alias
 
-def view_name(index: int) -> str:
+    @property
+    def view(self) -> View:
+        """What stands for the clause's rows once it is evaluated."""
+        return view_of(self.index)
+
+
+def view_of(index: int) -> View:
     """The view of a site's rows."""
-    return f"match_recognize_{index}"
+    return View(f"match_recognize_{index}")
 
 
 @dataclass(frozen=True, slots=True)

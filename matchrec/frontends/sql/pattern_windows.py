@@ -25,7 +25,7 @@ from matchrec.frontends.sql.nodes import (
     Site,
     WindowCall,
     uncalled,
-    view_name,
+    view_of,
 )
 from matchrec.frontends.sql.relation import (
     Cut,
@@ -480,7 +480,7 @@ class Block:
     @property
     def view(self) -> View:
         """The rows of its last window."""
-        return View(view_name(self.last))
+        return view_of(self.last)
 
     def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
@@ -488,14 +488,12 @@ class Block:
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
         for number, window in enumerate(self.windows, index):
             columns = {known.column: known for _, known in window.calls}
-            before = View(view_name(number - 1)) if number > index else None
+            before = view_of(number - 1) if number > index else None
             unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
             yield Site(
                 number,
                 window.clause,
                 self.alias,
-                self.alias,
-                View(view_name(number)),
                 self.rows,
                 self.rows,
                 find_visible(self.tokens, withs, self.select.relation[0]),
