@@ -27,7 +27,6 @@ from matchrec.frontends.sase.nodes import (
 from matchrec.plan.clauses import (
     Absence,
     Definition,
-    EventSelection,
     MatchOutput,
     Measure,
     RowExpression,
@@ -57,13 +56,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
 from matchrec.plan.rules import check, refuse_repeated
 from matchrec.source import Span
-
-SELECTION = {
-    Strategy.STRICT_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
-    Strategy.PARTITION_CONTIGUITY: EventSelection.STRICT_CONTIGUITY,
-    Strategy.SKIP_TILL_NEXT_MATCH: EventSelection.SKIP_TILL_NEXT_MATCH,
-    Strategy.SKIP_TILL_ANY_MATCH: EventSelection.SKIP_TILL_ANY_MATCH,
-}
 
 
 def lower(
@@ -97,7 +89,7 @@ def lower(
         within_rows=within if isinstance(within, int) else None,
         subsets=tuple(subsets(components)),
         definitions=definitions,
-        selection=SELECTION[query.strategy],
+        selection=query.strategy.selection,
         output=output,
         first_matches=query.first_matches,
         absences=tuple(absences(components)),
