@@ -25,6 +25,7 @@ from matchrec.frontends.dialects.spellings import (
     reserved_places,
     variable_places,
     variables_as_written,
+    words_after,
 )
 from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.reader import ClausePart
@@ -113,17 +114,6 @@ def _written(tokens: ClauseTokens, span: Span, write: Product, written: Mapping[
     token = tokens[tokens.index_at[span.start]]
     name = name_to_quote(token, written)
     return token.text if name is None else in_quotes(name, write.quote)
-
-
-def _without_default_selection(
-    tokens: ClauseTokens, clause: MatchRecognize, write: Product
-) -> Iterator[Edit]:
-    """STRICT CONTIGUITY after PATTERN, which others have without these words."""
-    for index in tokens.level(0, len(tokens)) if write is not SPARK else ():
-        is_behind = tokens[index].span.start > clause.pattern_span.end
-        if is_behind and (tokens.key(index), tokens.key(index + 1)) == ("STRICT", "CONTIGUITY"):
-            yield Edit(tokens.span(index, index + 2), "")
-            return
 
 
 def _with_last_moment(within: ExpressionText) -> str:
@@ -381,7 +371,9 @@ def clause_edits(
     places = variable_places(clause, written) | reserved_places(clause, write.reserved)
     yield from names_edits(tokens, spans, write.quote, places)
     yield from _least_define(tokens, clause, write, places)
-    yield from _without_default_selection(tokens, clause, write)
+    selection = words_after(tokens, clause.pattern_span, "STRICT", "CONTIGUITY")
+    if selection and write is not SPARK:  # others have it without these words
+        yield Edit(selection, "")
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from alternative_edits(fragments.text, clause.pattern, read, write)

@@ -325,15 +325,19 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
         yield from zip(subset.members, subset.member_spans, strict=True)
 
 
+def words_after(clause: ClauseTokens, pattern: Span, *words: str) -> Span | None:
+    """Where words stand first after PATTERN, which stands at `pattern`."""
+    found = (at for at in clause.level(0, len(clause)) if clause.says(at, *words))
+    spans = (clause.span(at, at + len(words)) for at in found)
+    return next((span for span in spans if span.start > pattern.end), None)
+
+
 def option_edits(clause: ClauseTokens, pattern: Span) -> Iterator[Edit]:
     """LONGEST MATCH after PATTERN, which stands at `pattern`, as an option of the clause."""
-    for index in clause.level(0, len(clause)):
-        words = clause.key(index), clause.key(index + 1)
-        if clause[index].span.start > pattern.end and words == ("LONGEST", "MATCH"):
-            end = clause[len(clause) - 1].span.end
-            yield Edit(clause.span(index, index + 2), "")
-            yield Edit(Span(end, end), f" OPTIONS ({_LONGEST.lower()} = TRUE)")
-            return
+    if words := words_after(clause, pattern, "LONGEST", "MATCH"):
+        end = clause[len(clause) - 1].span.end
+        yield Edit(words, "")
+        yield Edit(Span(end, end), f" OPTIONS ({_LONGEST.lower()} = TRUE)")
 
 
 def names_edits(
