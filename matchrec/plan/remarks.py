@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors.language import SQL, current
 from matchrec.errors.warnings import (
@@ -63,7 +64,8 @@ from matchrec.plan.show import show_scalar
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
-COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
+HOLDS = dict(zip(("=", "<>", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True))
+COMPARISONS = HOLDS.keys() | {"==", "!=", "<=>"}
 
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
@@ -90,9 +92,9 @@ def comparison(
         yield from comparison_with_later(operation, definition.variable, plan.pattern)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
-        operator = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
+        sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
         written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
-        yield compared_with_null(operator, written, operation.span)
+        yield compared_with_null(sign, written, operation.span)
 
 
 def comparison_with_later(
@@ -158,16 +160,8 @@ def is_false(one: Operation) -> bool:
     numbers = [each.value for each in found if each is not None and not each.is_time]
     if len(numbers) != 2:
         return False
-    left, right = numbers
-    holds = {
-        "=": left == right,
-        "<>": left != right,
-        "<": left < right,
-        "<=": left <= right,
-        ">": left > right,
-        ">=": left >= right,
-    }
-    return not holds.get(one.operator, True)
+    holds = HOLDS.get(one.operator)
+    return holds is not None and not holds(*numbers)
 
 
 def are_other_texts(one: Operation) -> bool:

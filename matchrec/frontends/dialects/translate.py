@@ -34,7 +34,7 @@ from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
 from matchrec.frontends.lexing.relations import read_relation
-from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of, words
+from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of
 from matchrec.frontends.row_pattern import parameter_at, parameters_in
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
@@ -44,6 +44,7 @@ from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unb
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Parameter
 from matchrec.plan.resolve import reads_of_earlier_measures
+from matchrec.plan.text import words_of
 from matchrec.source import Origin, Source, Span
 
 
@@ -136,12 +137,7 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     return tuple(notes)
 
 
-_STATEMENTS = words(
-    """
-    SELECT WITH FROM VALUES TABLE MAP REDUCE ( BEGIN EXPLAIN INSERT UPDATE DELETE MERGE CREATE ALTER
-    REPLACE CACHE DECLARE SET EXECUTE
-    """
-)
+_STATEMENTS = words_of("STATEMENT")
 
 
 def _check(text: str, product: Product) -> list[MatchPlan]:

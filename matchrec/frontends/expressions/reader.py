@@ -26,7 +26,7 @@ from matchrec.frontends.lexing.tokens import (
 from matchrec.frontends.row_pattern import Values
 from matchrec.plan.expression import Operation, Scalar, Term, around, pieces_of, written_operations
 from matchrec.plan.operations import NO_OPERATIONS, Operations
-from matchrec.plan.text import Amount, in_place, parameter_name, quoted, spaced
+from matchrec.plan.text import Amount, in_place, parameter_name, quoted, spaced, words_of
 from matchrec.source import Span
 
 
@@ -75,13 +75,7 @@ class RowRead:
     is_column: bool
 
 
-AFTER_OPERAND = words(
-    """
-    AND AS ASC AT BETWEEN COLLATE DESC DIV ELSE END ESCAPE FILTER FOR FROM IGNORE ILIKE IN IS LIKE
-    NOT NULLS OR OVER PLACING REGEXP RESPECT RLIKE THEN USING WHEN WITHIN XOR
-    """
-)
-"""Words that follow an operand, and begin none unless they are names."""
+AFTER_OPERAND = words_of("AFTER OPERAND")
 
 SIGNS = words("- + ~ ! (")
 """Symbols with which an operand begins."""

@@ -13,13 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matchrec.frontends.lexing.tokens import TokenSequence, words
+from matchrec.plan.text import words_of
 
-NO_ALIAS = words(
-    """
-    ANTI CROSS EXCEPT FULL INNER INTERSECT JOIN LATERAL LEFT MINUS NATURAL ON RIGHT SEMI UNION USING
-    """
-)
-"""The words that name columns and tables in Spark, but no relation after it."""
+NO_ALIAS = words_of("NO ALIAS")
 
 _ROTATIONS = words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = words("NULL TRUE FALSE")

@@ -56,7 +56,7 @@ from matchrec.plan.clauses import (
     Subset,
 )
 from matchrec.plan.pattern import RowPattern
-from matchrec.plan.text import is_reserved
+from matchrec.plan.text import is_reserved, words_of
 from matchrec.source import Origin, Source, Span
 
 # The parts of a clause: which word starts one, where each ends, and what stands outside of them.
@@ -79,12 +79,7 @@ _WITH_KEYWORD = (
     ClausePart.SEARCH,
 )
 _AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-_NOT_AT_AN_END = words(
-    """
-    AND AS BETWEEN BY CASE COLLATE DISTINCT DIV ELSE ESCAPE FROM ILIKE IN IS LIKE NOT OR REGEXP
-    RLIKE THEN WHEN
-    """
-)
+_NOT_AT_AN_END = words_of("NOT AT AN END")
 _AFTER_CASE = words("WHEN CASE AS PATTERN")
 UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 

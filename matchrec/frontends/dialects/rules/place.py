@@ -20,11 +20,10 @@ from matchrec.frontends.lexing.tokens import (
     TokenKind,
     TokenSequence,
     sequence_of,
-    words,
 )
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.source import Span
+from matchrec.source import Span, read_table
 
 N = TypeVar("N", bound=exp.Expr)
 
@@ -55,33 +54,13 @@ _BY_WEIGHT = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)  # what a number 
 TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Domain.DATE}
 
-_GIVING = {
-    Domain.INTEGER: """
-        Count CountIf Length Extract ApproxDistinct ArraySize DateDiff DatetimeDiff TimestampDiff
-        TsOrDsDiff StrPosition Levenshtein Year Quarter Month Week Day DayOfMonth DayOfWeek
-        DayOfWeekIso DayOfYear Hour Minute RowNumber MATCH_NUMBER ROW_NUMBER UNIX_DATE UNIX_MICROS
-        DAY_OF_WEEK DAYOFWEEKISO MOD WEEKDAY
-        """,
-    Domain.FRACTION: "Avg MonthsBetween Round",
-    Domain.INTERVAL: "Interval MAKE_DT_INTERVAL MAKE_YM_INTERVAL",
-    Domain.TIMESTAMP: "CurrentTimestamp Systimestamp StrToTime",
-    Domain.DATE: "CurrentDate StrToDate DateStrToDate LastDay",
-    Domain.TEXT: """
-        DPipe Concat Lower Upper Substring Left Right Trim Replace SplitPart GroupConcat
-        RegexpExtract RegexpReplace JSONExtract JSONExtractScalar ToChar TimeToStr CLASSIFIER
-        GET_JSON_OBJECT MATCH_STATUS
-        """,
+_OF_CALLS = {
+    call: kind
+    for kind, calls in read_table("matchrec.frontends.dialects.rules", "kinds.txt")
+    for call in calls.split()
 }
-_OF_CALLS = {name: kind for kind, names in _GIVING.items() for name in names.split()}
-"""By sqlglot's classes, and by the names of functions that it does not know."""
+"""The names of kinds of what calls give, or SAME: what their operand is."""
 
-_SAME_AS_OPERAND = words(
-    """
-    FIRST LAST PREV NEXT RUNNING FINAL TRUNC ADD_MONTHS FIRST_VALUE LAST_VALUE Paren Neg Min Max Sum
-    Abs AnyValue ArgMax ArgMin DateTrunc TimestampTrunc FirstValue LastValue Lag Lead IgnoreNulls
-    Nullif Filter Window
-    """
-)
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
 _OF_TYPES = (
@@ -131,7 +110,8 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
             name, operand = type(node).__name__, node.this
         case _:
             return None
-    return kind_of(operand, columns) if name in _SAME_AS_OPERAND else _OF_CALLS.get(name)
+    kind = _OF_CALLS.get(name)
+    return kind_of(operand, columns) if kind == "SAME" else Domain[kind] if kind else None
 
 
 def _of_literal(node: exp.Literal) -> Domain:
