@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
-from matchrec.frontends.lexing.tokens import NAVIGATION
 from matchrec.plan.clauses import ColumnOrder, SkipTo
 from matchrec.plan.text import words_of
+from matchrec.source import read_table
 
 
 class Nulls(Enum):
@@ -79,126 +80,34 @@ class Product:
         return self.is_spark and not self.lacks_dialect
 
 
-SPARK = Product("spark", "Spark SQL", "spark", is_spark=True, has_row_pattern_windows=True)
+_ROWS = tuple(read_table("matchrec.frontends.dialects", "products.txt"))
+_DEFAULTS = Product("", "", "")
 
 
-# The products whose queries are read and written.
-
-_LAG_AND_LEAD = {"LAG": "PREV", "LEAD": "NEXT"}
-
-PRODUCTS = {
-    product.name: product
-    for product in (
-        SPARK,
-        replace(SPARK, name="standard", title="the standard"),
-        Product(
-            "databricks",
-            "Databricks",
-            "databricks",
-            is_spark=True,
-            functions={f"MATCH_RECOGNIZE_{name}": name for name in NAVIGATION},
-            columns=ColumnOrder.INPUT_FIRST,
-            finds_empty=False,
-            names_with_as=True,
-        ),
-        Product(
-            "snowflake",
-            "Snowflake",
-            "snowflake",
-            quote='"',
-            nulls=Nulls.LARGE,
-            functions=_LAG_AND_LEAD
-            | {
-                "FIRST_VALUE": "FIRST_VALUE",
-                "LAST_VALUE": "LAST_VALUE",
-                "MATCH_SEQUENCE_NUMBER": "ROW_NUMBER",
-            },
-            columns=ColumnOrder.INPUT_FIRST,
-            defines_more=True,
-            comments="//",
-            divides_sequences=True,
-        ),
-        Product(
-            "oracle",
-            "Oracle",
-            "oracle",
-            quote='"',
-            nulls=Nulls.LARGE,
-            has_bare_rows=True,
-            reserved=words_of("RESERVED IN ORACLE"),
-        ),
-        Product(
-            "trino",
-            "Trino",
-            "trino",
-            quote='"',
-            nulls=Nulls.LAST,
-            divides_integers=True,
-            repeats_keys=True,
-            has_row_pattern_windows=True,
-            collects_nulls=True,
-            names_with_as=True,
-        ),
-        Product(
-            "flink",
-            "Flink SQL",
-            "flinksql",  # ours, in `fragments.py`
-            is_spark=True,
-            divides_integers=True,
-            skip=SkipTo.NEXT_ROW,
-            has_exclusive_loops=True,
-            within_includes=True,
-            lacks_dialect=True,
-            collects_nulls=True,
-            names_with_as=True,
-        ),
-        Product(
-            "bigquery",
-            "BigQuery",
-            "bigquery",
-            parameter="@",
-            functions=_LAG_AND_LEAD | {"MATCH_ROW_NUMBER": "ROW_NUMBER"},
-            comments="#",
-            keeps_case=True,
-            collects_nulls=True,
-            names_with_as=True,
-        ),
-        Product(
-            "azure",
-            "Azure Stream Analytics",
-            "tsql",
-            divides_integers=True,
-            skip=SkipTo.NEXT_ROW,
-            keeps_case=True,
-            is_written=False,
-        ),
-    )
-}
+def _value(field: str, text: str) -> object:
+    """What the table says of a field, which is of the kind of its default."""
+    default = getattr(_DEFAULTS, field)
+    if isinstance(default, Enum):
+        return type(default)[text]
+    if isinstance(default, dict):
+        return dict(pair.split("=") for pair in text.split())
+    if isinstance(default, frozenset):
+        return words_of(text)
+    return text == "TRUE" if isinstance(default, bool) else text
 
 
-# Spellings by which a query that cannot be read shows whose SQL it may be.
+def _products() -> dict[str, Product]:
+    found: dict[str, dict[str, Any]] = {}
+    for said, text, products in _ROWS:
+        for name in products.split() if said != "signs" else ():
+            found.setdefault(name, {"sqlglot": name})[said] = _value(said, text)
+    return {name: Product(name, **fields) for name, fields in found.items()}
 
-SIGNS = {
-    "azure": r"\bTIMESTAMP\s+BY\b | \bLIMIT\s+DURATION\b",
-    "oracle": r"""
-        \w\# | \bNUMTO(DS|YM)INTERVAL\b | \bTRUNC\s*\(
-        | \bTO_(DS|YM)INTERVAL\b | \bTO_(CHAR|DATE|NUMBER)\s*\( | \bSYSDATE\b
-        | interval\ day\ to\ second\ and\ \w+
-        | INTERVAL\ DAY\ TO\ SECOND .* mismatch | mismatch .* \b(DATE|INTERVAL|TIMESTAMP)
-        """,
-    "snowflake": r"""
-        \bMATCH_SEQUENCE_NUMBER\b | \bLAG\s*\( | \bLEAD\s*\( | \bOVER\s*\(\s*ROWS\b | \bIFF\s*\(
-        """,
-    "trino": r"\bdate_(add|diff|trunc)\s*\(\s*' | \barray_agg\s*\([^()]*\bORDER\s+BY\b",
-    "flink": r"""
-        \b(TUMBLE|HOP|CUMULATE|DESCRIPTOR)\s*\( | \bMATCH_(ROWTIME|PROCTIME)\b | \browtime\b
-        """,
-    "bigquery": r"""
-        \bUNNEST\s*\(\s*\[ | \bARRAY_LENGTH\b | \buse_longest_match\b | @\w
-        | \b(DATE|TIMESTAMP|DATETIME)_DIFF\s*\(
-        """,
-    "databricks": r"\bMATCH_RECOGNIZE_(NEXT|PREV|FIRST|LAST)\b",
-}
+
+PRODUCTS = _products()
+"""The products whose queries are read and written, by name."""
+
+SPARK = PRODUCTS["spark"]
 
 
 def products_shown(text: str) -> tuple[str, ...]:
@@ -207,5 +116,6 @@ def products_shown(text: str) -> tuple[str, ...]:
     >>> products_shown("SELECT TRUNC(d) FROM t"), products_shown("SELECT 1")
     (('oracle',), ())
     """
-    flags = re.VERBOSE | re.IGNORECASE | re.DOTALL
-    return tuple(name for name, sign in SIGNS.items() if re.search(sign, text, flags))
+    signs = ((name, sign) for said, sign, name in _ROWS if said == "signs")
+    flags = re.IGNORECASE | re.DOTALL
+    return tuple(dict.fromkeys(name for name, sign in signs if re.search(sign, text, flags)))
