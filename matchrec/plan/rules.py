@@ -54,9 +54,13 @@ def subset_members_are_primary(plan: MatchPlan) -> None:
             if member in plan.unions:
                 raise errors.union_in_subset(span, member=member, name=subset.name)
             if member not in plan.ids:
-                raise unknown_variable(
-                    span, name=member, clause="SUBSET", primary=plan.variables, unions=()
-                )
+                raise _unknown(member, "SUBSET", span, plan, ())
+
+
+def _unknown(
+    name: str, clause: str, span: Span | None, plan: MatchPlan, unions: tuple[str, ...]
+) -> MatchRecognizePlanError:
+    return unknown_variable(span, name=name, clause=clause, primary=plan.variables, unions=unions)
 
 
 def negated_variables_have_no_rows(plan: MatchPlan) -> None:
@@ -120,9 +124,7 @@ def skip_target_is_known(plan: MatchPlan) -> None:
         span = plan.after_match.span
         if target in ("NEXT", "PAST", "FIRST", "LAST", "ROW"):
             raise errors.incomplete_skip(span, word=target)
-        raise unknown_variable(
-            span, name=target, clause="AFTER MATCH SKIP", primary=plan.variables, unions=plan.unions
-        )
+        raise _unknown(target, "AFTER MATCH SKIP", span, plan, plan.unions)
 
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
@@ -150,9 +152,7 @@ def gaps_are_between_two_variables(plan: MatchPlan) -> None:
     for gap in plan.gaps:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
-                raise unknown_variable(
-                    gap.span, name=name, clause="WITHIN", primary=plan.variables, unions=plan.unions
-                )
+                raise _unknown(name, "WITHIN", gap.span, plan, plan.unions)
         both = plan.members(gap.after) & plan.members(gap.to)
         if gap.to is not None and both:
             raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(both)])

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from matchrec.arguments import is_whole
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
@@ -236,13 +237,7 @@ def read_aggregate(
     if reader.key_at(index + 2) in ("DISTINCT", "ALL") and arguments:
         arguments = ((arguments[0][0] + 1, arguments[0][1]), *arguments[1:])
     if not arguments and function == "count":
-        raise pattern_errors.wrong_number_of_arguments(
-            reader.span(index, closing + 1),
-            function="count",
-            clause=reader.clause,
-            expected="an argument",
-            given=0,
-        )
+        raise _wrong_number(reader, index, function, "an argument", 0)
     before = len(reader.rows_read)
     aggregate = Aggregate(function, None, (), semantics, distinct)
     aggregate, end = _with_suffix(reader, index, aggregate, closing + 1)
@@ -348,10 +343,16 @@ def _without_nulls_treatment(
     if not arguments:
         return arguments, False
     start, end = arguments[-1]
-    word = reader.key_at(end - 2)
-    if end - start < 3 or reader.key_at(end - 1) != "NULLS" or word not in ("IGNORE", "RESPECT"):
+    word = _nulls_treatment(reader, end)
+    if end - start < 3 or not word:
         return arguments, False
     return (*arguments[:-1], (start, end - 2)), word == "IGNORE"
+
+
+def _nulls_treatment(reader: ExpressionCursor, end: int) -> str:
+    """The word of IGNORE NULLS or RESPECT NULLS before `end`; nothing where neither stands."""
+    word = reader.key_at(end - 2)
+    return word if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT") else ""
 
 
 # PREV, NEXT, FIRST and LAST: calls → what they read, on the row that they find.
@@ -365,7 +366,10 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     """What the navigation called at `index` reads."""
     name = reader.key_at(index)
     arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
-    _refuse_nulls_treatment(reader, index, arguments)
+    for _, end in arguments:
+        if word := _nulls_treatment(reader, end):
+            span = reader.span(end - 2, end)
+            raise pattern_errors.modifier_of_navigation(name, word, reader.clause, span)
     default = 1 if name in PHYSICAL else 0
     offset = _offset(reader, name, arguments[1], default) if len(arguments) == 2 else default
     read = _operand(reader, index, arguments[0], semantics)
@@ -458,19 +462,6 @@ def _without_parentheses(reader: ExpressionCursor, argument: Range) -> Range:
     return start, end
 
 
-def _refuse_nulls_treatment(
-    reader: ExpressionCursor, index: int, arguments: tuple[Range, ...]
-) -> None:
-    """IGNORE NULLS or RESPECT NULLS in the parentheses of the call at `index`."""
-    for _, end in arguments:
-        word = reader.key_at(end - 2)
-        if reader.key_at(end - 1) == "NULLS" and word in ("IGNORE", "RESPECT"):
-            span = reader.span(end - 2, end)
-            raise pattern_errors.modifier_of_navigation(
-                reader.key_at(index), word, reader.clause, span
-            )
-
-
 # Functions of the match.
 
 
@@ -539,14 +530,17 @@ def checked_arguments(
     _refuse_suffix(reader, index)
     arguments = call_arguments(reader, index)
     if len(arguments) not in wanted:
-        raise pattern_errors.wrong_number_of_arguments(
-            reader.text.call_span(index),
-            function=reader.key_at(index),
-            clause=reader.clause,
-            expected=expected,
-            given=len(arguments),
-        )
+        raise _wrong_number(reader, index, reader.key_at(index), expected, len(arguments))
     return arguments
+
+
+def _wrong_number(
+    reader: ExpressionCursor, index: int, function: str, expected: str, given: int
+) -> MatchRecognizeError:
+    span, clause = reader.text.call_span(index), reader.clause
+    return pattern_errors.wrong_number_of_arguments(
+        span, function=function, clause=clause, expected=expected, given=given
+    )
 
 
 def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
