@@ -34,8 +34,9 @@ MOST_ROWS_BACK = 1_000
 
 def check(plan: MatchPlan) -> None:
     """Raises at the first rule that the plan breaks."""
-    for rule in RULES:
-        rule(plan)
+    for part, rule in RULES:
+        if getattr(plan, part):
+            rule(plan)
 
 
 def subset_names_are_new(plan: MatchPlan) -> None:
@@ -172,7 +173,7 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
 
 def longest_matches_are_contiguous(plan: MatchPlan) -> None:
     """Where rows may be skipped, the longest match is not sought."""
-    if plan.output is MatchOutput.LONGEST and plan.selects:
+    if plan.output is MatchOutput.LONGEST:
         raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
@@ -196,7 +197,7 @@ def all_references(scalar: Scalar) -> Iterator[Reference]:
 
 def matches_are_values_of_one_row(plan: MatchPlan) -> None:
     """A match as a value comes out once."""
-    if plan.matches_as_values and plan.rows_per_match is not RowsPerMatch.ONE_ROW:
+    if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         raise errors.match_on_each_row(plan.matches_as_values[0].span)
 
 
@@ -226,8 +227,7 @@ def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
 def partial_matches_can_be_told(plan: MatchPlan) -> None:
     """Runs that are no matches come out beside matches that begin at different rows, or all."""
     partial = plan.partial
-    if partial is None:
-        return
+    assert partial is not None, "of a plan with partial matches"
     words, span = partial.words, partial.span
     if plan.within_rows is not None:
         raise errors.partial_within_rows(span, words=words)
@@ -247,8 +247,7 @@ def partial_matches_can_be_told(plan: MatchPlan) -> None:
 def first_matches_are_counted(plan: MatchPlan) -> None:
     """Where only the first matches come out, nothing else does."""
     first, staging = plan.first_matches, plan.staging
-    if first is None:
-        return
+    assert first is not None, "of a plan with first matches"
     if plan.partial is not None:
         raise errors.partial_with_first_matches(
             plan.partial.span, words=plan.partial.words, first=first.words
@@ -270,23 +269,24 @@ def endings_differ(plan: MatchPlan) -> None:
                 raise errors.ending_of_matches_only(reference.span, function=name)
 
 
-RULES: tuple[Rule, ...] = (
-    subset_names_are_new,
-    subset_members_are_primary,
-    negated_variables_have_no_rows,
-    definitions_are_of_primary_variables,
-    definitions_are_unique,
-    skip_target_is_known,
-    exclusion_has_no_unmatched_rows,
-    measure_names_are_unique,
-    within_has_an_order,
-    gaps_are_between_two_variables,
-    classifiers_are_of_selected_rows,
-    longest_matches_are_contiguous,
-    conditions_know_the_match_number,
-    matches_are_values_of_one_row,
-    conditions_look_back_as_far_as_is_kept,
-    partial_matches_can_be_told,
-    first_matches_are_counted,
-    endings_differ,
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("subsets", subset_names_are_new),
+    ("subsets", subset_members_are_primary),
+    ("forbidden", negated_variables_have_no_rows),
+    ("definitions", definitions_are_of_primary_variables),
+    ("definitions", definitions_are_unique),
+    ("after_match", skip_target_is_known),
+    ("rows_per_match", exclusion_has_no_unmatched_rows),
+    ("measures", measure_names_are_unique),
+    ("intervals", within_has_an_order),
+    ("gaps", gaps_are_between_two_variables),
+    ("selects", classifiers_are_of_selected_rows),
+    ("selects", longest_matches_are_contiguous),
+    ("definitions", conditions_know_the_match_number),
+    ("matches_as_values", matches_are_values_of_one_row),
+    ("definitions", conditions_look_back_as_far_as_is_kept),
+    ("partial", partial_matches_can_be_told),
+    ("first_matches", first_matches_are_counted),
+    ("measures", endings_differ),
 )
+"""Each rule after the part of a plan that it is about: a plan without that keeps it."""

@@ -214,7 +214,8 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         definitions=tuple(_definitions(clause, written, values)),
         absences=absences,
     )
-    check_absent_rows(plan)
+    if absences:
+        check_absent_rows(plan)
     check(plan)
     if not values:
         clause.plans.append(plan)

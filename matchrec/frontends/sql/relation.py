@@ -328,7 +328,8 @@ def find_relation(tokens: TokenSequence, cut: Cut) -> WrittenRelation:
         raise _misplaced(tokens, cut.word)
     if tokens.key(start - 2) == "," and tokens.key(start - 1) == "FROM":
         raise errors.comma_before_from(tokens[start - 2].span)
-    _refuse_correlation(tokens, start, cut.word)
+    if tokens.around[start] >= 0:
+        _refuse_correlation(tokens, start, cut.word)
     return read
 
 
@@ -382,8 +383,6 @@ def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """A column in the relation that is qualified by a relation of the query around it."""
     outer = frozenset(_names_around(tokens, start))
-    if not outer:
-        return
     inner = relation_names(tokens, start - 1, end)
     for index in range(start, end):
         token = tokens[index]
