@@ -90,6 +90,12 @@ class MatchPlan:
         return (*whole, *(gap.interval for gap in self.gaps))
 
     @property
+    def expressions(self) -> tuple[Scalar, ...]:
+        """The values of measures, then the conditions of variables."""
+        conditions = (definition.condition for definition in self.definitions)
+        return (*(measure.value for measure in self.measures), *conditions)
+
+    @property
     def row_gap(self) -> Gap | None:
         """The window between each row and the next one, if there is one."""
         return next((gap for gap in self.gaps if gap.to is None), None)

@@ -114,18 +114,8 @@ class Exclusion:
     span: Span | None = field(default=None, compare=False)
 
 
-RowPattern = (
-    Empty
-    | PartitionStart
-    | PartitionEnd
-    | Variable
-    | Negation
-    | Concatenation
-    | Alternation
-    | Permutation
-    | Quantified
-    | Exclusion
-)
+Leaf = Empty | PartitionStart | PartitionEnd | Variable | Negation
+RowPattern = Leaf | Concatenation | Alternation | Permutation | Quantified | Exclusion
 
 
 SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}

@@ -120,8 +120,7 @@ def _absence(absence: Absence, plan: MatchPlan) -> Shape:
 
 def variables_read(plan: MatchPlan) -> Iterator[str]:
     """The variables that conditions and measures read."""
-    values = (definition.condition for definition in plan.definitions)
-    for value in (*values, *(measure.value for measure in plan.measures)):
+    for value in plan.expressions:
         for reference in value.references:
             name = expression.variable_of(reference)
             if name is not None:

@@ -640,13 +640,8 @@ def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | Non
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
 WITH_UNIT = {
-    "TIMESTAMPDIFF": "TIMESTAMPDIFF",
-    "TIMEDIFF": "TIMESTAMPDIFF",
-    "DATEDIFF": "TIMESTAMPDIFF",
-    "DATE_DIFF": "TIMESTAMPDIFF",
-    "TIMESTAMPADD": "TIMESTAMPADD",
-    "DATEADD": "TIMESTAMPADD",
-    "DATE_ADD": "TIMESTAMPADD",
+    **dict.fromkeys(words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
+    **dict.fromkeys(words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
 }
 """The functions of a unit, each with the one that it is another name of."""
 

@@ -19,7 +19,7 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import TokenSequence, whole_number
+from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
 from matchrec.frontends.row_pattern import Values
 from matchrec.frontends.sql.lower import lower, number_given
 from matchrec.frontends.sql.nodes import (
@@ -263,11 +263,8 @@ def length_of(text: str) -> str:
 
 
 _ROW_VALUES = {
-    "FIRST_VALUE": End.FIRST,
-    "FIRST": End.FIRST,
-    "LAST_VALUE": End.LAST,
-    "LAST": End.LAST,
-    "NTH_VALUE": End.FIRST,
+    **dict.fromkeys(words("FIRST_VALUE FIRST NTH_VALUE"), End.FIRST),
+    **dict.fromkeys(words("LAST_VALUE LAST"), End.LAST),
 }
 
 
@@ -449,8 +446,7 @@ def _refuse_next(measures: tuple[Measure, ...]) -> None:
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:
-    values = [measure.value for measure in plan.measures]
-    for scalar in (*values, *(definition.condition for definition in plan.definitions)):
+    for scalar in plan.expressions:
         for reference in all_references(scalar):
             span = reference.span or Span(0, 0)
             if reference == MATCH_NUMBER:

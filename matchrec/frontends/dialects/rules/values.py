@@ -121,10 +121,12 @@ def average_of_integers(node: exp.Avg, place: Place) -> exp.Expr:
 
 
 def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
-    """`AVG` of decimals, which has as many digits as they in Trino, and four more in Spark."""
-    if place.kind(node.this) in (Domain.DECIMAL, None):
+    """`AVG` of decimals, which has as many digits as they in Trino, and more elsewhere."""
+    reads = place.read.name == "trino"
+    if place.kind(node.this) in (Domain.DECIMAL, None if reads else Domain.DECIMAL):
+        other = place.write if reads else place.read
         place.remark(
-            "AVG of decimals has their number of digits in Trino, and four more in Spark SQL; for "
+            f"AVG of decimals has their number of digits in Trino, and more in {other.title}; for "
             "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
         )
     return node

@@ -9,15 +9,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.place import (
-    Domain,
-    Place,
-    Rule,
-    called,
-    function_name,
-    plain_call,
-)
-from matchrec.frontends.dialects.rules.values import unit_of
+from matchrec.frontends.dialects.rules import values
+from matchrec.frontends.dialects.rules.place import Place, Rule, called, function_name, plain_call
 from matchrec.plan.pattern import variable_names
 
 _WITHOUT_ERRORS = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeNegate)
@@ -101,7 +94,7 @@ def unit_of_trunc(node: exp.DateTrunc, place: Place) -> exp.Expr:
     unit = node.args.get("unit")
     if unit is None or not place.read.has_functions_of_spark or place.write.name == "oracle":
         return node
-    name = unit_of(unit.name)
+    name = values.unit_of(unit.name)
     if name != unit.name.upper():
         node.set("unit", exp.Literal.string(name))
     return node
@@ -164,13 +157,6 @@ def unknown_aggregates(node: exp.Mode | exp.ArrayUniqueAgg, place: Place) -> exp
     return node
 
 
-def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
-    """`AVG` of decimals, which is rounded to their digits in Trino."""
-    if place.kind(node.this) is Domain.DECIMAL:
-        place.remark(f"AVG of decimals has their digits in Trino, and more in {place.read.title}")
-    return node
-
-
 def approximate_median(node: exp.Median, _: Place) -> exp.Expr:
     """`MEDIAN(x)`, which Trino approximates."""
     return exp.ApproxQuantile(this=node.this.copy(), quantile=exp.Literal.number("0.5"))
@@ -190,7 +176,7 @@ OF_TRINO: tuple[Rule, ...] = (
     no_pivot,
     no_lambda,
     unknown_aggregates,
-    average_of_decimals,
+    values.average_of_decimals,
     first_character,
     joined_texts,
     first_and_last,
