@@ -149,8 +149,9 @@ class QueryText:
         text = locate.outer(self.query)
         alone = locate.rows_alone(text)
         if alone is not None:
-            rows: DataFrame = self.runner.frames[alone.view.name]
-            return rows if alone.alias is None else rows.alias(alone.alias)
+            view, alias = alone
+            rows: DataFrame = self.runner.frames[view.name]
+            return rows if alias is None else rows.alias(alias)
         runner = self.as_written(locate.markers_of_outer(self.query))
         try:
             return run_around(self.query, runner, text)

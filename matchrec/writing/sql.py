@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors import calls as errors
 from matchrec.frontends.dialects.edits import Note
-from matchrec.frontends.lexing.tokens import find_frames, sqlglot_tokens
+from matchrec.frontends.lexing.tokens import find_frames, read_tokens
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery
 from matchrec.frontends.sase import compile_sase
@@ -138,7 +138,7 @@ def write_sql(plan: MatchPlan, table: str) -> str:
 
 def read_again(text: str) -> MatchPlan:
     """The plan of the text that was written."""
-    frames = [name for name, _ in find_frames(sqlglot_tokens(text))]
+    frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
     (site,) = parse(text, frames).sites
     return lower(site.clause)
 

@@ -153,7 +153,7 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
             raise unexpected_token(written, "the query", first.span if first else tokens.whole)
         refuse_unbalanced(tokens)
     if product is SPARK:
-        query = parse(text, [name for name, _ in find_frames(tokens.sqlglot)])
+        query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
         with shown_in(query.source):
             return [_plan(site) for site in query.sites]
     return []
@@ -228,7 +228,7 @@ def _translated(
     with shown_in(Source(written.text, origin)):
         if written.edits:
             tokens = product_tokens(written.text, read)
-        frames = tuple(span for _, span in find_frames(tokens.sqlglot))
+        frames = tuple(span for _, span in find_frames(tokens.tokens))
         fragments = Fragments(tokens.text, read, write, frames)
         found = replace(edited(written.text, edits(tokens, fragments)), first=written)
     notes = [replace(note, span=written.before(note.span)) for note in fragments.notes]

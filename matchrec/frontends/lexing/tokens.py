@@ -384,18 +384,13 @@ def _not_as_command(tokenize: Tokenizer, text: str, start: int) -> list[SqlglotT
     return list(tokenize(f"{before}({text[start:]}"))[1:]
 
 
-def find_frames(tokens: Sequence[SqlglotToken]) -> Iterator[tuple[str, Span]]:
+def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
     """Every `{name}` in a text, written without blanks: the name, and where it stands."""
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if (
-            opening.token_type is TokenType.L_BRACE
-            and closing.token_type is TokenType.R_BRACE
-            and name.text.isidentifier()
-            and name.start == opening.end + 1
-            and closing.start == name.end + 1
-            and name.end - name.start + 1 == len(name.text)
-        ):
-            yield name.text, Span(opening.start, closing.end + 1)
+        span = opening.span.to(closing.span)
+        in_braces = (opening.key, closing.key) == ("{", "}") and name.is_word
+        if in_braces and span.end - span.start == len(name.text) + 2:
+            yield name.text, span
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
@@ -468,14 +463,12 @@ _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS I
 class TokenSequence:
     """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
 
-    pairs: the closing bracket of each opening one. sqlglot: what sqlglot's parser takes; its
-    indices are others. dialect: how the text is read.
+    pairs: the closing bracket of each opening one. dialect: how the text is read.
     """
 
     text: str
     tokens: tuple[Token, ...]
     pairs: dict[int, int]
-    sqlglot: tuple[SqlglotToken, ...] = ()
     offset: int = 0
     dialect: Dialect = SPARK
 
@@ -575,7 +568,7 @@ class TokenSequence:
         """The text of tokens `start .. end`, with these; sqlglot's are left out."""
         span, tokens = self.span(start, end), self.tokens[start:end]
         text, pairs = self.text_at(span), pair_brackets(tokens)
-        return TokenSequence(text, tokens, pairs, (), span.start, self.dialect)
+        return TokenSequence(text, tokens, pairs, span.start, self.dialect)
 
     def enclosing(self, index: int) -> int:
         """The end of the innermost parenthesis around `index`, or of the text."""
@@ -621,7 +614,7 @@ def sequence_of(
 ) -> TokenSequence:
     """The sequence of the tokens that a tokenizer of sqlglot has found in a text."""
     tokens = tokens_of(found, text, offset)
-    return TokenSequence(text, tokens, pair_brackets(tokens), tuple(found), offset, dialect)
+    return TokenSequence(text, tokens, pair_brackets(tokens), offset, dialect)
 
 
 def is_time(tokens: TokenSequence, index: int) -> bool:

@@ -219,7 +219,7 @@ def _frames(
     tokens: TokenSequence, names: Collection[str], inside: Sequence[Span], strict: bool
 ) -> Iterator[tuple[str, Span]]:
     """The frames outside clauses; with `strict`, each must have been passed."""
-    for name, span in find_frames(tokens.sqlglot):
+    for name, span in find_frames(tokens.tokens):
         if any(clause.holds(span) for clause in inside):
             continue
         if name in names:
@@ -462,7 +462,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
-    found = find_frames(sqlglot_tokens(text)) if frames else ()
+    found = find_frames(read_tokens(text).tokens) if frames else ()
     holes = tuple((span, (View(name),)) for name, span in found if name in frames)
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 
@@ -508,35 +508,24 @@ _BEFORE = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
 _BEHIND = re.compile(r"\s*(?:(?:AS\s+)?(?P<alias>[A-Za-z_]\w*)\s*)?;?\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class RowsAlone:
-    """What stands for the rows, and by what their columns may be qualified, or None."""
-
-    view: View
-    alias: str | None
-
-
-def rows_alone(text: Template) -> RowsAlone | None:
-    """What a query text asks for all rows of; None where it asks for anything else.
+def rows_alone(text: Template) -> tuple[View, str | None] | None:
+    """What a query text asks for all rows of, and their alias; None where it asks for others.
 
     >>> rows_alone(("SELECT * FROM ", View("t"), " AS m"))
-    RowsAlone(view=View(name='t'), alias='m')
+    (View(name='t'), 'm')
     >>> rows_alone(("SELECT * FROM ", View("t"), " WHERE x"))
     """
     match text:
         case (str(before), View() as view, str(behind)) if _BEFORE.fullmatch(before):
             found = _BEHIND.fullmatch(behind)
-            if found is None or not _is_plain(found["alias"]):
-                return None
-            return RowsAlone(view, found["alias"])
+            alias = found and found["alias"]
+            return (view, alias) if found and (alias is None or _is_plain(alias)) else None
         case _:
             return None
 
 
-def _is_plain(alias: str | None) -> bool:
+def _is_plain(alias: str) -> bool:
     """Whether Spark reads an alias as such under all settings: it is none of SQL's words."""
-    if alias is None:
-        return True
     (token,) = sqlglot_tokens(alias)
     return token.token_type is TokenType.VAR and not is_reserved(alias)
 

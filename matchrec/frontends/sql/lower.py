@@ -168,11 +168,8 @@ def _unread(reference: Reference, name: str) -> str | None:
             return "LAST of all variables" if counts_back else None
         case Classifier():
             return "CLASSIFIER()"
-        case Aggregate(frame=None, function=function, variable=variable) if variable in (
-            None,
-            name,
-        ):
-            return f"{function} over the row itself"
+        case Aggregate(frame=None) if reference.variable in (None, name):
+            return f"{reference.function} over the row itself"
         case _:
             return None
 

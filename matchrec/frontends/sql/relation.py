@@ -278,10 +278,8 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
     for index in range(len(tokens)):
         if tokens.key(index) != "WITH" or tokens.key(index - 1) == ".":
             continue
-        recursive = tokens.key(index + 1) == "RECURSIVE" and tokens.key(index + 2) not in (
-            "(",
-            "AS",
-        )
+        is_name = tokens.key(index + 2) in ("(", "AS")  # of a table
+        recursive = tokens.key(index + 1) == "RECURSIVE" and not is_name
         definitions = tuple(_definitions(tokens, index + 1 + recursive))
         if definitions:
             yield WithClause(index, tokens.enclosing(index), recursive, definitions)
@@ -449,12 +447,9 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
     before = tokens[index - 1]
     if before.key == "(":
         return tokens.key(index + 1) == ")" and tokens.key(index - 2) == "COUNT"
-    if before.kind in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.QUOTED) or before.key in (
-        ")",
-        "]",
-    ):
-        return True
-    return before.is_name and tokens.key(index - 2) == "."
+    is_field = before.is_name and tokens.key(index - 2) == "."
+    ends_operand = before.kind is TokenKind.QUOTED or before.key in (")", "]")
+    return is_field or ends_operand or before.is_constant
 
 
 def _after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]:

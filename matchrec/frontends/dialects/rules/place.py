@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
@@ -305,13 +305,15 @@ def masked(text: str, tokens: Sequence[Token], functions: Mapping[str, str] | No
     tokens: of the text. functions: as a product knows them, by the names that rules have for them;
     None outside of clauses, where RUNNING and FINAL are names.
     """
-    return edited(text, _marks(sequence_of(tokens, text), functions)).text
+    keywords = {one.start for one in tokens if one.token_type is not TokenType.VAR}
+    return edited(text, _marks(sequence_of(tokens, text), keywords, functions)).text
 
 
-def _marks(tokens: TokenSequence, functions: Mapping[str, str] | None) -> Iterator[Edit]:
+def _marks(
+    tokens: TokenSequence, keywords: Set[int], functions: Mapping[str, str] | None
+) -> Iterator[Edit]:
     semantics = SEMANTICS if functions is not None else frozenset()
     functions = functions or {}
-    keywords = {one.start for one in tokens.sqlglot if one.token_type is not TokenType.VAR}
     for index, token in enumerate(tokens.tokens):
         word, opening = token.key, index + 2
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):

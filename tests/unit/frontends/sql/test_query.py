@@ -263,7 +263,7 @@ CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
 )
 def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
     found = rows_alone(outer(parse(query)))
-    assert (found.alias if found else "not alone") == alias
+    assert (found[1] if found else "not alone") == alias
 
 
 @pytest.mark.parametrize(
