@@ -25,6 +25,7 @@ from matchrec.spark.execute import ClauseResult
 from matchrec.spark.prepare import Prepared
 from matchrec.spark.question import Question
 from matchrec.spark.sail.zones import windows_in_hours
+from matchrec.spark.session import is_connect
 from matchrec.spark.tuning import untuned_at_first
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ PACKAGE = __name__.partition(".")[0]
 
 def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
     """The remarks on what a clause or a rule asks, which show their lines of the query."""
-    days = windows_in_hours(drafted.plan, question.runner.spark, question.type_of_order)
+    spark = question.runner.spark
+    is_asked = bool(drafted.plan.intervals) and is_connect(spark)
+    days = windows_in_hours(drafted.plan, spark, question.type_of_order) if is_asked else ()
     in_hours = (days_in_hours(one.span, written=one.text) for one in days)
     return tuple(one.located(source) for one in (*remarks(drafted.written), *in_hours))
 

@@ -159,6 +159,6 @@ class Executable:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
-    def limit(self, max_steps: int | None) -> Executable:
+    def limit(self, max_steps: int) -> Executable:
         """The executable, which may take so many steps in a partition at most: see `Task`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

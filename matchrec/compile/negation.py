@@ -141,8 +141,6 @@ def with_negations(
 
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
-    if not negations(plan.pattern):
-        return pattern, split(plan, scope)
     folding, tests = separate(plan, pattern)
     names = tuple(test.definition.variable for test in tests)
     program = replace(pattern.program, variables=(*plan.variables, *names))

@@ -24,7 +24,7 @@ from matchrec.compile.columns import (
     output_row_columns,
     step_columns,
 )
-from matchrec.compile.executable import Executable, Output
+from matchrec.compile.executable import Executable, Output, Totalled
 from matchrec.compile.negation import with_negations
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import Settings
@@ -40,7 +40,7 @@ from matchrec.conditions.row_column import (
     window_columns,
 )
 from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
-from matchrec.conditions.split import RowScope
+from matchrec.conditions.split import RowScope, split
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
@@ -54,7 +54,7 @@ from matchrec.output import schema
 from matchrec.output.reads import MeasureReader, ReadPointer, timeout_pieces
 from matchrec.plan.clauses import Absence
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import negations, show
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.pruning.condition_windows import (
     find_condition_window,
@@ -280,7 +280,10 @@ def draft(
     in_windows = gaps_as_conditions(in_windows, compiled.follow)
     if type_of_order is not None and taken().windows:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
-    pattern, conditions = with_negations(in_windows, compiled, scope)
+    if negations(in_windows.pattern):
+        pattern, conditions = with_negations(in_windows, compiled, scope)
+    else:
+        pattern, conditions = compiled, split(in_windows, scope)
     drafted = Draft(
         in_windows,
         resolved,
@@ -349,7 +352,9 @@ def link(
     task, spark = build_task(drafted, conditions), conditions.bits.spark
     measures = MeasureReader(plan, types, {} if crossing is None else crossing)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
-    task, totalled = link_totals(plan, task, measures)
+    totalled: tuple[Totalled, ...] = ()
+    if plan.totals is not None:
+        task, totalled = link_totals(plan, plan.totals, task, measures)
     algorithm, reason = choose(task, engine)
     return Executable(
         pattern=show(plan.pattern),

@@ -25,7 +25,7 @@ from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.totals import AskedTotal
+from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 
@@ -37,29 +37,27 @@ EXTREMES = ("min", "max")
 
 
 def link_totals(
-    plan: MatchPlan, task: Task, measures: MeasureReader
+    plan: MatchPlan, asked: Totals, task: Task, measures: MeasureReader
 ) -> tuple[Task, tuple[Totalled, ...]]:
     """The task with its totals, and the columns that these read, as `Total.values` numbers them.
 
     Raises MatchRecognizeUnsupportedError for what only matches that are built can tell.
     """
-    if plan.totals is None:
-        return task, ()
     if not taken().totals:
         raise errors.NotCarriedError(errors.NOT_TAKEN)
     if plan.first_matches is not None:
         raise errors.NotCarriedError(errors.FIRST_MATCHES)
     if reason := why_not(Shortcut.TOTALS, plan, task.pattern.follow):
         raise errors.NotCarriedError(reason)
-    task = decide_between(find_each_once(task, plan.totals.grouped))
+    task = decide_between(find_each_once(task, asked.grouped))
     columns = {place: column for column, place in measures.columns.items()}
     totalled: dict[Totalled, int] = {}
-    asked = tuple(
+    found = tuple(
         link_total(total, plan, measures, columns, totalled)
         for total in measures.reads
         if isinstance(total, ReadTotal)
     )
-    return replace(task, totals=TaskTotals(asked, plan.totals.grouped)), tuple(totalled)
+    return replace(task, totals=TaskTotals(found, asked.grouped)), tuple(totalled)
 
 
 def find_each_once(task: Task, grouped: Grouping) -> Task:

@@ -27,7 +27,7 @@ from matchrec.spark.columns import Unsorted
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
 from matchrec.spark.question import Question
-from matchrec.spark.ranges import check_whole, cutting, find_ranges
+from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import schema_of_reads
 from matchrec.spark.wire import SelectItem
@@ -122,7 +122,9 @@ def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
     if question.is_stream or not isinstance(preparation, Unsorted):
         check_whole(question, preparation.sorts)
         return prepared
-    ranges = find_ranges(question, prepared.demand.draft.plan, executable)
+    plan, asked = prepared.demand.draft.plan, question.options.sort == "ranges"
+    bounded = asked or plan.within is not None
+    ranges = find_ranges(question, plan, executable) if bounded else NO_WINDOW
     rows = prepared.rows if isinstance(ranges, str) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 

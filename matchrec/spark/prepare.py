@@ -32,7 +32,7 @@ from matchrec.spark.errors.second_look import watch_rows
 from matchrec.spark.errors.unchecked import check_types
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.sail.probes import has_watermarks
-from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS
+from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS, is_connect
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import sorts_exactly, value_type
 
@@ -94,14 +94,16 @@ class Prepared(Generic[D]):
             from matchrec.spark.streaming.prepare import check_executable
 
             check_executable(found)
-        return found.limit(options.max_steps)
+        return found if options.max_steps is None else found.limit(options.max_steps)
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
         """The rows with these columns. Raises as `Preparation.send`."""
         rows = self.rows if columns == self.demand.columns else None
         sent = self.preparation.send(columns, self.fields, rows)
-        drafts = self.demand.drafts.values()
-        token = watch_rows(sent.rows, self.question.relation, drafts)
+        relation, drafts = self.question.relation, self.demand.drafts.values()
+        if relation.runner.tasks is None:  # Spark says by itself what it could not compute
+            return sent
+        token = watch_rows(sent.rows, relation, drafts)
         return replace(sent, incoming=replace(sent.incoming, token=token))
 
 
@@ -198,7 +200,8 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
-            check_types(drafted.written, question.relation)
+            if is_connect(question.runner.spark):
+                check_types(drafted.written, question.relation)
     return replace(prepared, conditions=found)
 
 

@@ -34,7 +34,14 @@ from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal
 from matchrec.spark.errors.users_terms import InUsersTerms, reworded
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
-from matchrec.spark.session import REFUSALS, Relation, Runner, quiet_analysis, settings_of
+from matchrec.spark.session import (
+    REFUSALS,
+    Relation,
+    Runner,
+    is_connect,
+    quiet_analysis,
+    settings_of,
+)
 from matchrec.spark.types import length_of, value_type
 
 if TYPE_CHECKING:
@@ -189,7 +196,9 @@ class Question:
         use: Use = EVERYTHING,
     ) -> Question:
         """What rules ask, with the values of earlier measures in those that read them."""
-        relation = as_spark_has_it(relation, columns.alias)
+        over_connect = is_connect(relation.runner.spark)
+        if over_connect:
+            relation = as_spark_has_it(relation, columns.alias)
 
         def is_known(name: str) -> bool:
             with quiet_analysis():
@@ -200,7 +209,8 @@ class Question:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
                 plan = padded(plan, relation, columns)
-                plan = with_doubles(plan, relation, columns.find)
+                if over_connect:
+                    plan = with_doubles(plan, relation, columns.find)
             found.append(replace(rule, plan=plan))
         return Question(tuple(found), relation, columns, options, use)
 
@@ -254,7 +264,8 @@ class Question:
     @cached_property
     def settings(self) -> Settings:
         """The settings of the session that conditions depend on."""
-        return with_zone(settings_of(self.runner), self.relation)
+        found = settings_of(self.runner)
+        return with_zone(found, self.relation) if is_connect(self.runner.spark) else found
 
     @cached_property
     def ansi(self) -> bool:

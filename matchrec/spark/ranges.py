@@ -66,6 +66,9 @@ READS = {
 """The nodes of plans that it costs little to run three times."""
 
 
+NO_WINDOW = "no window of time bounds a match"
+
+
 @dataclass(frozen=True)
 class Ranges:
     """How partitions are cut. order: of the column that says where a row lies.
@@ -226,7 +229,7 @@ def first_bit(plan: MatchPlan, executable: Executable) -> int:
 def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     """Why what comes out of a range would not be what comes out of the partition."""
     if plan.within is None:
-        yield "no window of time bounds a match"
+        yield NO_WINDOW
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
     reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)

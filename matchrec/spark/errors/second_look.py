@@ -132,10 +132,8 @@ _changing = Lock()
 
 def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
     """From now on, a query over `rows` that fails says which expression over a row of the relation
-    it was. Returns the token that its workers are to have; none where Spark says it itself.
+    it was. Returns the token that its workers are to have.
     """
-    if relation.runner.tasks is None:
-        return ""
     known, scalars = dict[str, SqlOrigin](), list[Scalar]()
     neighbours = dict[SqlOrigin, None]()
     for drafted in drafts:

@@ -25,7 +25,7 @@ from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.source import Span
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import Relation, is_connect
+from matchrec.spark.session import Relation
 
 COMPARED = COMPARISONS | {"BETWEEN", "IN"}
 CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
@@ -62,11 +62,8 @@ def with_doubles(
     decimal they compute a FLOAT. There NULLIF is written as IF: it is of the type that is compared,
     and tells -0.0 from 0. find: the input's column of some names.
     """
-    spark = relation.runner.spark
-    if not is_connect(spark):
-        return plan
     types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
-    if Fractional.FLOATING not in types.values() or not compares_as_decimals(spark):
+    if Fractional.FLOATING not in types.values() or not compares_as_decimals(relation.runner.spark):
         return plan
     doubles = Doubles(lambda names: types.get(find(names) or ""))
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))

@@ -16,7 +16,7 @@ from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
-from matchrec.spark.session import Relation, is_connect
+from matchrec.spark.session import Relation
 from matchrec.spark.types import parts_of
 
 ROWS = "__rows"
@@ -31,8 +31,6 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     qualifies the relation's columns.
     """
     runner = relation.runner
-    if not is_connect(runner.spark):
-        return relation
     fields = runner.fields(relation.rows)
     others = [one != told for one, told in zip(fields, relation.rows.schema.fields, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
@@ -60,12 +58,11 @@ def with_zone(settings: Settings, relation: Relation) -> Settings:
 
     That is asked where it makes a difference: of instants, in a zone that changes its clocks.
     """
-    spark = relation.runner.spark
-    if not is_connect(spark) or has_one_offset(settings.time_zone):
+    if has_one_offset(settings.time_zone):
         return settings
     if not any(map(has_instants, relation.rows.schema.fields)):
         return settings
-    return replace(settings, casts_in_utc=casts_in_utc(spark))
+    return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))
 
 
 def windows_in_hours(
@@ -76,7 +73,7 @@ def windows_in_hours(
     In a time zone without summer time both are the same. type_of_order: see `Question`.
     """
     intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
-    if not (intervals and plan.order_by and is_connect(spark)):
+    if not (intervals and plan.order_by):
         return
     order = type_of_order(plan.order_by[0].expression.text)
     if order.type.family is not Family.TIMESTAMP or order.has_one_offset:
