@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from matchrec.frontends.pattern.builder import AfterMatch, Pattern
     from matchrec.spark.actions import progress
     from matchrec.spark.counters import Counters
+    from matchrec.spark.environment import tune
     from matchrec.spark.question import Options
     from matchrec.spark.sail.start import session
-    from matchrec.spark.tuning import tune
     from matchrec.tracing.why import Why
 
 _HOMES = {
@@ -88,7 +88,7 @@ _HOMES = {
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.question": ("Options",),
-    "matchrec.spark.tuning": ("tune",),
+    "matchrec.spark.environment": ("tune",),
     "matchrec.tracing.why": ("Why",),
 }
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
-from matchrec.spark.tuning import MAX_BYTES
 from tests.quick import on_engines
 from tests.quick.both_engines import compare_engines
 from tests.quick.scale import (

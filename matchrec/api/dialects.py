@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.clauses import QueryText, lower_site
+from matchrec.api.clauses import QueryText, lower_site, warn
 from matchrec.api.inputs import Arguments, dialect_of, refuse_unused, runner_for, with_values
-from matchrec.api.remarks import warn
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect

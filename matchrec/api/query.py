@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 
-from matchrec.api.clauses import Reading, chosen_clause, clause_at
+from matchrec.api.clauses import (
+    Reading,
+    chosen_clause,
+    clause_at,
+    explained,
+    remarks_on,
+    remarks_on_session,
+    warn,
+)
 from matchrec.api.dialects import naming_dialect, only_reads
-from matchrec.api.remarks import explained, remarks_on, remarks_on_session, warn
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, GROUPED_BY, KEY, NAME
 from matchrec.arguments import DialectName, GroupedBy, WrittenDialect, checked
 from matchrec.errors import calls as errors
@@ -111,8 +118,8 @@ class Query:
         from matchrec.api.totals import aggregate
         from matchrec.explanation import Explanation
         from matchrec.spark.counters import Counters, check_observed
+        from matchrec.spark.environment import untuned
         from matchrec.spark.execute import price_ranges
-        from matchrec.spark.tuning import untuned
 
         if analyze:
             check_observed(self._spark, current_surface().analyze)

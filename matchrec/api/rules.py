@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 
+from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, streams_of, with_values
-from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE

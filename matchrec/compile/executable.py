@@ -11,8 +11,7 @@ from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.closure import GUARD_END, GUARD_START
-from matchrec.output.pieces import Pieces, RowAggregate
-from matchrec.output.reads import Read, ReadAt
+from matchrec.output.reads import Pieces, Read, ReadAt, RowAggregate
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 

@@ -24,8 +24,7 @@ from matchrec.explanation.formulas import (
     window_lines,
 )
 from matchrec.explanation.program import program_lines
-from matchrec.output.pieces import AggregatePlace, Piece
-from matchrec.output.reads import ReadTotal, show_read
+from matchrec.output.reads import AggregatePlace, ReadTotal, SqlPiece, show_read
 from matchrec.plan.clauses import ONE_OF_A_ROW, Grouping, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
@@ -275,7 +274,7 @@ def after_lines(executable: Executable) -> Iterator[str]:
         yield f"{output.name} = {text}"
 
 
-def show_piece(piece: Piece, executable: Executable, columns: list[str]) -> str:
+def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> str:
     """A piece of text, or a read or an aggregate as one would write it."""
     match piece:
         case str():

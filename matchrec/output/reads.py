@@ -26,16 +26,6 @@ from matchrec.conditions.row_column import (
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
 from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
-from matchrec.output.pieces import (
-    AggregatePlace,
-    Pieces,
-    RowAggregate,
-    RowField,
-    RowPiece,
-    RowPosition,
-    RowTerm,
-    RowVariable,
-)
 from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import (
@@ -61,6 +51,61 @@ from matchrec.plan.totals import AskedTotal
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
+
+
+# What Spark evaluates after the match: SQL text with places for reads and for aggregates.
+#
+# An aggregate that the workers do not compute is Spark's: `RowAggregate` says over which rows of
+# the match it runs, and what it evaluates on each of them.
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatePlace:
+    """The place of an aggregate of Spark's, by index."""
+
+    index: int
+
+
+SqlPiece = str | int | AggregatePlace  # a number is the index of a read
+Pieces = tuple[SqlPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowField:
+    """A column of a row of the match, by its index among those that the rows bring."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowVariable:
+    """The name of the variable to which a row of the match is mapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowPosition:
+    """The number of a row in its match, from 1."""
+
+
+RowPiece = str | int | RowField | RowVariable | RowPosition  # a number is the index of a read
+RowTerm = tuple[RowPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowAggregate:
+    """An aggregate that Spark computes over the rows of each match.
+
+    call: its function, and what is said beside it. variables: whose rows it is over. ordering: of
+    WITHIN GROUP, each with the words after it. last: the index of the read that says up to which
+    position of the match it looks; None for all of it.
+    """
+
+    call: Aggregate
+    variables: tuple[str, ...]
+    arguments: tuple[RowTerm, ...]
+    ordering: tuple[tuple[RowTerm, str], ...]
+    condition: RowTerm | None
+    last: int | None
 
 
 # Reads of rows of a match: the one that a navigation finds, the output row's own, all.

@@ -20,8 +20,7 @@ from matchrec.compile.coverage import (
 )
 from matchrec.errors.run.failures import asked_of_stream
 from matchrec.spark import wire
-from matchrec.spark.execute import demand_of
-from matchrec.spark.prepare import Demand, ScopeOf, prepare
+from matchrec.spark.execute import Demand, ScopeOf, demand_of, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.transport import Sent

@@ -5,33 +5,284 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import show_column
+from matchrec.compile.path import Draft, RowBits, TypedConditions, link, type_conditions
+from matchrec.conditions.row_column import RowColumn, show_column
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import ValueType
+from matchrec.conditions.typing.typer import IN_UTC
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
 from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
-from matchrec.output.pieces import Piece
-from matchrec.output.reads import ReadFact, show_read
+from matchrec.output.reads import ReadFact, SqlPiece, show_read
 from matchrec.plan.match_plan import MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
-from matchrec.spark.columns import Unsorted
-from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.prepare import D, Demand, Prepared, ScopeOf, prepare
-from matchrec.spark.question import Question
+from matchrec.spark.columns import Preparation, Unsorted
+from matchrec.spark.errors.diagnose import check_types
+from matchrec.spark.errors.second_look import watch_matches, watch_rows
+from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
-from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.types import schema_of_reads
+from matchrec.spark.sail.probes import has_watermarks
+from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS, Relation, is_connect, quiet_analysis
+from matchrec.spark.transport import Sent
+from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
+
+D = TypeVar("D")
+ScopeOf = Callable[[MatchPlan], RowScope]
+
+# A question → rows that Spark prepares for it, the typed conditions, and by whom they are sorted.
+#
+# Spark's sort is the largest part of what a query costs besides the crossing. A worker sorts by
+# compiled code; Spark then only shuffles, no window follows, and what conditions read on
+# neighbouring rows is the worker's to look up. It can do so where the order and the equality of the
+# types are reproduced exactly, and where nothing is needed of several rows that only Spark can
+# compute: the keys, the forms of conditions and their types tell, before anything is linked.
+
+BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
+
+
+@dataclass(frozen=True)
+class Demand(Generic[D]):
+    """What a question wants of Spark, once its rules are drafted.
+
+    drafts_made: what was made of them. drafts: by the names of the rules. draft: what Spark is to
+    compute for all of them. columns: every column whose type the link needs, or that crosses
+    whatever is linked. tests: SQL over one row that must hold of a row that is sent.
+    """
+
+    drafts_made: D
+    drafts: Mapping[str, Draft]
+    draft: Draft
+    columns: tuple[RowColumn, ...]
+    tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[D]):
+    """A demand, and what prepares rows for it.
+
+    preparation: of the demand's draft. fields: of the demand's columns. rows: those with all of
+    these columns, which come first; None where others were prepared. conditions: of each rule.
+    """
+
+    question: Question
+    demand: Demand[D]
+    preparation: Preparation
+    fields: Mapping[RowColumn, StructField]
+    rows: DataFrame | None
+    conditions: Mapping[str, TypedConditions] = field(default_factory=dict)
+
+    @cached_property
+    def types(self) -> dict[RowColumn, ValueType]:
+        """The types of the columns."""
+        return {column: value_type(one.dataType) for column, one in self.fields.items()}
+
+    def narrow(self, demand: Demand[D]) -> Prepared[D]:
+        """What prepares less: drafts of the same conditions, and no other columns."""
+        preparation = self.preparation.with_draft(demand.draft)
+        return replace(self, demand=demand, preparation=preparation, rows=None)
+
+    def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
+        """The executable of one rule. crossing: as of `compile.path.link`.
+
+        Raises MatchRecognizeError where a stream has none.
+        """
+        options, drafted = self.question.options, self.demand.drafts[rule.name]
+        found = link(drafted, self.conditions[rule.name], options.engine, crossing)
+        if self.question.is_stream:
+            from matchrec.spark.streaming.prepare import check_executable
+
+            check_executable(found)
+        return found if options.max_steps is None else found.limit(options.max_steps)
+
+    def send(self, columns: tuple[RowColumn, ...]) -> Sent:
+        """The rows with these columns. Raises as `Preparation.send`."""
+        rows = self.rows if columns == self.demand.columns else None
+        sent = self.preparation.send(columns, self.fields, rows)
+        relation, drafts = self.question.relation, self.demand.drafts.values()
+        if relation.runner.tasks is None:  # Spark says by itself what it could not compute
+            return sent
+        token = watch_rows(sent.rows, relation, drafts)
+        return replace(sent, incoming=replace(sent.incoming, token=token))
+
+
+def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+    """What prepares the rows that a question is about, and sorts them.
+
+    demand: makes the drafts. scope: of conditions that Spark computes, of a plan.
+    Raises MatchRecognizeError for what is wrong with a rule, or where the workers were asked to
+    sort and cannot.
+    """
+    if question.is_stream:
+        return prepare_stream(question, demand)
+    found = prepare_unsorted(question, demand)
+    if isinstance(found, Prepared):
+        return found
+    if question.has_times:
+        raise times_without_workers(reason=found.message)
+    if question.options.sort in ("worker", "ranges"):
+        raise found
+    return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
+
+
+def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+    """What prepares events as they come. Raises for rules whose rows cannot."""
+    from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
+
+    if not has_watermarks(question.runner.spark):
+        raise no_watermarks()
+    check_options(question.options)
+    for rule in question.rules:
+        with rule.naming():
+            check_plan(rule.plan)
+    # a search of contiguous matches reads neighbours itself
+    wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
+    events = EventPreparation(question.relation, wanted.draft).with_draft(wanted.draft)
+    return with_conditions(with_fields(question, wanted, events))
+
+
+def prepare_unsorted(
+    question: Question, demand: Callable[[ScopeOf], Demand[D]]
+) -> Prepared[D] | MatchRecognizeError:
+    """What prepares rows that the workers sort; or why they do not."""
+    reason = why_spark_sorts(question)
+    if reason is not None:
+        return worker_cannot_sort(reason=reason)
+    wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
+    reason = next(unsortable(wanted, question), None)
+    if reason is not None:
+        return worker_cannot_sort(reason=reason)
+    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
+    prepared = with_fields(question, wanted, unsorted)
+    try:
+        return with_conditions(prepared)
+    except MatchRecognizeError as refused:  # by its types; Spark may know what to do with them
+        return refused
+
+
+def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
+    """What prepares rows that Spark sorts. reason: why."""
+    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, f"Spark: {reason}")
+    return with_conditions(with_fields(question, wanted, by_spark))
+
+
+def with_fields(question: Question, wanted: Demand[D], preparation: Preparation) -> Prepared[D]:
+    """The rows with all columns, which Spark analyses once for all rules.
+
+    Raises for the rule whose text Spark refuses, if there is one.
+    """
+    try:
+        query = preparation.query(wanted.columns)
+        rows = preparation.rows_of(query, wanted.columns)
+        question.runner.analyse(rows, query)
+        fields = preparation.fields(question.runner.fields(rows, str(query)), wanted.columns)
+    except REFUSALS:
+        for rule in question.rules:
+            drafted = wanted.drafts[rule.name]
+            with question.asking(rule):
+                single = replace(preparation.with_draft(drafted), keys=())
+                question.runner.analyse(single.dataframe(drafted.columns()))
+        raise
+    return Prepared(question, wanted, preparation, fields, rows)
+
+
+def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
+    """What is prepared, with the typed conditions of all rules. Raises MatchRecognizeError."""
+    question, found = prepared.question, {}
+    bits = RowBits.of(prepared.demand.draft.row_conditions)
+    for rule in question.rules:
+        drafted = prepared.demand.drafts[rule.name]
+        computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
+        runs = any(part is not None for part in computed)  # a session is asked for what is needed
+        settings = question.settings if runs else IN_UTC
+        with question.asking(rule):
+            found[rule.name] = type_conditions(
+                drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
+            )
+            if is_connect(question.runner.spark):
+                check_types(drafted.written, question.relation)
+    return replace(prepared, conditions=found)
+
+
+def why_spark_sorts(question: Question) -> str | None:
+    """Why the workers are not to sort, whatever the rules are; None if they may.
+
+    So where Spark needs no shuffle and nobody has asked for the workers.
+    """
+    options = question.options
+    if options.sort == "spark":
+        return "it was asked to"
+    if options.transport == "pandas":
+        return "only Spark sorts rows that cross in pandas"
+    plan = question.rules[0].plan
+    keys = [question.columns.find(key.names) or "" for key in plan.partition_by]
+    if question.has_times:
+        return None
+    if options.sort == "auto" and is_bucketed_by(question.relation.rows, keys):
+        return "it reads the table's buckets without a shuffle"
+    return None
+
+
+def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
+    """What Spark computes of several rows, and the keys and orders of which only it knows what is
+    equal, or what comes first.
+    """
+    yield from filter(None, (draft.needs_spark for draft in wanted.drafts.values()))
+    plan = wanted.draft.plan
+    sorted_by = [*(key.text for key in plan.keys), *(one.expression.text for one in plan.order_by)]
+    for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+        if not sorts_exactly(found.dataType):
+            kind = found.dataType.simpleString()
+            yield f"only Spark can sort by {text}, which is {kind}"
+
+
+def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:
+    """Whether rows come from a table in buckets by some of these columns, so that Spark may read
+    its partitions without a shuffle.
+
+    PySpark has no call that tells it of a DataFrame, so this looks into Spark's own plan, and takes
+    no answer, as over Connect, for no.
+    """
+    plan = getattr(rows, "_jdf", None)
+    if plan is None:
+        return False
+    try:
+        leaves = plan.queryExecution().analyzed().collectLeaves()
+        found = [columns_of_buckets(leaves.apply(place)) for place in range(leaves.size())]
+    except OF_ANOTHER_SPARK:
+        return False
+    names = {key.lower() for key in keys}
+    return any(columns and columns <= names for columns in found)
+
+
+def columns_of_buckets(leaf: Any) -> set[str]:
+    """The columns by which a table of Spark's plan is in buckets; none of anything else."""
+    if leaf.getClass().getSimpleName() != "LogicalRelation" or leaf.catalogTable().isEmpty():
+        return set()
+    buckets = leaf.catalogTable().get().bucketSpec()
+    return set() if buckets.isEmpty() else {*columns_in(buckets.get().bucketColumnNames())}
+
+
+def columns_in(names: Any) -> list[str]:
+    """Names in a sequence of Scala's."""
+    return [names.apply(place).lower() for place in range(names.size())]
+
+
+# What is prepared → the DataFrame of the result.
 
 
 @dataclass(frozen=True)
@@ -198,7 +449,7 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
     columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
 
-    def held(piece: Piece, *, is_alone: bool) -> Piece:
+    def held(piece: SqlPiece, *, is_alone: bool) -> SqlPiece:
         """A piece over the columns here; Spark's errors show what the user calls a read."""
         if not isinstance(piece, int):
             return piece

@@ -254,7 +254,7 @@ def size_of(rows: DataFrame) -> int | None:
     """The bytes of an input that costs little to read three times; None of any other.
 
     PySpark has no call that tells it, so this looks into Spark's own plan, as
-    `prepare.is_bucketed_by` does.
+    `execute.is_bucketed_by` does.
     """
     frame: Any = getattr(rows, "_jdf", None)
     if frame is None:

@@ -37,8 +37,7 @@ from matchrec.plan.text import string_literal
 from matchrec.source import by_number
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.execute import project
-from matchrec.spark.prepare import Demand, prepare_sorted
+from matchrec.spark.execute import Demand, prepare_sorted, project
 from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import (

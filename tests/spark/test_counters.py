@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark.tuning import MAX_BYTES
+from matchrec.spark.environment import MAX_BYTES
 
 pytestmark = pytest.mark.one_of(2)
 

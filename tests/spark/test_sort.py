@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.spark import prepare
-from matchrec.spark.prepare import prepare_sorted
+from matchrec.spark.execute import prepare_sorted
 from matchrec.spark.session import is_connect
 from tests.quick.scale import some_of
 

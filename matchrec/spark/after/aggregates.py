@@ -17,16 +17,16 @@ from pyspark.sql import DataFrame, types
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import origin, with_origin
-from matchrec.output.pieces import (
+from matchrec.output.reads import (
     AggregatePlace,
     Pieces,
+    ReadMatchedRows,
     RowAggregate,
     RowField,
     RowPiece,
     RowTerm,
     RowVariable,
 )
-from matchrec.output.reads import ReadMatchedRows
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template
 from matchrec.shortcuts import taken

@@ -33,8 +33,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
-from matchrec.spark.execute import project, result_items
-from matchrec.spark.prepare import Demand, Prepared, ScopeOf, prepare
+from matchrec.spark.execute import Demand, Prepared, ScopeOf, prepare, project, result_items
 from matchrec.spark.question import Question, Rule, in_terms_of_the_query
 from matchrec.spark.ranges import check_whole
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker

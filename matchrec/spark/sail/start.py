@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from matchrec.arguments import ArgumentKind, checked
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
+from matchrec.spark.environment import tune
 from matchrec.spark.sail import server
 from matchrec.spark.session import application, is_connect
-from matchrec.spark.tuning import tune
 
 SAIL, SPARK = "sail", "spark"
 ADDRESS = re.compile(r"sc://\S+")
