@@ -28,7 +28,7 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
-from matchrec.spark.after.aggregates import aggregate_matches, measure_sql
+from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.errors.diagnose import check_types
 from matchrec.spark.errors.second_look import watch_matches, watch_rows
@@ -466,7 +466,14 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
 
 def projection(output: Output, is_matched: str | None) -> SelectItem:
     """One item of the select list; on an unmatched row every measure is NULL."""
-    text = with_origin(measure_sql(output.pieces), output.origin)
+    text = with_origin("".join(map(piece_sql, output.pieces)), output.origin)
     if output.is_measure and is_matched is not None:
         text = f"CASE WHEN {is_matched} THEN {text} END"
     return SelectItem(text, quoted(output.name))
+
+
+def piece_sql(piece: SqlPiece) -> str:
+    """A piece of a measure over the columns that hold its reads and its aggregates, as SQL."""
+    if isinstance(piece, str):
+        return piece
+    return wire.read(piece) if isinstance(piece, int) else wire.aggregate(piece.index)

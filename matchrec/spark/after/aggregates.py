@@ -18,8 +18,6 @@ from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import origin, with_origin
 from matchrec.output.reads import (
-    AggregatePlace,
-    Pieces,
     ReadMatchedRows,
     RowAggregate,
     RowField,
@@ -319,14 +317,3 @@ def term_piece_sql(piece: RowPiece) -> str:
     if isinstance(piece, RowField):
         return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
     return VARIABLE if isinstance(piece, RowVariable) else f"({POSITION} + 1)"
-
-
-def measure_sql(pieces: Pieces) -> str:
-    """A measure over the columns that hold its reads and its aggregates, as SQL."""
-    return "".join(piece_sql(piece) for piece in pieces)
-
-
-def piece_sql(piece: str | int | AggregatePlace) -> str:
-    if isinstance(piece, str):
-        return piece
-    return wire.read(piece) if isinstance(piece, int) else wire.aggregate(piece.index)
