@@ -59,8 +59,9 @@ def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSessi
     """The session; what Spark leaves behind is in `folder`."""
     from matchrec.spark.environment import check_java, use_own_interpreter
     from matchrec.spark.sail.start import SPARK, engine_for
+    from matchrec.spark.session import query_context_logger
 
-    silence_query_log()
+    query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
     if engine_for(on, settings) != SPARK:
         return started(folder, settings, on)
     check_java()
@@ -82,18 +83,6 @@ def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSess
         return start(on, settings)
     except failures as error:
         raise errors.spark_did_not_start(reason=last_line(folder / LOG) or str(error)) from error
-
-
-def silence_query_log() -> None:
-    """Stops PySpark 4 from printing every error as JSON before it raises it.
-
-    The logger must be made by PySpark: a plain one of that name cannot take its arguments.
-    """
-    try:
-        from pyspark.logger import PySparkLogger
-    except ImportError:
-        return
-    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
 
 
 def last_line(log: Path) -> str:

@@ -77,17 +77,14 @@ class RowField:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class RowVariable:
-    """The name of the variable to which a row of the match is mapped."""
+class RowFact(Enum):
+    """Where a row of the match is: the name of its variable, or its number in the match, from 1."""
+
+    VARIABLE = "variable"
+    NUMBER = "number"
 
 
-@dataclass(frozen=True, slots=True)
-class RowPosition:
-    """The number of a row in its match, from 1."""
-
-
-RowPiece = str | int | RowField | RowVariable | RowPosition  # a number is the index of a read
+RowPiece = str | int | RowField | RowFact  # a number is the index of a read
 RowTerm = tuple[RowPiece, ...]
 
 
@@ -431,11 +428,11 @@ class MeasureReader:
             case ColumnReference(argument=argument):
                 return self.field(row_column(argument))
             case Classifier():
-                return RowVariable()
+                return RowFact.VARIABLE
             case MatchValue(MatchFunction.NUMBER):
                 return self.read(ReadFact.MATCH_NUMBER)
             case MatchValue(MatchFunction.ROW_NUMBER):
-                return RowPosition()
+                return RowFact.NUMBER
             case Aggregate() | MatchValue():
                 raise AssertionError(piece)
             case _:

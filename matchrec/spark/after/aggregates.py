@@ -3,7 +3,8 @@
 An output row brings the rows of its match as an array of structs, of which Spark's functions over
 arrays take the values that an aggregate is over and fold them: no row leaves its match, so none can
 lose its place, and nothing is shuffled. A group by over the rows, which may merge parts of a group
-in any order, is left to aggregates of which `OF_GROUPS` says that the order does not matter.
+in any order, is left to aggregates of which the order of the rows is no part: a test has each of
+them by its name, so that one that Spark gets is in `FOLDS` or there.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from matchrec.errors.run.origins import origin, with_origin
 from matchrec.output.reads import (
     ReadMatchedRows,
     RowAggregate,
+    RowFact,
     RowField,
     RowPiece,
     RowTerm,
-    RowVariable,
 )
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template
@@ -37,24 +38,6 @@ OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
 VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
 POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
-
-EXACT = """
-avg mean median mode percentile percentile_cont percentile_disc regr_avgx regr_avgy sum try_avg
-try_sum
-"""
-APPROXIMATE = """
-approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine
-bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch histogram_numeric hll_sketch_agg
-hll_union_agg kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint
-kll_sketch_agg_double kll_sketch_agg_float percentile_approx schema_of_variant_agg
-theta_intersection_agg theta_sketch_agg theta_union_agg tuple_intersection_agg_double
-tuple_intersection_agg_integer tuple_sketch_agg_double tuple_sketch_agg_integer
-tuple_union_agg_double tuple_union_agg_integer vector_avg vector_sum
-"""
-OF_GROUPS = frozenset(EXACT.split() + APPROXIMATE.split())
-"""Aggregates of which the order of the rows is no part. Exact: percentiles and modes, which count
-values; sums of decimals, where they are of so many digits that arrays cannot say them. Approximate:
-within bounds that hold in any order; vectors are exact but for the last place of their numbers."""
 
 
 @dataclass(frozen=True)
@@ -190,13 +173,8 @@ def aggregate_matches(runner: Runner, matched: DataFrame, executable: Executable
 
 def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
     """The fold that an aggregate is, or None where it is computed by groups."""
-    name = aggregate.call.function
-    fold = FOLDS.get(name)
-    if fold is not None and fold.keeps_digits(result) and taken().folds:
-        return fold
-    is_known = name in OF_GROUPS or not taken().folds
-    assert is_known, f"whether {name} depends on the order of the rows is not known"
-    return None
+    fold = FOLDS.get(aggregate.call.function)
+    return fold if fold is not None and fold.keeps_digits(result) and taken().folds else None
 
 
 def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
@@ -316,4 +294,4 @@ def term_piece_sql(piece: RowPiece) -> str:
         return wire.read(piece)
     if isinstance(piece, RowField):
         return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
-    return VARIABLE if isinstance(piece, RowVariable) else f"({POSITION} + 1)"
+    return VARIABLE if piece is RowFact.VARIABLE else f"({POSITION} + 1)"
