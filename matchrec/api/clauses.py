@@ -375,7 +375,7 @@ def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -
 def types_of_values(prepared: Prepared[Any]) -> Iterator[DataType]:
     """The types of what may cross, beside keys and order: nobody has these in kilobytes."""
     plan = prepared.demand.draft.plan
-    sorting = {one.text for one in (*plan.keys, *(item.expression for item in plan.order_by))}
+    sorting = {one.text for one in plan.sorted_by}
     for column, found in prepared.fields.items():
         if not (column.looks_at_one_row and column.text in sorting):
             yield found.dataType

@@ -261,7 +261,7 @@ def find_origins(
 ) -> Mapping[Computed, SqlOrigin]:
     """The origin of all that is computed before the match; of what several ask for, the first."""
     found: dict[Computed, SqlOrigin] = {}
-    for part_of_plan in (*plan.keys, *(item.expression for item in plan.order_by)):
+    for part_of_plan in plan.sorted_by:
         found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
     for condition in conditions:
         add(found, of_condition(condition), columns_of(condition))

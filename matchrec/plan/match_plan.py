@@ -84,6 +84,11 @@ class MatchPlan:
         return (*self.partition_by, *self.equal)
 
     @property
+    def sorted_by(self) -> tuple[RowExpression, ...]:
+        """What divides the rows, then what orders them."""
+        return (*self.keys, *(item.expression for item in self.order_by))
+
+    @property
     def intervals(self) -> tuple[RowExpression, ...]:
         """How far rows may lie apart: the whole match, then the windows inside of it."""
         whole = () if self.within is None else (self.within.interval,)

@@ -242,10 +242,9 @@ class Preparation:
 
         conditions: of rows, None for all. texts: SQL over one row that is wanted beside.
         """
-        keys = [part.text for part in self.plan.keys]
-        keys += [item.expression.text for item in self.plan.order_by]
-        tests = [test.text for test in self.drafted.relevant]
-        others = (*keys, *self.keys, *tests, *texts)
+        sorted_by = (one.text for one in self.plan.sorted_by)
+        tests = (test.text for test in self.drafted.relevant)
+        others = (*sorted_by, *self.keys, *tests, *texts)
         wanted = self.drafted.row_conditions if conditions is None else conditions
         return ColumnNames.of(columns, wanted, others, self.drafted.origins)
 
@@ -263,20 +262,13 @@ class Preparation:
             tests.append(f"({' OR '.join(relevant)})")
         return f"WHERE {' AND '.join(tests)}" if tests else ""
 
-    def key_names(self, names: ColumnNames) -> list[str]:
-        """The columns by which rows are partitioned."""
-        return [names.inner[part.text] for part in self.plan.keys]
-
-    def order_names(self, names: ColumnNames) -> list[str]:
-        """The columns by which a partition is sorted."""
-        return [names.inner[item.expression.text] for item in self.plan.order_by]
-
-    def sort_columns(self, names: ColumnNames) -> tuple[SortColumn, ...]:
-        """The columns by which a worker sorts a partition, and how."""
-        items = zip(self.order_names(names), self.plan.order_by, strict=True)
-        return tuple(
-            SortColumn(name, item.descending, not item.puts_nulls_last) for name, item in items
+    def sorting(self, names: ColumnNames) -> Sorting:
+        """The columns by which rows are partitioned, and by which a worker sorts a partition."""
+        order = (
+            SortColumn(names.inner[item.expression.text], item.descending, not item.puts_nulls_last)
+            for item in self.plan.order_by
         )
+        return Sorting(tuple(names.inner[key.text] for key in self.plan.keys), tuple(order))
 
     def in_one_form(self, names: ColumnNames, key: str) -> str:
         """A key as SQL in which what is equal has the same bits."""
@@ -333,7 +325,8 @@ class Unsorted(Preparation):
         taken_apart = {wire.column(place) for place, one in enumerate(columns) if one.fields}
         items = [one for one in names.crossing(columns) if one.name not in taken_apart]
         parts = (names.inner[quoted(field)] for one in columns for field in one.fields)
-        items = add_columns(items, (*parts, *self.key_names(names), *self.order_names(names)))
+        sorted_by = (names.inner[one.text] for one in self.plan.sorted_by)
+        items = add_columns(items, (*parts, *sorted_by))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         return self.relation.over(self.source(names), map(str, items))
@@ -342,7 +335,7 @@ class Unsorted(Preparation):
         """As of `Preparation`; rows of one partition are in one task, in no order."""
         names, rows = self.names_of_parts(columns), super().rows_of(query, columns)
         if not isinstance(self.ranges, str):
-            order = self.order_names(names)[0]
+            order = names.inner[self.plan.order_by[0].expression.text]
             alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
             rows = self.ranges.assign(self.relation.runner, rows, alike, order)
         shuffled_by = tuple(self.shuffle_keys(names))
@@ -369,11 +362,10 @@ class Unsorted(Preparation):
         return {column: found[wire.column(place)] for place, column in enumerate(columns)}
 
     def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
-        names = self.names_of_parts(columns)
-        keys = self.key_names(names) + [wire.RANGE] * (not isinstance(self.ranges, str))
-        sorting = Sorting(tuple(keys), self.sort_columns(names))
-        tasks = self.relation.runner.tasks or 1
-        return Incoming(sorting, self.structs(columns), tasks)
+        sorting = self.sorting(self.names_of_parts(columns))
+        if not isinstance(self.ranges, str):
+            sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
+        return Incoming(sorting, self.structs(columns), self.relation.runner.tasks or 1)
 
     def show_ranges(self) -> str:
         if not isinstance(self.ranges, str):

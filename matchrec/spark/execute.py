@@ -242,8 +242,7 @@ def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
     equal, or what comes first.
     """
     yield from filter(None, (draft.needs_spark for draft in wanted.drafts.values()))
-    plan = wanted.draft.plan
-    sorted_by = [*(key.text for key in plan.keys), *(one.expression.text for one in plan.order_by)]
+    sorted_by = [one.text for one in wanted.draft.plan.sorted_by]
     for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(found.dataType):
             kind = found.dataType.simpleString()

@@ -243,8 +243,8 @@ class Question:
         with self.asking(rule):
             check_steps(rule.plan, self.options.max_steps)
             check_order(rule.plan)
-            keys = (*rule.plan.keys, *(item.expression for item in rule.plan.order_by))
-            self.relation.fields(key.text for key in keys if self.columns.find(key.names) is None)
+            keys = (one for one in rule.plan.sorted_by if self.columns.find(one.names) is None)
+            self.relation.fields(key.text for key in keys)
             return draft(rule.plan, self.columns, self.relation.name_of, scope, self.type_of_order)
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:

@@ -162,8 +162,7 @@ def check_streams(plan: MatchPlan, question: Question) -> None:
     """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
     streams = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
     with in_terms_of_the_query(streams, question.relation, question.columns):
-        texts = (*plan.partition_by, *(item.expression for item in plan.order_by))
-        _ = question.relation.select([text.text for text in texts]).schema
+        _ = question.relation.select([one.text for one in streams.sorted_by]).schema
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:

@@ -72,7 +72,8 @@ class EventPreparation(Preparation):
         conditions = self.drafted.row_conditions
         check_one_row((*columns, *conditions), self.plan)
         names = self.names(columns)
-        keys, (time, *order) = self.key_names(names), self.order_names(names)
+        sorting = self.sorting(names)
+        keys, (time, *order) = sorting.keys, (one.name for one in sorting.order)
         items = add_columns(names.crossing(columns), (*keys, *order))
         items += bit_columns("FALSE", map(names.over_window, conditions))
         items += [] if keys else [SelectItem("0", NO_KEY)]
@@ -109,13 +110,14 @@ class EventPreparation(Preparation):
         time = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
-        keys = tuple(dict.fromkeys(self.key_names(names))) or (NO_KEY,)
+        sorting = self.sorting(names)
+        keys = tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,)
         encoding = PandasEncoding(tuple(held))
         return SentEvents(
             encoding.encode(frame, *apart),
             tuple(prepared.schema.fields[: len(columns)]),
             arriving=Arriving(
-                encoding, schema, keys, self.sort_columns(names)[1:], self.column_map(texts, schema)
+                encoding, schema, keys, sorting.order[1:], self.column_map(texts, schema)
             ),
         )
 
