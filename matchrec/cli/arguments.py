@@ -6,7 +6,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, wraps
@@ -218,6 +218,11 @@ def program() -> str:
     return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
 
 
+def chosen(option: str, words: Sequence[str], said: str) -> Decorator[Any]:
+    """An option that is one of some words."""
+    return click.option(option, type=click.Choice(words), help=said)
+
+
 SETTING = Parsed("NAME=VALUE", setting)
 VALUES = Parsed("NAME=VALUE", values_of_marker)
 
@@ -297,20 +302,13 @@ SESSION = together(
         "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
     ),
 )
-ENGINE = click.option(
-    "--engine", type=click.Choice(get_args(Engine)), help="How matches are sought [auto]."
-)
-DIALECT = click.option(
-    "--dialect", type=click.Choice(get_args(DialectName)), help="Whose SQL it is [spark]."
-)
+ENGINE = chosen("--engine", get_args(Engine), "How matches are sought [auto].")
+DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
+LANGUAGES = ("sql", "sase", "pattern")
 ABOUT = together(
     QUERY,
     SESSION,
-    click.option(
-        "--language",
-        type=click.Choice(("sql", "sase", "pattern")),
-        help="What the query is written in, if its name does not tell.",
-    ),
+    chosen("--language", LANGUAGES, "What the query is written in, if its name does not tell."),
     ENGINE,
     DIALECT,
     click.option(
@@ -323,9 +321,7 @@ ABOUT = together(
         help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
     ),
 )
-SORT = click.option(
-    "--sort", type=click.Choice(get_args(Sort)), help="Who sorts each partition [auto]."
-)
+SORT = chosen("--sort", get_args(Sort), "Who sorts each partition [auto].")
 MOST_STEPS = click.option(
     "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
 )
@@ -337,10 +333,10 @@ CLAUSE = click.option(
 ASKED = together(
     SEARCHED,
     CLAUSE,
-    click.option(
+    chosen(
         "--form",
-        type=click.Choice(FORMS),
-        help="Of SASE+ one of the first three [all], of a Pattern another one [matches].",
+        FORMS,
+        "Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
     click.option(
         "--aggregate",
@@ -349,11 +345,7 @@ ASKED = together(
         type=Parsed("NAME=AGGREGATE", setting),
         help="Over all matches, in their place, such as days=sum(n) [with --by: matches=count(*)].",
     ),
-    click.option(
-        "--by",
-        type=click.Choice(get_args(GroupedBy)),
-        help="A row with aggregates for each of these [partition].",
-    ),
+    chosen("--by", get_args(GroupedBy), "A row with aggregates for each of these [partition]."),
 )
 FILE = Parsed("FILE", writable)
 PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))

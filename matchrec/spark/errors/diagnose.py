@@ -194,7 +194,7 @@ def stand_in(reference: Reference) -> str:
         case Aggregate():
             raise AssertionError(reference)
         case _:
-            return "''" if type(reference).__name__ == "Classifier" else "1L"
+            return "''" if isinstance(reference, Classifier) else "1L"
 
 
 def diagnose(
@@ -208,14 +208,12 @@ def diagnose(
     interval = refused_interval(plan, relation)
     if interval is not None:
         return other_window(plan, interval, relation)
-    for condition in conditions_over_one_row(plan):
-        type_name = relation.select([condition.text]).schema.fields[0].dataType.simpleString()
-        if type_name != "boolean":
-            return not_boolean(type_name, condition.span)
+    for mistake in not_truths(plan, relation):
+        return mistake
     for key in keys(plan):
         if not is_sortable(key, relation):
-            type_ = relation.select([key.text]).schema.fields[0].dataType
-            return not_sortable(key.clause, type_.simpleString(), key.span)
+            type_name = relation.type_of(key.text).simpleString()
+            return not_sortable(key.clause, type_name, key.span)
     correlated = refused_correlation(str(error), plan, columns)
     if correlated is not None:
         return correlated
@@ -266,8 +264,7 @@ def other_window(
 ) -> MatchRecognizeError:
     """The error of a window that is not a distance along its key."""
     order = plan.order_by[0].expression
-    fields = relation.select([order.text, interval.text]).schema.fields
-    names = [field.dataType.simpleString() for field in fields]
+    names = [relation.type_of(one.text).simpleString() for one in (order, interval)]
     return within_of_other_type(names[0], names[1], (order.span, interval.span))
 
 
@@ -285,12 +282,6 @@ def first_refused(
 ) -> tuple[WrittenSql, PySparkException] | None:
     """The first of several expressions that Spark refuses by itself, with what it says."""
     return first_failing(written, lambda some: refusal_of([sql.text for sql in some], relation))
-
-
-def is_over_window(written: WrittenSql, plan: MatchPlan) -> bool:
-    """Whether an expression stands in a function over a row pattern window."""
-    in_function = written.clause == "MEASURES" and written.call != ""
-    return in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
 
 
 def explain_refusal(
@@ -313,6 +304,7 @@ def explain_refusal(
             measures = {measure.name: value_so_far(measure, plan) for measure in others}
             keys = tuple(key.name for key in plan.partition_by if key.name)
             variables = (*plan.variables, *(subset.name for subset in plan.subsets))
+            in_function = written.clause == "MEASURES" and written.call != ""
             names = Names(
                 columns.names,
                 variables,
@@ -320,7 +312,7 @@ def explain_refusal(
                 keys,
                 written.call,
                 example_for(written, relation, columns),
-                is_over_window(written, plan),
+                in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
             )
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":
@@ -453,16 +445,22 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
-    conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
-    for condition in conditions:
-        type_ = relation.type_of(condition.text)
-        if type_.typeName() != "boolean":
-            yield not_boolean(type_.simpleString(), condition.span)
+    sorted_by = tuple(keys(plan))
+    asked = (*conditions_over_one_row(plan), *sorted_by)
+    relation.fields(sql.text for sql in asked)  # asks for all at once
+    yield from not_truths(plan, relation)
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(isinstance(one, MapType) for one in parts_of(type_)):
             yield not_sortable(key.clause, type_.simpleString(), key.span)
+
+
+def not_truths(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+    """The errors of conditions over one row that are not boolean."""
+    for condition in conditions_over_one_row(plan):
+        type_name = relation.type_of(condition.text).simpleString()
+        if type_name != "boolean":
+            yield not_boolean(type_name, condition.span)
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
