@@ -93,12 +93,11 @@ def name_of_column(written: str, columns: Sequence[str]) -> str | None:
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     """A DataFrame as the input of a clause. args: values of the clause's `:name` markers."""
-
-    def select_from_df(select_list: Template) -> Template:
-        return template("SELECT ", select_list, " FROM ", View("df"))
-
     rows = kept(df)
-    return Relation(Runner(df.sparkSession, args, {"df": rows}), select_from_df, lambda: rows)
+    runner = Runner(df.sparkSession, args, {"df": rows})
+    return Relation(
+        runner, lambda items: template("SELECT ", items, " FROM ", View("df")), lambda: rows
+    )
 
 
 def expr(sql: str) -> Any:

@@ -78,7 +78,7 @@ class Table:
         """
         if self.format in TEXTS:
             self.check_encoding()
-        if self.format == "json" and starts_an_array(self.first_file()):
+        if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
             self.by_lines().register(spark)
             return
         reader = spark.read.format(self.format)
@@ -320,11 +320,6 @@ def first_line_of_no_utf8(path: Path) -> int | None:
         except (OSError, EOFError):  # not compressed as its name says: Spark tells
             return None
     return None
-
-
-def starts_an_array(path: Path) -> bool:
-    """Whether a JSON file is one array, rather than an object on each line."""
-    return start_of(path).lstrip().startswith(b"[")
 
 
 def delimiter_of(path: Path) -> str:

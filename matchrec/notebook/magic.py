@@ -250,12 +250,6 @@ def say(notice: str) -> None:
     sys.stderr.write(f"{notice}\n")
 
 
-def show_failures(shell: InteractiveShell) -> None:
-    """From now on the shell shows our errors, also those that Spark brings, shortly."""
-    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, *OF_JAVA)
-    shell.set_custom_exc((*kinds, Interrupted), show_failure)
-
-
 def show_failure(
     shell: InteractiveShell,
     kind: type[BaseException],
@@ -364,7 +358,8 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
 def load(shell: InteractiveShell) -> None:
     """Makes the magic known, errors short, and the clause understood by `sql` of every session."""
     shell.register_magics(MatchrecMagics)
-    show_failures(shell)
+    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, *OF_JAVA)
+    shell.set_custom_exc((*kinds, Interrupted), show_failure)
     replace_sql(EVERY, answering("spark", NO_OPTIONS))
 
 

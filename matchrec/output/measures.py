@@ -116,12 +116,6 @@ def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntAr
     return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
 
 
-def move_rows(positions: IntArray, distance: int, first: IntArray, end: IntArray) -> IntArray:
-    """Row positions `distance` rows on, -1 outside of first .. end - 1 and where there was none."""
-    target = positions + distance
-    return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Answers what the references of one query's measures read on some output rows.
@@ -159,7 +153,9 @@ class Reader:
         return belongs
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
-        """Row positions after the physical step of a navigation from those of its logical one."""
+        """Row positions after the physical step of a navigation from those of its logical one, -1
+        where there was none, or none that may be read.
+        """
         matches, partitions = self.matches, self.partitions
         if navigation.physical_offset == 0 or not matches.count:
             return positions
@@ -169,7 +165,8 @@ class Reader:
         if self.frame is not None:
             first = matches.start[match]
             end = end if self.frame.end is None else np.minimum(end, first + self.frame.end + 1)
-        return move_rows(positions, navigation.physical_offset, first, end)
+        target = positions + navigation.physical_offset
+        return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
 
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""

@@ -46,7 +46,7 @@ from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import encode_columns, in_one_form
-from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns, select_list
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -289,20 +289,14 @@ class Preparation:
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
-    @property
-    def frame_of_one_row(self) -> str:
-        """The frame of what numbers rows or reads one of them, as SQL.
-
-        Without a frame, Sail takes one of values, which binary ones, intervals and structs have
-        not; Spark knows by itself, and lets nobody write one.
-        """
-        return "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
-
     def number_rows(self, names: ColumnNames) -> Template:
         """Query the sorted rows with their numbers and the values that they read on other rows."""
-        window, frame = self.window(names), self.frame_of_one_row
+        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
+        # not; Spark knows by itself, and lets nobody write one.
+        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
+        window = self.window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = select_list([number, *names.other_rows(window, frame)])
+        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
         return template(f"SELECT *, {items} FROM (", self.source(names), ")")
 
 

@@ -273,12 +273,10 @@ def columns_of_buckets(leaf: Any) -> set[str]:
     if leaf.getClass().getSimpleName() != "LogicalRelation" or leaf.catalogTable().isEmpty():
         return set()
     buckets = leaf.catalogTable().get().bucketSpec()
-    return set() if buckets.isEmpty() else {*columns_in(buckets.get().bucketColumnNames())}
-
-
-def columns_in(names: Any) -> list[str]:
-    """Names in a sequence of Scala's."""
-    return [names.apply(place).lower() for place in range(names.size())]
+    if buckets.isEmpty():
+        return set()
+    names = buckets.get().bucketColumnNames()  # a sequence of Scala's
+    return {names.apply(place).lower() for place in range(names.size())}
 
 
 # What is prepared → the DataFrame of the result.

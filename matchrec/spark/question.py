@@ -241,7 +241,8 @@ class Question:
         Raises MatchRecognizeError for all that is wrong with it, whatever the types are.
         """
         with self.asking(rule):
-            check_steps(rule.plan, self.options.max_steps)
+            if self.options.max_steps is not None and rule.plan.selects:
+                raise steps_of_event_selection()
             check_order(rule.plan)
             keys = (one for one in rule.plan.sorted_by if self.columns.find(one.names) is None)
             self.relation.fields(key.text for key in keys)
@@ -283,12 +284,6 @@ def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchP
         return relation.type_of(constant) == StringType()
 
     return Padding(lambda names: lengths.get(columns.find(names) or ""), is_text).of_plan(plan)
-
-
-def check_steps(plan: MatchPlan, most: int | None) -> None:
-    """Raises MatchRecognizeError where steps are not counted."""
-    if most is not None and plan.selects:
-        raise steps_of_event_selection()
 
 
 @contextmanager

@@ -184,7 +184,9 @@ class Runner:
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
-            return sent_once(self.spark)(readable).select("*")  # asks for its schema anew
+            # the text, which the server reads anew when it runs; its schema is asked for anew
+            sent = once_a_session(self.spark, SENT, plain_sql(self.spark))
+            return sent(readable).select("*")
         with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
         if frames and is_connect(self.spark):
@@ -231,7 +233,8 @@ class Runner:
             if not analyses_late(self.spark):
                 return frame
             alone = text is not None and is_alone(text, self.args)
-            looked_at = plans_of(self.spark)(str(text), schema.json()) if alone else []
+            known = once_a_session(self.spark, PLANNED, lambda *_: [])
+            looked_at: list[bool] = known(str(text), schema.json()) if alone else []
             if not looked_at:
                 check_plan(cast("Any", frame)._explain_string())
                 looked_at.append(True)
@@ -437,23 +440,6 @@ def is_alone(text: Template, args: object) -> bool:
     return not args and not holes(text)
 
 
-def sent_once(spark: SparkSession) -> Callable[[str], DataFrame]:
-    """What `sql` of a client of Connect gives for a query, which it sends for each call.
-
-    It is the text, which the server reads anew when it runs.
-    """
-
-    def send(text: str) -> DataFrame:
-        return plain_sql(spark)(text)
-
-    return once_a_session(spark, SENT, send)
-
-
-def plans_of(spark: SparkSession) -> Callable[..., list[bool]]:
-    """Whether the plan of a text was looked at, by the text and the types of what comes out."""
-    return once_a_session(spark, PLANNED, lambda *_: [])
-
-
 def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
     """What reads texts, each once, with all that it has read. Kept at the session under a name, as
     what was read may hold the session.
@@ -580,17 +566,13 @@ def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFra
         args: Any = None,
         **kwargs: Any,
     ) -> DataFrame:
-        answer = answer_for(self) if _installed else None
+        installed = _installed.get(application(self)) if _installed else None
+        answer = installed or _installed.get(EVERY)
         answered = answer(self, sqlQuery, args, kwargs) if answer else None
         return original(self, sqlQuery, args, **kwargs) if answered is None else answered
 
     setattr(sql, REPLACED, (sql, original))
     return sql
-
-
-def answer_for(spark: SparkSession) -> Answer | None:
-    """What is installed for a session: for its application, else for every one."""
-    return _installed.get(application(spark)) or _installed.get(EVERY)
 
 
 def all_classes() -> Iterator[type]:

@@ -263,15 +263,11 @@ def is_calendar_interval(type_: spark.DataType) -> bool:
     return type_.typeName() == "interval"
 
 
-def crossing_field(field: spark.StructField) -> spark.StructField:
-    """A field of a struct as it crosses."""
-    type_ = crosses_as(field.dataType)
-    return spark.StructField(field.name, type_, field.nullable, field.metadata)
-
-
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
     """The schema in which columns of `wanted` cross."""
-    return spark.StructType([crossing_field(field) for field in wanted.fields])
+    return spark.StructType(
+        [StructField(f.name, crosses_as(f.dataType), f.nullable, f.metadata) for f in wanted.fields]
+    )
 
 
 def in_one_form(sql: str, type_: DataType) -> str:

@@ -116,11 +116,6 @@ class Sorting:
         return (*keys, *self.order)
 
 
-def select_list(items: Iterable[SelectItem]) -> str:
-    """The items as SQL."""
-    return ", ".join(map(str, items))
-
-
 def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
     """The columns of the mark of a partition's first row and of the conditions."""
     return packed_columns([first, *conditions], bits)

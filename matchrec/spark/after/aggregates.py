@@ -32,7 +32,7 @@ from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.session import Runner
-from matchrec.spark.wire import SelectItem, select_list
+from matchrec.spark.wire import SelectItem
 
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
@@ -221,7 +221,7 @@ def group_rows(
     items += [SelectItem(first_of(fields[name]), name) for name in kept if name not in keys]
     query = template(
         "SELECT ",
-        runner.written(select_list([*items, *aggregates])),
+        runner.written(", ".join(map(str, [*items, *aggregates]))),
         " FROM ",
         View("matchrec_exploded"),
         f" GROUP BY {', '.join(keys)}",

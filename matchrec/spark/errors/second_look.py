@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import wraps
 from itertools import count
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -43,7 +43,6 @@ from matchrec.plan.expression import (
     row_text,
     subexpressions,
 )
-from matchrec.plan.match_plan import MatchPlan
 from matchrec.spark.errors.users_terms import reworded
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import Relation, quiet_analysis
@@ -142,7 +141,8 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
                 known.setdefault(text, origin)
             elif not isinstance(text, RowColumn) or not text.looks_at_one_row:
                 neighbours.setdefault(origin)
-        scalars += scalars_of(drafted.plan)
+        scalars += (one.condition for one in drafted.plan.definitions)
+        scalars += (one.value for one in drafted.plan.measures)
     token = f"matchrec-look-{uuid4().hex}"
     keep(
         SecondLook(
@@ -163,18 +163,11 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
 def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]) -> None:
     """The same of SQL over the rows of the workers, which have the token."""
     if items:
-        select = partial(_selected, matched)
+
+        def select(texts: Sequence[str]) -> DataFrame:
+            return matched.selectExpr(*texts)
+
         keep(SecondLook(token, next(_number), items, select, lambda: matched), matched)
-
-
-def _selected(rows: DataFrame, items: Sequence[str]) -> DataFrame:
-    return rows.selectExpr(*items)
-
-
-def scalars_of(plan: MatchPlan) -> Iterator[Scalar]:
-    """The conditions and measures of a plan."""
-    yield from (definition.condition for definition in plan.definitions)
-    yield from (measure.value for measure in plan.measures)
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:

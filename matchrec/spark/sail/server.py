@@ -10,7 +10,6 @@ import os
 import socket
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -102,11 +101,6 @@ def channel_to(address: str) -> DefaultChannelBuilder:
     builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
     channel: DefaultChannelBuilder = builder(address, [UNCOMPRESSED])
     return channel
-
-
-def engine_here(session: SparkSession) -> str | None:
-    """Sail and its version, where it runs in this program; None of any other session."""
-    return f"Sail {version('pysail')}" if application(session) in started else None
 
 
 def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:

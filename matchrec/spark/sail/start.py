@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from importlib.metadata import version
 
 from pyspark.sql import SparkSession
 
@@ -150,10 +151,11 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
 
 def engine_of(session: SparkSession) -> str:
     """What a session runs on, as one says it."""
-    found = server.engine_here(session)
-    if found is None and is_connect(session):
+    if application(session) in server.started:
+        return f"Sail {version('pysail')}, in this program"
+    if is_connect(session):
         return f"the server at {application(session)}"
-    return f"{found or f'Spark {session.version}'}, in this program"
+    return f"Spark {session.version}, in this program"
 
 
 def bytes_of(size: str) -> int:

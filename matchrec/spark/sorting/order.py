@@ -99,8 +99,8 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
             code = code_of(part, falling=item.descending, of_key=of_key)
             yield replace(code, column=item.name) if are_values else code
         return
-    null = flag_nulls(values)
-    known = null == 0
+    known = arrays.validity(values)
+    null = 1 - known.astype(np.int64)
     for part in reversed(parts):
         least = part[known].min(initial=np.iinfo(np.int64).max)
         yield code_of(np.where(known, part, least), falling=item.descending, of_key=of_key)
@@ -227,11 +227,6 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
         numbers = from_byte[begins].astype(np.uint64)
         numbers &= OF_LENGTH[np.minimum(ends[1:] - begins, BYTES)]
         yield numbers.view(np.int64) ^ FIRST_BIT  # signed numbers compare alike
-
-
-def flag_nulls(values: pa.Array) -> IntArray:
-    """int64[n], 1 where a value is NULL, else 0."""
-    return 1 - arrays.validity(values).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
