@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from matchrec.cli.commands import convert, run
-from matchrec.cli.demo import demo
+from matchrec.cli.commands import convert, demo, run
 from matchrec.cli.questions import against, coverage, explain, sweep, why
 from matchrec.cli.warm import warm
 

@@ -1,8 +1,11 @@
-"""The commands `run`, `explain` and `convert`: a query over files, or as text."""
+"""The commands `run`, `convert` and `demo`: a query over files, or as text."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+import time
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,18 +15,22 @@ import matchrec
 from matchrec.arguments import DialectName, WrittenDialect
 from matchrec.cli.arguments import (
     ASKED,
+    ON,
+    PICTURE,
     QUERY,
     STREAM,
     Parsed,
     Repeatable,
     again,
     asks,
+    program,
     tells_failures,
 )
-from matchrec.cli.failures import tell, tell_at_terminal, while_it_runs
-from matchrec.cli.files import writable_table, write
+from matchrec.cli.failures import busy, tell, tell_at_terminal, while_it_runs
+from matchrec.cli.files import Table, writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
-from matchrec.cli.rows import FORMATS, SHOWN_ROWS, write_rows
+from matchrec.cli.rows import FORMATS, SHOWN_ROWS, table_text, write_rows
+from matchrec.cli.session import local_session
 from matchrec.errors import command as errors
 from matchrec.source import counted
 
@@ -144,3 +151,45 @@ def convert(
     given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
     passed: dict[str, Any] = {name: one for name, one in given.items() if one}
     print(conversion(what, language, write, events or "events", **passed))
+
+
+# V-shapes in three years of share prices, from the query to the picture.
+
+DATA = files("matchrec.cli") / "demo_data"
+
+
+@click.command()
+@click.option(
+    "--output",
+    "picture",
+    default="matchrec-demo.png",
+    show_default=True,
+    metavar="FILE.png|svg",
+    type=PICTURE,
+)
+@ON
+@tells_failures
+def demo(picture: Path, on: str | None) -> None:
+    """Find V-shapes in share prices and draw them."""
+    from matchrec.charts.plot import check_matplotlib
+
+    check_matplotlib()
+    began = time.monotonic()
+    query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
+    print("Falls of at least three days that were won back day after day, by 4 % or more.")
+    print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
+    print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
+    print("This takes seconds, and twice as long the first time on a machine.\n", flush=True)
+    with as_file(DATA / "stocks.csv") as path, local_session(on=on) as spark:
+        Table("stocks", (path,), "csv").register(spark)
+        asked = matchrec.query(spark, query)
+        with matchrec.progress(spark):
+            text, _ = table_text(asked.dataframe(), SHOWN_ROWS)
+        print(text, flush=True)
+        with busy("Drawing"):
+            drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))
+            drawn.save(picture)
+    print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
+    print(f"picture: {picture.absolute()}\n\nTo run the query again:")
+    words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
+    print(f"{program()} {shlex.join(words)}")

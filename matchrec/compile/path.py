@@ -94,18 +94,17 @@ class Draft:
 
         Not that of a stage without a condition: other passes may ask a TRUE that was written.
         """
-        conditions = (one.before for one in self.conditions if one.before is not None)
+        conditions = [one.before for one in self.conditions]
         if self.plan.staging is not None:
-            conditions = (condition for condition in conditions if condition != EVERYWHERE)
-        observed = (column for column in self.observed if isinstance(column, RowColumn))
-        return tuple(dict.fromkeys((*conditions, *observed)))
+            conditions = [one for one in conditions if one != EVERYWHERE]
+        tests = (*conditions, *self.observed)
+        return tuple(dict.fromkeys(one for one in tests if isinstance(one, RowColumn)))
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
-        during = (condition.during for condition in self.conditions if condition.during is not None)
-        nearby = (condition.nearby for condition in self.conditions if condition.nearby is not None)
-        observed = (one for one in self.observed if isinstance(one, Nearby))
-        steps = (*during, *(one.step for one in (*nearby, *observed)))
+        during = [one.during for one in self.conditions if one.during is not None]
+        tests = (*(one.nearby for one in self.conditions), *self.observed)
+        steps = during + [one.step for one in tests if isinstance(one, Nearby)]
         found = (
             *chain.from_iterable(map(output_row_columns, self.outputs)),
             *chain.from_iterable(map(step_columns, steps)),
@@ -119,12 +118,11 @@ class Draft:
     @property
     def needs_spark(self) -> str | None:
         """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
-        columns = (*self.row_conditions, *self.columns())
-        several = (show_column(column) for column in columns if not column.looks_at_one_row)
-        first = next(several, None)
-        return (
-            None if first is None else f"{first} spans several rows, and only Spark can compute it"
-        )
+        for column in (*self.row_conditions, *self.columns()):
+            if not column.looks_at_one_row:
+                shown = show_column(column)
+                return f"{shown} spans several rows, and only Spark can compute it"
+        return None
 
     def prune(self) -> Draft:
         """The draft with its tests of rows that need not cross."""

@@ -119,13 +119,11 @@ class Runner:
 
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
-        if is_connect(self.spark) and not takes_frames(self.spark):
-            return self.stored(text)
+        if is_connect(self.spark):  # where PySpark fills every hole, else those without a DataFrame
+            return self.filled(text, {}) if takes_frames(self.spark) else self.stored(text)
         names: dict[str, str] = {}
         try:
-            # other values are PySpark's to fill, as are all over Connect
-            viewed = () if is_connect(self.spark) else holes(text)
-            self.create_views((one for one in viewed if is_dataframe(self.frames[one])), names)
+            self.create_views((one for one in holes(text) if is_dataframe(self.frames[one])), names)
             return self.filled(text, names)
         finally:
             self.drop_views(names)
