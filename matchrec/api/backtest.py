@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import expr
 from matchrec.charts.backtest import ADDED, Backtest
 from matchrec.charts.series import only_column, plain
 from matchrec.engine.kernels.counting import NOTED_PARTS

@@ -100,13 +100,6 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     )
 
 
-def expr(sql: str) -> Any:
-    """A Column of SQL; Spark is loaded with the first one."""
-    from pyspark.sql.functions import expr as of_spark
-
-    return of_spark(sql)
-
-
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
 

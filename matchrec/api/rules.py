@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -44,7 +43,15 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session, refusing_streams
-from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns, is_streaming
+from matchrec.spark.question import (
+    NO_OPTIONS,
+    Options,
+    Question,
+    Rule,
+    input_columns,
+    is_streaming,
+    naming_rule,
+)
 from matchrec.spark.rule_sets import build
 
 if TYPE_CHECKING:
@@ -173,7 +180,7 @@ class RulesReader:
         frame, found = self.events.df, []
         for written in asked:
             name, one = written.name, written.content
-            with naming(name):
+            with naming_rule(name):
                 if isinstance(one, Pattern):
                     frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
@@ -216,15 +223,6 @@ class RulesReader:
             wider = with_conditions(frame, columns)
         rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
         return wider, replace(rule, columns=tuple(map(str, columns.values())))
-
-
-@contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Errors raised inside name the rule."""
-    try:
-        yield
-    except MatchRecognizeError as error:
-        raise of_rule(name, error) from error.__cause__
 
 
 def refuse_streams(node: MatchRecognize) -> None:

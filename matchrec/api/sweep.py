@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 
 from matchrec.api.clauses import Clause, remarks_on, warn
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.inputs import Frame, check_names, expr, markers, relation_of
+from matchrec.api.inputs import Frame, check_names, markers, relation_of
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked
 from matchrec.charts.sweep import Sweep

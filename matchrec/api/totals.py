@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 from pyspark.sql.types import (
     DataType,
     DecimalType,
@@ -17,7 +18,6 @@ from pyspark.sql.types import (
 )
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import expr
 from matchrec.errors import calls as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch

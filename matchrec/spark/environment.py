@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -34,9 +33,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.session import application, is_connect, is_stopped
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext  # which PySpark's client has not
 
 WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
 DEFAULT = "python3"
@@ -58,7 +54,7 @@ def able_workers(spark: SparkSession) -> Iterator[None]:
     Raises MatchRecognizeError where none can be had on this machine. On a cluster nothing is done.
     """
     context = None if is_connect(spark) else spark.sparkContext
-    if context is None or not is_local(context):
+    if context is None or not (context.master or "").startswith("local"):
         yield
         return
     with _ONE_AT_A_TIME:
@@ -68,11 +64,6 @@ def able_workers(spark: SparkSession) -> Iterator[None]:
             yield
         finally:
             context.pythonExec = before
-
-
-def is_local(context: SparkContext) -> bool:
-    """Whether the workers run on this machine."""
-    return (context.master or "").startswith("local")
 
 
 def able_interpreter(asked_for: str) -> str:

@@ -126,6 +126,17 @@ Options.__init__ = arguments.checked(**OPTIONS)(Options.__init__)  # type: ignor
 NO_OPTIONS = Options()
 
 
+@contextmanager
+def naming_rule(name: str) -> Iterator[None]:
+    """Errors raised inside name the rule, if it has a name."""
+    try:
+        yield
+    except MatchRecognizeError as error:
+        if not name:
+            raise
+        raise of_rule(name, error) from error.__cause__
+
+
 @dataclass(frozen=True)
 class Rule:
     """What a rule asks for. source, language: of its text, for messages that name it.
@@ -144,13 +155,9 @@ class Rule:
     @contextmanager
     def naming(self) -> Iterator[None]:
         """Errors raised inside name the rule and show its text."""
-        try:
-            with nullcontext() if self.source is None else shown_in(self.source, self.language):
-                yield
-        except MatchRecognizeError as error:
-            if not self.name:
-                raise
-            raise of_rule(self.name, error) from error.__cause__
+        shown = nullcontext() if self.source is None else shown_in(self.source, self.language)
+        with naming_rule(self.name), shown:
+            yield
 
 
 @dataclass(frozen=True)
