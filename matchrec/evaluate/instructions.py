@@ -60,12 +60,9 @@ NO_RESULT = 0x7FF8_0000_0000_DEAD
 NULL = 0
 VALUE = 1  # otherwise OVERFLOW or DIVISION_BY_ZERO
 
-# What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error.
-HOLDS_NOT = 0
-HOLDS = 1
-OVERFLOW = 2
-DIVISION_BY_ZERO = 3
-FUNCTION_FAILED = 4  # which Python computes
+# What code answers: HOLDS, HOLDS_NOT (false or NULL), or an error, the last of a function that
+# Python computes.
+HOLDS_NOT, HOLDS, OVERFLOW, DIVISION_BY_ZERO, FUNCTION_FAILED = range(5)
 
 # Comparisons, as the bits of the orders that they hold for: less, equal, greater.
 LESS, EQUAL, GREATER = 1, 2, 4

@@ -5,6 +5,8 @@ A text is counted in code points, as Spark counts it.
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -132,14 +134,14 @@ def lower(text: str) -> str:
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
-Part = str | tuple[str | None, ...]
-"""What stands between two `%`, character by character where `_` is among them, which is None."""
+WILD = {"%": "*", "_": "?"}
+"""What Python's patterns of file names have in the place of what LIKE has."""
 
 
 @lru_cache(maxsize=1000)
-def like_parts(pattern: str, escape: str) -> tuple[Part, ...]:
-    """What stands around each `%`. Raises where the escape is before anything else."""
-    parts: list[list[str | None]] = [[]]
+def like(pattern: str, escape: str) -> re.Pattern[str]:
+    """What matches whole texts, in linear time. Raises where the escape is before anything else."""
+    parts: list[str] = []
     characters = iter(pattern)
     for character in characters:
         if character == escape:
@@ -147,44 +149,14 @@ def like_parts(pattern: str, escape: str) -> tuple[Part, ...]:
             if escaped not in ("%", "_", escape):
                 told = f"{escape!r} escapes {escaped!r} in {pattern!r}"
                 raise FunctionError(f"INVALID_FORMAT: {told}")
-            parts[-1].append(escaped)
-        elif character == "%":
-            parts.append([])
+            parts.append(glob.escape(escaped))
         else:
-            parts[-1].append(None if character == "_" else character)
-    return tuple(tuple(part) if None in part else "".join(map(str, part)) for part in parts)
-
-
-def is_at(part: Part, text: str, place: int) -> bool:
-    """Whether a text has a part at a place, from which on there is room for it."""
-    if isinstance(part, str):
-        return text.startswith(part, place)
-    return all(one in (None, text[at]) for at, one in enumerate(part, place))
-
-
-def find_part(part: Part, text: str, start: int, end: int) -> int:
-    """Where a part comes first between two places, -1 where it does not."""
-    if isinstance(part, str):
-        return text.find(part, start, end)
-    places = range(start, end - len(part) + 1)
-    return next((place for place in places if is_at(part, text, place)), -1)
+            parts.append(WILD.get(character) or glob.escape(character))
+    return re.compile(fnmatch.translate("".join(parts)))
 
 
 def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
-    """Of parts between others, each is taken where it comes first."""
-    parts = like_parts(pattern, escape)
-    first, last = parts[0], parts[-1]
-    place, end = len(first), len(text) - len(last)
-    if len(parts) == 1:
-        return end == 0 and is_at(first, text, 0)
-    if end < place or not (is_at(first, text, 0) and is_at(last, text, end)):
-        return False
-    for part in parts[1:-1]:
-        found = find_part(part, text, place, end)
-        if found < 0:
-            return False
-        place = found + len(part)
-    return True
+    return like(pattern, escape).match(text) is not None
 
 
 def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:

@@ -39,20 +39,13 @@ from matchrec.jit.decorators import inlined, inner, spliced
 
 # Rows of `nodes`: the choice that maps the row, the row, the next node of the match or NO_NODE,
 # how many rows the match has from here on, and how many rows further on the search does, or NO_ROW.
-CHAIN_CHOICE = 0
-CHAIN_ROW = 1
-CHAIN_NEXT = 2
-CHAIN_LENGTH = 3
-CHAIN_SKIP = 4
-CHAIN_SIZE = 5
+CHAIN_CHOICE, CHAIN_ROW, CHAIN_NEXT, CHAIN_LENGTH, CHAIN_SKIP, CHAIN_SIZE = range(6)
 NO_NODE = -1
 
 FOUND_FIRST = layout.FOUND_COMPLETED  # the node of the first row, NO_NODE of an empty match
 
 # What is known of a state and row; the match goes on with node k - FIRST_NODE.
-FAILED = 1
-ENDS = 2
-FIRST_NODE = 3
+FAILED, ENDS, FIRST_NODE = range(1, 4)
 
 
 @spliced

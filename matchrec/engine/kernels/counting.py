@@ -68,50 +68,29 @@ class RunCounts(NamedTuple):
 
 
 # Why a run ended, columns of `ended`: no condition that would have brought it nearer to a match was
-# true; there was no further row; or none in its window; or only an anchor could have held.
-FALSE = 0
-NO_ROW = 1
-OUT_OF_WINDOW = 2
-ANCHORED = 3
-FORBIDDEN = 4  # where rows may be skipped: something was there that must not be
-REASONS = 5
+# true; there was no further row; or none in its window; or only an anchor could have held; where
+# rows may be skipped, something was there that must not be.
+FALSE, NO_ROW, OUT_OF_WINDOW, ANCHORED, FORBIDDEN, REASONS = range(6)
 
 # Columns of `parts`: as in `program`, mask 0 is what depends on the run; for which starting row it
 # was counted last, as two choices of a state may be of one variable.
-PART_WORD = 0
-PART_MASK = 1
-PART_START = 2
-PART_SIZE = 3
+PART_WORD, PART_MASK, PART_START, PART_SIZE = range(4)
 
 # Indices of `best`.
-BEST_REMAINING = 0
-BEST_START = 1
+BEST_REMAINING, BEST_START = range(2)
 
 # Columns of `notes`: how many rows a match still needed, NOTHING_NOTED of other rows; the choice of
 # the last row and one, 0 without any; why it ended; the row after that; the parts that were false,
 # of which the first 63 have a bit.
-NOTE_REMAINING = 0
-NOTE_CHOICE = 1
-NOTE_REASON = 2
-NOTE_ROW = 3
-NOTE_PARTS = 4
-NOTE_SIZE = 5
+NOTE_REMAINING, NOTE_CHOICE, NOTE_REASON, NOTE_ROW, NOTE_PARTS, NOTE_SIZE = range(6)
 NOTED_PARTS = 63
 NOTHING_NOTED = -1
 
 # Columns of `ends`.
-END_STATE = 0
-END_LENGTH = 1
-END_CHOICE = 2
-END_ROW = 3
-END_UNTIL = 4
-END_REASON = 5
-END_SIZE = 6
+END_STATE, END_LENGTH, END_CHOICE, END_ROW, END_UNTIL, END_REASON, END_SIZE = range(7)
 
 # Columns of `known`; the last ones are a trail.
-KNOWN_CHOICE = 0
-KNOWN_ROW = 1
-KNOWN_TRAIL = 2
+KNOWN_CHOICE, KNOWN_ROW, KNOWN_TRAIL = range(3)
 
 NO_CHOICE = -1
 UNKNOWN = -1

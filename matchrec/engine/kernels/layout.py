@@ -285,14 +285,10 @@ CUTS = -7
 # Which matches come out, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
-# Rows of `found`; the last two are those of event selection.
-FOUND_PARTITION = 0
-FOUND_NUMBER = 1
-FOUND_START = 2
-FOUND_OFFSET = 3
-FOUND_COMPLETED = 4  # the row at which a match is complete
-FOUND_KIND = 5  # what it is, see `nfa.program`: a match, or a run whose window has ended
-FOUND_SIZE = 6
+# Rows of `found`; the last two are those of event selection: the row at which a match is complete,
+# and what it is, see `nfa.program`: a match, or a run whose window has ended.
+FOUND_PARTITION, FOUND_NUMBER, FOUND_START, FOUND_OFFSET = range(4)
+FOUND_COMPLETED, FOUND_KIND, FOUND_SIZE = range(4, 7)
 
 # What a kernel returns.
 DONE = 0
@@ -311,25 +307,15 @@ MORE_ROWS = 11  # the search from progress.start has come to the edge of the row
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
 
 # Rows of `frontier`, see `Frontier`.
-FRONTIER_START = 0
-FRONTIER_UNTIL = 1
-FRONTIER_EDGE = 2
-FRONTIER_NUMBER = 3
-FRONTIER_STEPS = 4
+FRONTIER_START, FRONTIER_UNTIL, FRONTIER_EDGE, FRONTIER_NUMBER, FRONTIER_STEPS = range(5)
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.
-RUN_STATE = 0
-RUN_NODE = 1
-RUN_START = 2
-RUN_SIZE = 3
+RUN_STATE, RUN_NODE, RUN_START, RUN_SIZE = range(4)
 
-# Columns of `table`: an entry counts if its stamp is that of the row, or of the starting row.
-TABLE_STAMP = 0
-TABLE_ENTRY = 1
-TABLE_STATE = 2
-TABLE_KEY = 3
-TABLE_REGISTERS = 4  # the live ones
+# Columns of `table`: an entry counts if its stamp is that of the row, or of the starting row. From
+# TABLE_REGISTERS on there are the live ones.
+TABLE_STAMP, TABLE_ENTRY, TABLE_STATE, TABLE_KEY, TABLE_REGISTERS = range(5)
 
 # Columns of `nodes`. Where one preferred match is sought there are two, with the row three.
 NODE_CHOICE = 0  # by which the row was mapped, JOIN for a join
@@ -342,39 +328,18 @@ JOIN = -1
 COMPLETES = -2  # in place of another side: a match ends here, which the graph of all matches keeps
 
 # Rows of `path` with event selection: those of choices come after those of rows.
-PATH_ROWS = 0
-PATH_CHOICES = 1
-PATH_BEST_ROWS = 2
-PATH_BEST_CHOICES = 3
-PATH_MARKS = 4
-PATH_SIZE = 5
+PATH_ROWS, PATH_CHOICES, PATH_BEST_ROWS, PATH_BEST_CHOICES, PATH_MARKS, PATH_SIZE = range(6)
 
 # By what matches are grouped: their partition, the row with which they start or end.
 BY_PARTITION, BY_START, BY_END = range(len(Grouping))
 
 # Columns of `absent`.
-ABSENT_KIND = 0
-ABSENT_CODE = 1
-ABSENT_CODE_END = 2
-ABSENT_SIZE = 3
-IN_THE_MIDDLE = 0
-AT_THE_BEGINNING = 1
-AT_THE_END = 2
+ABSENT_KIND, ABSENT_CODE, ABSENT_CODE_END, ABSENT_SIZE = range(4)
+IN_THE_MIDDLE, AT_THE_BEGINNING, AT_THE_END = range(3)
 
 # Columns of `closing`.
-CLOSING_WORD = 0
-CLOSING_MASK = 1
-CLOSING_CODE = 2
-CLOSING_CODE_END = 3
-CLOSING_SIZE = 4
+CLOSING_WORD, CLOSING_MASK, CLOSING_CODE, CLOSING_CODE_END, CLOSING_SIZE = range(5)
 
-# What `counters` count.
-READS = 0  # how often a run has looked at a row
-RUNS_CREATED = 1
-MOST_LIVE = 2
-FORKS = 3
-MERGES = 4
-NODES_CREATED = 5
-NODES_PRUNED = 6
-MATCHES_FOUND = 7
-COUNTERS = 8
+# What `counters` count; READS is how often a run has looked at a row.
+READS, RUNS_CREATED, MOST_LIVE, FORKS, MERGES, NODES_CREATED, NODES_PRUNED = range(7)
+MATCHES_FOUND, COUNTERS = range(7, 9)
