@@ -8,7 +8,6 @@ from dataclasses import replace
 from matchrec.compile.executable import Crossing
 from matchrec.conditions import residual
 from matchrec.conditions.aggregates import basic, framed
-from matchrec.conditions.guards import guard, holds_of_rows
 from matchrec.conditions.row_column import (
     Framed,
     RowColumn,
@@ -22,6 +21,7 @@ from matchrec.conditions.row_column import (
     texts_in,
     window_columns,
 )
+from matchrec.conditions.split import guard, holds_of_rows
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType
 from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import not_measured_by

@@ -19,7 +19,6 @@ from functools import partial
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
-from matchrec.conditions.guards import Asked, Guards, guard, guards_of, holds_of_rows, in_order
 from matchrec.conditions.residual import (
     BASIC,
     COMPARISONS,
@@ -56,17 +55,22 @@ from matchrec.plan.expression import (
     Operation,
     Reference,
     Scalar,
+    Term,
     amount_of,
     argument_of,
     branches,
+    complement,
     conjuncts,
+    joined,
     looks_at_columns_only,
+    negation,
     operand_of,
     render,
+    row_text,
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.operations import is_partial, may_fail
+from matchrec.plan.operations import NO_OPERATIONS, is_partial, may_fail, takes_long
 from matchrec.plan.pattern import always_precedes
 from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
@@ -107,7 +111,7 @@ class ConditionSplitter:
     plan: MatchPlan
     variable: str
     scope: RowScope = RowScope.NEIGHBOURS
-    guards: Mapping[GuardedRow, Guards] = field(default_factory=dict)
+    guards: Mapping[GuardedRow, tuple[Scalar, ...]] = field(default_factory=dict)
 
     def condition(self, scalar: Scalar) -> SplitCondition:
         """Conjuncts at a fixed distance go before the match, the others during it."""
@@ -122,7 +126,8 @@ class ConditionSplitter:
             else:
                 known.append(test)
         before = tuple(test for test in known if isinstance(test, RowColumn))
-        nearby = tuple(test for test in known if isinstance(test, Nearby))
+        nearby = [test for test in known if isinstance(test, Nearby)]
+        columns = tuple(test.column for test in nearby)
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
@@ -130,7 +135,9 @@ class ConditionSplitter:
             scalar.span,
             tuple(known),
             tuple(rest),
-            joined(nearby, scalar.span) if nearby else None,
+            Nearby(conjunction(columns), all_of([one.step for one in nearby], scalar.span))
+            if nearby
+            else None,
         )
 
     def test(self, scalar: Scalar) -> RowColumn | Nearby | None:
@@ -169,7 +176,7 @@ class ConditionSplitter:
         known = dict(self.guards)
         for one in guards:
             row = self.row_of(one)
-            known[row] = Guards(one, known.get(row))
+            known[row] = (*known.get(row, ()), one)
         return replace(self, guards=known)
 
     def is_fixed(self, scalar: Scalar) -> bool:
@@ -276,8 +283,8 @@ class ConditionSplitter:
         if not may_fail(scalar.operations):
             return scalar
         row = self.row_of(scalar)
-        same_row = None if row == ELSEWHERE else self.guards.get(row)
-        return guard((*self.known(scalar), *in_order(same_row)), scalar)
+        same_row = () if row == ELSEWHERE else self.guards.get(row, ())
+        return guard((*self.known(scalar), *same_row), scalar)
 
     def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
         """What holds of the row, as it is mapped, at which the expression looks; none of others."""
@@ -346,12 +353,6 @@ def is_known(operator: str) -> bool:
 def all_of(steps: list[Step], span: Span) -> Step:
     """True where every step is."""
     return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
-
-
-def joined(parts: tuple[Nearby, ...], span: Span) -> Nearby:
-    """All that the worker computes of a condition."""
-    column = conjunction(tuple(part.column for part in parts))
-    return Nearby(column, all_of([part.step for part in parts], span))
 
 
 def by_classifier(scalar: Scalar, position: Navigation, variables: Sequence[str]) -> VariableAt:
@@ -472,3 +473,79 @@ def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
     parts = [part_of_formula(part, position) for part in scalar.operands]
     known = tuple(part for part in parts if part is not None)
     return Combined(scalar.operator, known, scalar.span) if len(known) == len(parts) else None
+
+
+# Guards: conditions on a row under which something is asked of it at all.
+#
+#     x <> 0 AND 10 / x < A.y             →   CASE WHEN x <> 0 THEN 10 / x END < A.y
+#     A AS z > 0, B AS sum(1 / A.z) > 2   →   sum(CASE WHEN z > 0 THEN 1 / z END) > 2
+#
+# What Spark computes for every row before the match must not fail on rows on which the condition
+# would not have come to it, or to which its variable is not mapped.
+
+
+def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
+    """What holds of each row that is mapped to a variable, as SQL over that row; None: nothing."""
+    names = [plan.variables[member] for member in sorted(plan.members(variable))]
+    known = [_row_condition(plan, name) for name in names]
+    found = [term for term in dict.fromkeys(known) if term is not None]
+    return joined("OR", found) if found and None not in known else None
+
+
+def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
+    """What the condition of a variable asks of the row alone, but for what takes long to ask."""
+    conditions = (one.condition for one in plan.definitions if one.variable == variable)
+    parts = [part for condition in conditions for part in conjuncts(condition)]
+    own = (part for part in parts if _is_of_row(plan, variable, part))
+    quick = [part for part in own if not takes_long(part.operations)]
+    texts = [row_text(part) for part in quick]
+    text = texts[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in texts)
+    operations = NO_OPERATIONS.union(*(part.operations for part in quick))
+    return Term((text,), parts[0].span, operations) if quick else None
+
+
+def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
+    """Whether a part of the condition of a variable looks at the row alone."""
+    own = plan.ids[variable]
+    places = [one.navigation for one in part.references if isinstance(one, ColumnReference)]
+    return looks_at_columns_only(part) and all(
+        place.is_last and not place.physical_offset and own in plan.members(place.variable)
+        for place in places
+    )
+
+
+def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
+    """The expression where all guards hold, in their order; NULL elsewhere."""
+    if not guards:
+        return scalar
+    parts = "CASE WHEN ", joined("AND", guards), " THEN ", scalar, " END"
+    return Operation("CASE", parts, scalar.span)
+
+
+Asked = tuple[Scalar, Sequence[Scalar], Sequence[Scalar]]
+"""A part of an expression, with what must hold for it to be asked beside what must for those before
+it: for this one alone, then for all after it."""
+
+
+def guards_of(operation: Operation) -> Iterator[Asked]:
+    """The operands, each with what of those before it must hold for it to be asked."""
+    passed = _PASSED.get(operation.operator)
+    branches = operation.operator in ("IF", "CASE")
+    for place, operand in enumerate(operation.operands):
+        if branches and place % 2:  # a value, whose condition holds, and does not for what follows
+            condition = operation.operands[place - 1]
+            yield operand, (condition,), (complement(condition),)
+        else:
+            yield operand, (), () if passed is None else (passed(operand),)
+
+
+def _unknown(scalar: Scalar) -> Operation:
+    return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
+
+
+_PASSED: Mapping[str, Callable[[Scalar], Scalar]] = {
+    "AND": lambda one: complement(negation(one)),
+    "OR": complement,
+    **dict.fromkeys(("COALESCE", "NVL", "IFNULL"), _unknown),
+}
+"""What must hold of an operand for the next one to be asked."""

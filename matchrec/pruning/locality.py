@@ -158,13 +158,12 @@ def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) ->
         yield from of_scalar(definition.condition, replace(where, variable=definition.variable))
 
 
-def of_option(option: clauses.Option | None, _: Where) -> Iterable[Seen]:
-    return named(option.words, option.beyond) if option else ()
+def of_option(option: clauses.Option, _: Where) -> Iterable[Seen]:
+    return named(option.words, option.beyond)
 
 
-def of_within_rows(rows: int | None, _: Where) -> Iterator[Seen]:
-    if rows is not None:
-        yield Seen("WITHIN ... ROWS", Beyond.DISTANCE)
+def of_within_rows(_rows: int, _: Where) -> Iterable[Seen]:
+    return named("WITHIN ... ROWS", (Beyond.DISTANCE,))
 
 
 def of_gaps(_: object, where: Where) -> Iterator[Seen]:
@@ -180,9 +179,7 @@ def of_absences(absences: tuple[clauses.Absence, ...], _: Where) -> Iterator[See
         yield Seen(f"NOT {absence.variable}", look)
 
 
-def of_staging(staging: Staging | None, _: Where) -> Iterator[Seen]:
-    if staging is None:
-        return
+def of_staging(staging: Staging, _: Where) -> Iterator[Seen]:
     from matchrec.plan import stages
 
     for step in stages.all_steps(staging.steps):
@@ -194,39 +191,36 @@ def of_staging(staging: Staging | None, _: Where) -> Iterator[Seen]:
         yield Seen("a side output of timeouts", look)
 
 
-def of_totals(totals: Totals | None, _: Where) -> Iterable[Seen]:
-    return named("an aggregate over all matches", totals.grouped.beyond) if totals else ()
+def of_totals(totals: Totals, _: Where) -> Iterable[Seen]:
+    return named("an aggregate over all matches", totals.grouped.beyond)
 
 
-def nothing(*_: object) -> Iterable[Seen]:
-    """Of what says nothing but which rows of a match are, or what they are called."""
-    return ()
-
-
-FIELDS: Mapping[str, Reading] = {
+FIELDS: Mapping[str, Reading | None] = {
     "pattern": of_pattern,
-    "partition_by": nothing,
-    "order_by": nothing,
+    "partition_by": None,
+    "order_by": None,
     "measures": of_measures,
     "rows_per_match": of_option,
     "partial": of_option,
-    "columns": nothing,
+    "columns": None,
     "after_match": of_option,
-    "within": nothing,
+    "within": None,
     "within_rows": of_within_rows,
     "gaps": of_gaps,
-    "equal": nothing,
-    "subsets": nothing,
+    "equal": None,
+    "subsets": None,
     "definitions": of_definitions,
     "selection": of_option,
     "output": of_option,
     "first_matches": of_option,
     "absences": of_absences,
-    "closing": nothing,
+    "closing": None,
     "staging": of_staging,
     "totals": of_totals,
 }
-"""By the name of each field of `MatchPlan`."""
+"""By the name of each field of `MatchPlan` what reads it, where it says anything; None of a field
+that says only which rows those of a match are, or what they are called.
+"""
 
 
 def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
@@ -245,7 +239,9 @@ def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
     """
     where = Where(plan, follow)
     for field, find in FIELDS.items():
-        yield from find(getattr(plan, field), where)
+        value = getattr(plan, field)
+        if find is not None and value not in (None, ()):
+            yield from find(value, where)
 
 
 # What each shortcut is proven for: it is taken where a plan looks at nothing else.

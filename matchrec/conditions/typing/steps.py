@@ -46,7 +46,14 @@ from matchrec.conditions.typing.typer import (
     type_deferred,
     type_formula,
 )
-from matchrec.errors.conditions import cannot_combine
+from matchrec.errors.conditions import (
+    cannot_combine,
+    operations_nested_too_deep,
+    too_many_operations,
+)
+from matchrec.plan.expression import DEEPEST
+
+MOST_OPERATIONS = 200_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,9 @@ class StepTyper(Typer):
             case Value():
                 return replace(self.value(step), value=step, parts=())
             case Combined():
-                return self.type_operation(self.with_typed_operands(step))
+                operands = tuple(map(self.type_step, step.operands))
+                whole = TypedOperation(step.operator, operands, step.span, step.words)
+                return self.type_operation(whole)
             case RunningAggregate():
                 return type_running_aggregate(self, step)
             case VariableAt():
@@ -75,12 +84,13 @@ class StepTyper(Typer):
             case _:
                 assert_never(step)
 
-    def with_typed_operands(self, step: Combined) -> TypedOperation:
-        operands = tuple(map(self.type_step, step.operands))
-        return TypedOperation(step.operator, operands, step.span, step.words)
-
     def type_operation(self, step: TypedOperation) -> Typed:
-        size, depth = self.size_and_depth(step)
+        size = 1 + sum(operand.size for operand in step.operands)
+        depth = 1 + max((operand.depth for operand in step.operands), default=0)
+        if size > MOST_OPERATIONS:
+            raise too_many_operations(step.span, limit=MOST_OPERATIONS)
+        if depth > DEEPEST:
+            raise operations_nested_too_deep(step.span, limit=DEEPEST)
         found = self.combine(step)
         return Typed(
             found.expression,

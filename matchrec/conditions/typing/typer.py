@@ -55,16 +55,9 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.errors.conditions import (
-    cannot_combine,
-    not_boolean,
-    operations_nested_too_deep,
-    too_many_operations,
-)
-from matchrec.plan.expression import DEEPEST, Navigation
+from matchrec.errors.conditions import cannot_combine, not_boolean
+from matchrec.plan.expression import Navigation
 from matchrec.plan.text import Amount
-
-MOST_OPERATIONS = 200_000
 
 
 def constant_of(step: Value, type_: ValueType) -> Typed | None:
@@ -137,16 +130,6 @@ class Typer(ABC):
     @abstractmethod
     def type_operation(self, step: TypedOperation) -> Typed:
         """An operation with its type. Raises where it would be too large or too deep."""
-
-    def size_and_depth(self, step: TypedOperation) -> tuple[int, int]:
-        """How many operations there are in one. Raises where they are too many, or too deep."""
-        size = 1 + sum(operand.size for operand in step.operands)
-        depth = 1 + max((operand.depth for operand in step.operands), default=0)
-        if size > MOST_OPERATIONS:
-            raise too_many_operations(step.span, limit=MOST_OPERATIONS)
-        if depth > DEEPEST:
-            raise operations_nested_too_deep(step.span, limit=DEEPEST)
-        return size, depth
 
     def condition(self, step: Step) -> RunExpression:
         """The expression of a whole condition, whose columns have places."""

@@ -7,7 +7,7 @@ import pstats
 
 import pytest
 
-from matchrec.conditions.typing import typer
+from matchrec.conditions.typing import steps
 from matchrec.errors import MatchRecognizeError
 from matchrec.nfa import closure
 from tests.benchmarks.planning import Queries, families, planned
@@ -84,7 +84,7 @@ def test_what_grows_by_the_square_is_refused_with_its_limit(
 ) -> None:
     """By a hundredth of the limits, which take seconds to come to."""
     monkeypatch.setattr(closure, "MOST_CHOICES", 2_000)
-    monkeypatch.setattr(typer, "MOST_OPERATIONS", 2_000)
+    monkeypatch.setattr(steps, "MOST_OPERATIONS", 2_000)
     (queries,) = (one for one in families() if one.name == name)
     with pytest.raises(MatchRecognizeError, match=limit):
         planned(queries, 100)
