@@ -272,11 +272,6 @@ DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a do
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
 
 
-def digits_of(value: Decimal, scale: int) -> int:
-    """A decimal as a number of its last places."""
-    return int(value.scaleb(scale, EXACT))
-
-
 def decimal_of(digits: int, scale: int) -> Decimal:
     """The decimal of so many last places."""
     return Decimal(digits).scaleb(-scale, EXACT)
@@ -332,7 +327,7 @@ def decimal_sum(use: AggregateUse, *, averages: bool) -> Accumulator:
     scale, limit = type_.scale, 10 ** sum_type(type_).precision
 
     def add(total: int, value: Decimal) -> int:
-        found = total + digits_of(value, scale)
+        found = total + int(value.scaleb(scale, EXACT))  # in last places
         # what has once been too large is NULL in Spark's buffer, and stays so
         return found if abs(total) < limit else limit
 

@@ -66,12 +66,9 @@ class Viewpoint:
         definitions = (one for one in self.plan.definitions if one.variable == self.negated)
         asked = [with_references(definition.condition, self.read) for definition in definitions]
         if self.row is Forbidden.AFTER:
-            asked = [self.has_next_row(), *asked]
+            is_there = column_term(self.candidate(0), "TRUE")  # NULL where no row comes after
+            asked = [is_there, *asked]
         return complement(all_of(asked)) if asked else literal("FALSE", NOWHERE)
-
-    def has_next_row(self) -> Scalar:
-        """Whether there is a row after the one that is mapped."""
-        return column_term(self.candidate(0), "TRUE")
 
     def candidate(self, physical: int) -> Navigation:
         """The row that must not be there, or one so far from it."""
@@ -132,12 +129,8 @@ class Viewpoint:
             raise reads_forbidden_row(
                 reference.span, what="NEXT(CLASSIFIER())", name=self.negated, hint=hint
             )
-        return replace(reference, navigation=self.classified(navigation, reference.span))
-
-    def classified(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """Where a classifier of a row before is read: of any variable, counted from the last."""
-        found = self.navigation(navigation, span)
-        return replace(found, variable=navigation.variable)
+        found = self.navigation(navigation, reference.span)  # a row before, of any variable
+        return replace(reference, navigation=replace(found, variable=navigation.variable))
 
     def aggregate(self, aggregate: Aggregate) -> Aggregate:
         """The aggregate over the rows before, or with the row where it counts here too."""

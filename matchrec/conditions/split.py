@@ -256,7 +256,7 @@ class ConditionSplitter:
         column = row_column(render(asked, writing(asked)))
         missing = None
         if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
-            missing = row_column(render(scalar, null_of_the_same_type))
+            missing = row_column(render(scalar, null_like))
         return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
     def combined(self, scalar: Operation) -> Combined:
@@ -435,7 +435,7 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
     return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
 
 
-def null_of_the_same_type(reference: Reference) -> str:
+def null_like(reference: Reference) -> str:
     return f"IF(FALSE, {argument_of(reference)}, NULL)"
 
 

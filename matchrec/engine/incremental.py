@@ -146,8 +146,10 @@ class FurtherSearch:
         self.task, self.state, self.call = task, state, call
         self.arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
         self.live, self.last_live = state.live_runs, np.zeros(0, np.int64)
-        self.numbers, self.numbering = all_numbers(state, call), Numbering(state.numbered)
-        self.release = Release.nothing(state.start_bounds)
+        new = np.arange(state.done, state.done + len(call.ended) - len(state.numbers))
+        self.numbers = np.concatenate([state.numbers, new])
+        self.numbering = Numbering(state.numbered)
+        self.release = Release(no_matches(), no_matches(), state.start_bounds, -1)
 
     def find_matches(self) -> Iterator[Matches]:
         """The matches in chunks, numbered: without a skip strategy as they are found, as there may
@@ -327,12 +329,6 @@ def find_kept_rows(
     first = np.flatnonzero(keep)[:1] if contiguous else np.zeros(0, np.int64)
     keep[min([call.needed, *first]) :] = True
     return np.flatnonzero(keep[: call.stop])
-
-
-def all_numbers(state: SearchState, call: SearchCall) -> IntArray:
-    """The numbers of all rows."""
-    new = len(call.ended) - len(state.numbers)
-    return np.concatenate([state.numbers, np.arange(state.done, state.done + new)])
 
 
 def shift_rows(rows: IntArray | None, distance: int) -> IntArray:

@@ -97,18 +97,15 @@ class KernelSearch(ABC):
         given = self.arrays.negation if self.arrays.selects else self.work.registers
         return given, self.arrays.totals
 
-    @property
-    def is_ranked(self) -> bool:
-        """Whether somebody ranks matches by the row at which they are complete."""
-        return self.task.output is not MatchOutput.PREFERRED
-
     def find_matches(self) -> Iterator[Matches]:
         """The matches in chunks, as the kernel finds them. Raises RunFailure."""
         progress = self.progress
         matches = rows = 0  # at least
+        # no more than few rows have at first: large arrays take milliseconds to come by
+        few = max(int(self.arrays.rows.starts[-1]), LEAST_OUTPUT)
         status = layout.OUTPUT_FULL
         while status == layout.OUTPUT_FULL:
-            room = self.room_of_output
+            room = at_most(self.room, Room(rows=16 * few, matches=few))
             matches, rows = max(matches, room.matches), max(rows, room.rows)
             output = self.output(matches, rows)
             output.found[layout.FOUND_OFFSET, 0] = 0
@@ -124,12 +121,6 @@ class KernelSearch(ABC):
             elif status == layout.OUTPUT_FULL:
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
         self.finish()
-
-    @property
-    def room_of_output(self) -> Room:
-        """For no more than few rows have at first: large arrays take milliseconds to come by."""
-        few = max(int(self.arrays.rows.starts[-1]), LEAST_OUTPUT)
-        return at_most(self.room, Room(rows=16 * few, matches=few))
 
     def advance(self) -> int:
         """Call the kernel; while its code is not there, have Python take its first steps over few
@@ -255,11 +246,12 @@ class KernelSearch(ABC):
             self.look_up(layout.EXCLUDED, output.taken, matches.excluded)
         if not self.arrays.selects:
             return matches
+        is_preferred = self.task.output is MatchOutput.PREFERRED  # which nobody ranks
         matches = replace(
             matches,
             number=np.zeros(count, np.int64),
             rows=output.rows[:mapped],
-            completed=found[layout.FOUND_COMPLETED] if self.is_ranked else None,
+            completed=None if is_preferred else found[layout.FOUND_COMPLETED],
             kind=found[layout.FOUND_KIND],
         )
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)

@@ -54,7 +54,6 @@ from matchrec.engine.search import (
 )
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.stages import Skip
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
@@ -134,12 +133,6 @@ def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
     return np.where(place >= 0, bounds[place, 1], -1)
 
 
-def target_failure(skip: Skip, matches: Matches, match: int, target: int) -> RunFailure:
-    """The failure of a match that skips to no row, or to its own first one."""
-    kind = FailureKind.STAGE_MISSED if target == NO_ROW else FailureKind.STAGE_IS_FIRST
-    return RunFailure(kind, int(matches.start[match]), skip.variable or "")
-
-
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
     """The matches that are marked."""
     return take_matches(matches, np.flatnonzero(kept))
@@ -175,11 +168,6 @@ class Release:
     held: Matches
     start_bounds: IntArray
     settled: int
-
-    @staticmethod
-    def nothing(start_bounds: IntArray) -> Release:
-        """Where no match is held and none has been decided on since these bounds."""
-        return Release(no_matches(), no_matches(), start_bounds, -1)
 
 
 def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
@@ -220,7 +208,9 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     position = position._replace(first_rows=np.sort(position.first_rows))
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
-        raise target_failure(skip, ranked, missed, int(target[missed]))
+        is_first = target[missed] != NO_ROW  # that of the match
+        kind = FailureKind.STAGE_IS_FIRST if is_first else FailureKind.STAGE_MISSED
+        raise RunFailure(kind, int(start[missed]), skip.variable or "")
     return outcome, bounds[1:]
 
 
@@ -552,10 +542,11 @@ class ReleasingSearch:
 
     def find_matches(self) -> Iterator[Matches]:
         """What is released, partition by partition, by first rows. Raises RunFailure."""
+        waits = (self.search.rules.waits >= 0).any()
         for found in self.search.find_matches():
             released = self.release(found)
             yield released
-            many = self.is_strict and released.count >= MANY * found.count
+            many = not waits and released.count >= MANY * found.count
             self.search.room = self.rooms[many or self.is_alone]
         yield self.release(no_matches())
 
@@ -563,11 +554,6 @@ class ReleasingSearch:
     def is_alone(self) -> bool:
         """Whether the runs of one starting row are followed alone: few matches are left out."""
         return bool(self.search.progress.alone)
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether no run waits."""
-        return bool((self.search.rules.waits < 0).all())
 
     def release(self, found: Matches) -> Matches:
         """What of the matches that are held or found can be released now."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
 from typing_extensions import assert_never
 
 from matchrec.conditions.run_condition import (
@@ -55,6 +54,7 @@ from matchrec.evaluate.registers import (
     RowOf,
     VariableOfRow,
 )
+from matchrec.jit.bits import bits_of
 from matchrec.plan.expression import Navigation
 
 Instruction = tuple[int, int, int, int, int]
@@ -151,7 +151,7 @@ class ConditionCompiler:
         elif expression.kind is Kind.INTEGER:
             self._emit(op.CONSTANT, int(expression.value))
         else:
-            self._emit(op.CONSTANT, _bits(expression.value))
+            self._emit(op.CONSTANT, bits_of(expression.value))
 
     def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
         """Operands of AND or OR; what decides jumps after the last of them."""
@@ -180,19 +180,15 @@ class ConditionCompiler:
         self.code[jump] = (op.JUMP, len(self.code), 0, 0, 0)
 
     def _call(self, call: Call) -> None:
-        arguments = self._arguments(call, call.type)  # which may have calls of their own
-        self._emit(op.CALL, len(self.calls), arguments)
-        self.calls.append(call)
-
-    def _arguments(self, expression: RunExpression, type_: ValueType) -> int:
-        """Push what Python is to know; how many values that is."""
-        arguments = tuple(arguments_of(expression, type_))
+        """What Python is to know, then the call; arguments may have calls of their own."""
+        arguments = tuple(arguments_of(call, call.type))
         for argument, _ in arguments:
             if isinstance(argument, Collect):
                 self._emit(op.REGISTER, self._list(argument))
             else:
                 self.add(argument)
-        return len(arguments)
+        self._emit(op.CALL, len(self.calls), len(arguments))
+        self.calls.append(call)
 
     def _list(self, collect: Collect) -> int:
         """The register of a list."""
@@ -274,7 +270,3 @@ class ConditionCompiler:
             self._emit(op.AVERAGE, self._register(count), value)
         else:
             self._emit(op.REDUCED, value)
-
-
-def _bits(value: float) -> int:
-    return int(np.float64(value).view(np.int64))

@@ -177,7 +177,8 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
                 again = edge.action is Action.TAKE and edge.target == state
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
-        guard |= guard_of(edge)
+        guard |= 0 if edge.anchor is None else GUARDS[edge.anchor]
+        guard |= sum(FIRST_NOT << variable for variable in edge.forbids)  # asked of the next row
         if guard & ANCHORS & ~possible or is_repeated(seen, edge.target, guard):
             continue
         if edge.target == program.final:
@@ -185,12 +186,6 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
             if guard == 0 and not every_way:
                 return
         waiting += [(onward, guard) for onward in reversed(program.states[edge.target].edges)]
-
-
-def guard_of(edge: Edge) -> int:
-    """What a proceed edge asks: of the partition, and of the next row."""
-    anchor = 0 if edge.anchor is None else GUARDS[edge.anchor]
-    return anchor | sum(FIRST_NOT << variable for variable in edge.forbids)
 
 
 def forbidden_by(guard: int) -> frozenset[VariableId]:

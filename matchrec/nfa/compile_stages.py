@@ -176,7 +176,9 @@ def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
     start = compiler.compile_rest(Rest(steps.steps, 0, None), NOT_PENDING)
-    compiler.fill_all()
+    while compiler.unfilled:  # whose edges may lead to new ones
+        state, edges = compiler.unfilled.pop()
+        compiler.states[state] = State(tuple(edges))
     return compiler.program(start, variables)
 
 
@@ -223,12 +225,6 @@ class _StageCompiler:
             self.names.append(name)
             self.unfilled.append((self.made[key], edges))
         return self.made[key]
-
-    def fill_all(self) -> None:
-        """Makes the edges of all states, and so of those that these lead to."""
-        while self.unfilled:
-            state, edges = self.unfilled.pop()
-            self.states[state] = State(tuple(edges))
 
     def literals(self, tests: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(self.ids[test] for test in dict.fromkeys(tests))

@@ -111,7 +111,8 @@ class Program:
 
     def text_of(self, state: StateId, formulas: Formulas = NO_FORMULAS) -> str:
         """A state and its edges, a line each, with what is known of their formulas."""
-        lines = [f"{self.named(state)}{self._role(state)}"]
+        roles = " start" * (state == self.start) + " final" * (state == self.final)
+        lines = [f"{self.named(state)}{roles}"]
         for order, edge in enumerate(self.states[state].edges):
             formula = formulas.get((state, order))
             condition = "" if formula is None else f" if {formula}"
@@ -151,10 +152,6 @@ class Program:
                     f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];'
                 )
         return "\n".join([*lines, "}"])
-
-    def _role(self, state: StateId) -> str:
-        names = ["start"] * (state == self.start) + ["final"] * (state == self.final)
-        return f" {' '.join(names)}" if names else ""
 
 
 def order_states(

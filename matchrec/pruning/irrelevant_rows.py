@@ -49,7 +49,8 @@ def find_relevance_tests(
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
         return tests_beside(NO_FILLERS, plan, pattern, conditions)
-    free = find_fillers(plan, conditions)
+    tested = {condition.variable for condition in conditions}  # others may have to take any row
+    free = frozenset(i for i, name in enumerate(plan.variables) if name not in tested)
     choices = (free | find_loops(plan, pattern, conditions), free)
     found = (tests_beside(choice, plan, pattern, conditions) for choice in choices)
     return next(filter(None, found), ())
@@ -116,12 +117,6 @@ def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
         if place >= folding.starts and folding.states[place] != final:
             yield waits is not None and folding.choices[waits] == choices
         yield all(choice.test is not None for choice in choices if folding.states[place] != final)
-
-
-def find_fillers(plan: MatchPlan, conditions: tuple[SplitCondition, ...]) -> frozenset[VariableId]:
-    """The variables that may have to take a row which satisfies no condition."""
-    conditional = {condition.variable for condition in conditions}
-    return frozenset(i for i, name in enumerate(plan.variables) if name not in conditional)
 
 
 def find_loops(

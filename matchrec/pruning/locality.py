@@ -86,15 +86,10 @@ class Where:
         return (Beyond.BETWEEN,) if is_current and is_inside else (Beyond.BESIDE,)
 
 
-def of_column(reference: expression.ColumnReference, where: Where) -> Iterator[Seen]:
+def of_column(reference: expression.ColumnReference, where: Where) -> Iterable[Seen]:
     """A value on a row that is mapped, or beside such a row."""
     name = "PREV" if reference.navigation.physical_offset < 0 else "NEXT"
-    yield from named(name, where.beside(reference.navigation))
-
-
-def of_classifier(reference: expression.Classifier, where: Where) -> Iterator[Seen]:
-    """The variable of such a row."""
-    yield from named("CLASSIFIER()", where.beside(reference.navigation))
+    return named(name, where.beside(reference.navigation))
 
 
 def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen]:
@@ -117,7 +112,7 @@ FUNCTIONS: Mapping[expression.MatchFunction, Looks] = {
 REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
-    expression.Classifier: of_classifier,
+    expression.Classifier: lambda one, where: named("CLASSIFIER()", where.beside(one.navigation)),
     expression.MatchValue: lambda one, _: named(f"{one.function.value}()", FUNCTIONS[one.function]),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,11 @@ Key = tuple[int, int]  # an attempt and a trial, by index
 def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
     """The trials whose values are shown, those that matter most first, as far as there is room."""
     found: dict[Key, None] = {}
-    for own in (lambda one: one.stopped, lambda one: one.best[::-1], every):
+    for own in (
+        lambda one: one.stopped,
+        lambda one: one.best[::-1],
+        lambda one: range(len(one.trials)),
+    ):
         for number, attempt in enumerate(attempts):
             asked = (i for i in own(attempt) if attempt.trials[i].outcome in CONDITION)
             found.update(dict.fromkeys((number, i) for i in asked))
@@ -33,11 +37,6 @@ def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
             break
         kept.append((number, i))
     return kept
-
-
-def every(attempt: Attempt) -> Iterable[int]:
-    """All trials of an attempt."""
-    return range(len(attempt.trials))
 
 
 def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> Matches:

@@ -164,10 +164,6 @@ def part_type(use: FunctionUse) -> ValueType | None:
     return PARTS[part][0] if part is not None and is_span else None
 
 
-def extract(use: FunctionUse) -> Compute:
-    return PARTS[SPELLINGS[use.words[0]]][1]
-
-
 def later(zone: Zone, instant: int, local: int) -> int:
     """The instant of another local time, if it can be by the offset of the instant before it."""
     offset = zone.offset_at(instant)
@@ -216,7 +212,7 @@ def subtracted(use: FunctionUse) -> Compute:
 TIME_FUNCTIONS: Mapping[str, Function] = {
     "TIMESTAMPDIFF": Function((None, None), distance_type, distance),
     "DATEDIFF": Function((None, None), of_times(INT, TIMES, TIMES), days_between),
-    "EXTRACT": Function((None,), part_type, extract),
+    "EXTRACT": Function((None,), part_type, lambda use: PARTS[SPELLINGS[use.words[0]]][1]),
     "TIME +": Function((None, None), moved_type, added(1)),
     "TIME -": Function((None, None), subtracted_type, subtracted),
 }

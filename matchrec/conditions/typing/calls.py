@@ -62,19 +62,15 @@ def needs_values(typer: Typer, step: TypedOperation) -> bool:
     Ranks of one type compare; columns of two types are brought to one by Spark.
     """
     numbers = [operand for operand in step.operands if operand.type.family in NUMBERS]
-    ranked = [has_rank(typer, number) for number in numbers]
+    ranked = [is_wide_decimal(one.type) and is_rank(one.expression, typer) for one in numbers]
     if not any(ranked) or step.operator == "NEG":
         return any(ranked)
     of_one_type = all(ranked) and len({number.type for number in numbers}) == 1
     return not of_one_type and not are_columns(*numbers)
 
 
-def has_rank(typer: Typer, part: Typed) -> bool:
-    """Whether the engine knows of a decimal its rank; computed ones have their digits."""
-    return is_wide_decimal(part.type) and is_rank(part.expression, typer)
-
-
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
+    """Whether the engine knows of a decimal its rank; computed ones have their digits."""
     match expression:
         case ReadValue(column=int(column)) | Reduce(column=int(column)):
             _, by_rank = typer.drafted[column]
@@ -102,8 +98,8 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     ]
     parts = unify(typer, step, name, parts)
     words = step.words
-    if name in CASTS:
-        words = tuple(meant_type(typer, word) for word in words)
+    if name in CASTS and typer.settings.timestamp_type == "timestamp_ntz":
+        words = tuple("TIMESTAMP_NTZ" if word == "TIMESTAMP" else word for word in words)
     use = FunctionUse(tuple(one.type for one in parts), words, typer.ansi, typer.settings.time_zone)
     if not function.takes(len(parts)):
         raise conditions.not_known_during_the_match(step.span, what=step.operator)
@@ -115,12 +111,6 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
         raise conditions.cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
-
-
-def meant_type(typer: Typer, word: str) -> str:
-    """What TIMESTAMP means in the session; any other word is itself."""
-    without_zone = typer.settings.timestamp_type == "timestamp_ntz"
-    return "TIMESTAMP_NTZ" if word == "TIMESTAMP" and without_zone else word
 
 
 def check_zone(typer: Typer, step: TypedOperation, types: tuple[ValueType, ...]) -> None:
