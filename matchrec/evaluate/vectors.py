@@ -159,10 +159,7 @@ class Vectors:
     """Evaluates expressions for the rows begin .. end of partitions.
 
     columns: by kind, values and validity, [c, n]. starts: of partitions, and the number of rows.
-    inside: by distance, of all rows, whether the row so far from it is one of its partition. known:
-    what was read of other rows, as several conditions read the same. compared: comparisons that
-    several conditions have, but for those in which an operation has no result on some row. failed:
-    why, of each such operation.
+    inside: by distance, of all rows, whether the row so far from it is one of its partition.
     """
 
     columns: Mapping[Kind, tuple[Array, BoolArray]]
@@ -170,9 +167,6 @@ class Vectors:
     begin: int
     end: int
     inside: dict[int, BoolArray] = field(default_factory=dict)
-    known: dict[tuple[Kind, int, int], NullableValues] = field(default_factory=dict)
-    compared: dict[Compare, NullableValues] = field(default_factory=dict)
-    failed: list[int] = field(default_factory=list)
 
     def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
         """bool[end - begin]: whether a condition is true, of the rows that are asked.
@@ -186,9 +180,7 @@ class Vectors:
     def blocks(self) -> Iterator[Vectors]:
         """Vectors of a few rows each, whose values stay in the processor's cache."""
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
-            yield replace(
-                self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end), known={}, compared={}
-            )
+            yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
     def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
         """Truth values of a condition."""
@@ -236,13 +228,10 @@ class Vectors:
         values, valid = (array[column] for array in self.columns[kind])
         if not distance:
             return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
-        if (kind, column, distance) not in self.known:
-            if distance not in self.inside:
-                self.inside[distance] = self.find_inside(distance)
-            there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
-            found = NullableValues(self.shifted(values, distance), there)
-            self.known[kind, column, distance] = found
-        return self.known[kind, column, distance]
+        if distance not in self.inside:
+            self.inside[distance] = self.find_inside(distance)
+        there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
+        return NullableValues(self.shifted(values, distance), there)
 
     def shifted(self, values: Array, distance: int) -> Array:
         """The values so far from each row; any where there is no such row."""
@@ -268,14 +257,13 @@ class Vectors:
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
     def compare(self, expression: Compare, asked: BoolArray) -> NullableValues:
-        """A comparison, computed once where it fails on no row, asked or not."""
-        found, failed = self.compared.get(expression), len(self.failed)
-        if found is None:
-            sides = (self.evaluate(one, asked) for one in (expression.left, expression.right))
-            found = compare_vectors(expression.comparison, *sides)
-            if len(self.failed) == failed:
-                self.compared[expression] = found
-        return found
+        """The truth value of a comparison."""
+        left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
+        comparison, both = expression.comparison, left.valid & right.valid
+        found = compare(comparison, left.values, right.values)
+        if comparison is not Comparison.NULL_SAFE_EQUAL:
+            return NullableValues(found, both)
+        return NullableValues(np.where(both, found, left.valid == right.valid), np.asarray(True))
 
     def compute(self, expression: Arithmetic, asked: BoolArray) -> NullableValues:
         """An arithmetic operation. Raises RowFailure."""
@@ -298,10 +286,7 @@ class Vectors:
         return NullableValues(values, both)
 
     def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
-        """Notes that an operation fails on some rows. Raises RowFailure if one of them is asked."""
-        if not rows.any():
-            return
-        self.failed.append(status)
+        """Raises RowFailure if an operation fails on a row that is asked."""
         failing = rows & asked
         if failing.any():
             raise RowFailure(status, self.begin + int(np.argmax(failing)))
@@ -328,13 +313,3 @@ class Vectors:
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),
         )
-
-
-def compare_vectors(
-    comparison: Comparison, left: NullableValues, right: NullableValues
-) -> NullableValues:
-    """The truth value of a comparison."""
-    found, both = compare(comparison, left.values, right.values), left.valid & right.valid
-    if comparison is not Comparison.NULL_SAFE_EQUAL:
-        return NullableValues(found, both)
-    return NullableValues(np.where(both, found, left.valid == right.valid), np.asarray(True))

@@ -79,13 +79,3 @@ def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
     with pytest.raises(RowFailure) as caught:
         vectors.holds(is_more, np.array([True, True]))
     assert caught.value.row == 1
-
-
-def test_a_comparison_of_two_conditions_is_computed_once() -> None:
-    column = ReadValue(0, Kind.FLOATING, None)
-    is_more = Compare(Comparison.GREATER, column, Constant(0.5, Kind.FLOATING))
-    values, valid = np.array([[0.0, 1.0]]), np.ones((1, 2), np.bool_)
-    vectors = Vectors({Kind.FLOATING: (values, valid)}, np.array([0, 2]), 0, 2)
-    asked = np.array([True, True])
-    assert vectors.compare(is_more, asked) is vectors.compare(is_more, asked)
-    assert vectors.holds(is_more, asked).tolist() == [False, True]
