@@ -366,7 +366,7 @@ def clause_edits(
     known, relation = KnownColumns(columns), fragments.relation_name
     place = Place(read, write, clause, columns=known, quoted=written, relation=relation)
     for part, node in expressions(clause):
-        yield from fragments.expression(node.span, place.within(clause, part))
+        yield from fragments.edits(node.span, place=place.within(clause, part))
     spans = tuple(node.span for _, node in expressions(clause))
     places = variable_places(clause, written) | reserved_places(clause, write.reserved)
     yield from names_edits(tokens, spans, write.quote, places)
@@ -476,4 +476,5 @@ def window_edits(
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
         else:
             span = tokens.span(call.start, call.over)
-            yield from fragments.expression(span, place.within(clause, ClausePart.MEASURES))
+            here = place.within(clause, ClausePart.MEASURES)
+            yield from fragments.edits(span, place=here)

@@ -173,7 +173,7 @@ def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
 
 
 _HOLE = "hole_of_match_recognize_"
-_SELECT = "SELECT * FROM "
+SELECT_ALL = "SELECT * FROM "
 _PASSED = "write what {} has for it: unrecognised functions are passed through"
 
 
@@ -199,28 +199,20 @@ class Fragments:
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 
-    def relation(self, span: Span, holes: Sequence[Span]) -> Iterator[Edit]:
-        """The edits of what stands after FROM. holes: as of `query`."""
-        return self._edits(span, holes, _SELECT)
-
-    def query(self, span: Span, holes: Sequence[Span] = ()) -> Iterator[Edit]:
-        """The edits of a query. holes: relations with their clauses, beside those of the text."""
-        return self._edits(span, holes)
-
-    def expression(self, span: Span, place: Place) -> Iterator[Edit]:
-        """The edits of an expression of a clause."""
-        return self._edits(span, place=place)
-
     def expression_text(self, span: Span, place: Place) -> str:
         """An expression of a clause in the other product's SQL."""
-        edits = self.expression(span, place)
+        edits = self.edits(span, place=place)
         shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
         return edited(self.text[span.start : span.end], shifted).text
 
-    def _edits(
+    def edits(
         self, span: Span, holes: Sequence[Span] = (), before: str = "", place: Place | None = None
     ) -> Iterator[Edit]:
-        """The edits of a fragment. before: what makes a query of the characters at `span`."""
+        """The edits of a query, or of an expression of a clause at its place.
+
+        holes: relations with their clauses, beside those of the text. before: what makes a query of
+        the characters at `span`, as SELECT_ALL does of what stands after FROM.
+        """
         own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
         masks = [

@@ -29,7 +29,7 @@ from matchrec.frontends.dialects.clause_edits import (
 )
 from matchrec.frontends.dialects.differences import found_differences
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited
-from matchrec.frontends.dialects.fragments import Fragments, tokens_in
+from matchrec.frontends.dialects.fragments import SELECT_ALL, Fragments, tokens_in
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
@@ -260,7 +260,7 @@ def _query_edits(
     fragments = replace(fragments, rows=rows)
     insides = frozenset(inside(tokens, one) for one in windows)
     holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
-    yield from replace(fragments, windows=insides).query(tokens.whole, holes)
+    yield from replace(fragments, windows=insides).edits(tokens.whole, holes)
     for window in windows:
         inputs_of = known.get(window, ClauseKinds()).inputs or {}
         yield from window_edits(tokens, window, fragments, partial(dict, inputs_of))
@@ -270,10 +270,8 @@ def _query_edits(
         if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
             yield from _as_subquery(Span(relation.start, tokens[cut.word - 1].span.end))
         query = _query_in(tokens, relation)
-        if query is None:
-            yield from fragments.relation(relation, inner)
-        else:
-            yield from fragments.query(query, inner)
+        before = SELECT_ALL if query is None else ""
+        yield from fragments.edits(query or relation, inner, before)
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
         inputs = partial(_kinds_of_table, tokens, relation, fragments)

@@ -429,12 +429,10 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
             raise errors.not_in_window(span or clause.span, what=option.words)
+    refused = {Negation: "NOT in PATTERN", PartitionStart: "^", PartitionEnd: "$"}
     for node in walk(clause.pattern):
-        if isinstance(node, Negation):
-            raise errors.not_in_window(node.span or clause.pattern_span, what="NOT in PATTERN")
-        if isinstance(node, PartitionStart | PartitionEnd):
-            sign = "^" if isinstance(node, PartitionStart) else "$"
-            raise errors.not_in_window(node.span or clause.pattern_span, what=sign)
+        if what := refused.get(type(node)):
+            raise errors.not_in_window(node.span or clause.pattern_span, what=what)
 
 
 def _refuse_next(measures: tuple[Measure, ...]) -> None:

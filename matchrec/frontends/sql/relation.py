@@ -109,14 +109,13 @@ def refuse_unbalanced(tokens: TokenSequence) -> None:
 def part_at(tokens: TokenSequence, index: int) -> str | None:
     """PATTERN, SUBSET or DEFINE, where such a part starts at `index` and nothing else can."""
     word = tokens.key(index)
-    if tokens.key(index - 1) in (".", "AS"):
-        return None
-    starts = (
-        (word == "PATTERN" and tokens.key(index + 1) == "(")
-        or (word == "SUBSET" and tokens.key(index + 2) == "=")
-        or (word == "DEFINE" and tokens.key(index + 2) == "AS")
-    )
-    return word if starts else None
+    distance, sign = _SIGNS_OF_PARTS.get(word, (0, ""))
+    starts = distance > 0 and tokens.key(index + distance) == sign
+    return word if starts and tokens.key(index - 1) not in (".", "AS") else None
+
+
+_SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
+"""How far after the word of a part something stands that only a part has there, and what."""
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:
