@@ -13,7 +13,7 @@ from matchrec.frontends.dialects.translate import Translation, translate_query
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.writing import sql
-from matchrec.writing.forms import as_preferred, differing
+from matchrec.writing.forms import as_preferred, condition_of, differing
 from matchrec.writing.sql import START, ReadQuery
 
 
@@ -67,8 +67,6 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     except MatchRecognizeError as error:
         raise errors.cannot_write(START, what=f"this: {error.message}", cure=None) from error
     if part is not None:
-        found = (each for each in plan.definitions if each.variable == part)
-        definition = next(found, None)
-        what = f"the condition of `{part}`" if definition else part
-        span = definition.condition.span if definition else reading.pattern
-        raise errors.means_something_else(span, what=what)
+        found = (each for each in plan.definitions if condition_of(each.variable) == part)
+        span = next((each.condition.span for each in found), reading.pattern)
+        raise errors.means_something_else(span, what=part)

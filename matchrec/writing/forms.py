@@ -29,21 +29,14 @@ Shape = object
 
 
 def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
-    """What two plans differ in: a variable whose condition differs, or a part; None: nothing."""
-    one, two = conditions(plan), conditions(other)
-    for variable in (*one, *two):
-        if not one.get(variable, frozenset()) <= two.get(variable, frozenset()):
-            return variable
-    if one != two:
-        return "DEFINE"
+    """The part of a query in which two plans differ, as a message says it; None where in none."""
     ours, theirs = dict(_parts(plan)), dict(_parts(other))
-    return next((name for name, part in ours.items() if part != theirs[name]), None)
+    return next((name for name in ours | theirs if ours.get(name) != theirs.get(name)), None)
 
 
-def conditions(plan: MatchPlan) -> dict[str, frozenset[Shape]]:
-    """The conditions of all variables that have one."""
-    found = {one.variable: frozenset(conjunct_shapes(one.condition)) for one in plan.definitions}
-    return {name: parts for name, parts in found.items() if parts}
+def condition_of(variable: str) -> str:
+    """What a message calls the condition of a variable."""
+    return f"the condition of `{variable}`"
 
 
 def conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
@@ -87,7 +80,10 @@ def _piece(piece: str | expression.Reference) -> Shape:
 
 
 def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
-    """The parts of a plan but for its conditions, by their names in messages."""
+    """The parts of a plan, by their names in messages."""
+    for one in plan.definitions:
+        if found := frozenset(conjunct_shapes(one.condition)):
+            yield condition_of(one.variable), found
     used = set(variables_read(plan))
     exclusive = plan.output is MatchOutput.PREFERRED
     yield "PATTERN", simplify(plan.pattern)

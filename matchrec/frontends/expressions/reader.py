@@ -18,6 +18,7 @@ from matchrec.frontends.lexing.tokens import (
     CLOSING,
     OPENING,
     Cursor,
+    Range,
     Token,
     TokenKind,
     TokenSequence,
@@ -249,6 +250,16 @@ def refuse_strange(tokens: TokenSequence, where: str) -> None:
     for token in tokens.tokens:
         if token.is_strange:
             raise syntax_errors.strange_sign(token.text, where, token.span)
+
+
+def items_between(tokens: TokenSequence, inside: Range, where: str) -> tuple[Range, ...]:
+    """The ranges between commas. Raises MatchRecognizeParseError for one that is empty."""
+    parts = tokens.separated(*inside)
+    for start, end in parts:
+        if start == end:
+            comma = end if end < inside[1] else end - 1
+            raise syntax_errors.nothing_beside_comma(tokens[comma].span, part=where)
+    return parts
 
 
 def check_brackets(tokens: TokenSequence, where: str) -> None:

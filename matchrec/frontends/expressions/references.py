@@ -14,7 +14,6 @@ from typing import NoReturn
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown
-from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.frontends.expressions.reader import (
@@ -22,6 +21,7 @@ from matchrec.frontends.expressions.reader import (
     ClausePart,
     ExpressionCursor,
     RowRead,
+    items_between,
 )
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
@@ -482,7 +482,8 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
 
 def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Reference:
     """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
-    function, span = MatchFunction(reader.key_at(index)), without_arguments(reader, index)
+    function, span = MatchFunction(reader.key_at(index)), reader.text.call_span(index)
+    checked_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)
     if function in OF_ENDINGS and reader.scope.clause is ClausePart.DEFINE:
@@ -515,12 +516,6 @@ def _variable(reader: ExpressionCursor, index: int) -> str | None:
     return token.variable
 
 
-def without_arguments(reader: ExpressionCursor, index: int) -> Span:
-    """Where the call at `index` stands, which has no argument."""
-    checked_arguments(reader, index, range(1), "no argument")
-    return reader.text.call_span(index)
-
-
 def checked_arguments(
     reader: ExpressionCursor, index: int, wanted: range, expected: str
 ) -> tuple[Range, ...]:
@@ -545,16 +540,8 @@ def _wrong_number(
 
 def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
     """The index ranges of the arguments of the call at `index`."""
-    opening = index + 1
-    closing = reader.text.pairs[opening]
-    if closing == opening + 1:
-        return ()
-    parts = reader.text.separated(opening + 1, closing)
-    for start, end in parts:
-        if start == end:
-            comma = end if end < closing else end - 1
-            raise syntax_errors.nothing_beside_comma(reader.tokens[comma].span, part=reader.clause)
-    return parts
+    start, end = index + 2, reader.text.pairs[index + 1]
+    return items_between(reader.text, (start, end), reader.clause) if start < end else ()
 
 
 def _refuse_suffix(reader: ExpressionCursor, index: int) -> None:

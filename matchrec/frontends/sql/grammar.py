@@ -13,7 +13,7 @@ from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.errors.sql import window as window_errors
 from matchrec.errors.sql.expression import column_in_double_quotes
 from matchrec.frontends.durations import interval
-from matchrec.frontends.expressions.reader import ClausePart, refuse_strange
+from matchrec.frontends.expressions.reader import ClausePart, items_between, refuse_strange
 from matchrec.frontends.lexing.tokens import (
     SPARK,
     UNITS_OF_TIME,
@@ -368,12 +368,7 @@ def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], .
     """The index ranges between the commas of a section, none of them empty."""
     if section.start == section.end:
         raise errors.nothing_in(section.keyword, part=section.part.value)
-    parts = clause.separated(section.start, section.end)
-    for start, end in parts:
-        if start == end:
-            comma = end if end < section.end else end - 1
-            raise errors.nothing_beside_comma(clause[comma].span, part=section.part.value)
-    return parts
+    return items_between(clause, (section.start, section.end), section.part.value)
 
 
 def expression_at(tokens: TokenSequence, start: int, end: int) -> ExpressionText:

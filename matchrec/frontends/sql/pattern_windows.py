@@ -104,7 +104,8 @@ def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand
             raise errors.grouped_rows(tokens[index].span, word=word)
     ends = [*after[1:], end]
     starts = {tokens.key(one): (one, ends[place]) for place, one in enumerate(after)}
-    windows = _items(tokens, starts["WINDOW"]) if "WINDOW" in starts else ()
+    keyword, stop = starts.get("WINDOW", (end, end + 1))
+    windows = [item for item in tokens.separated(keyword + 1, stop) if item[1] - item[0] > 2]
     first, last = starts.get("ORDER", (end - 2, end))
     return Select(
         select,
@@ -137,12 +138,6 @@ def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
         key = tokens.key(index)
         if key == "JOIN" or (key == "," and not rows_of_values) or key == "LATERAL":
             raise errors.joined_rows(tokens[index].span)
-
-
-def _items(tokens: TokenSequence, part: Range) -> tuple[Range, ...]:
-    """The definitions after WINDOW."""
-    items = tokens.separated(part[0] + 1, part[1])
-    return tuple((start, end) for start, end in items if end - start > 2)
 
 
 def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
