@@ -646,16 +646,14 @@ WITH_UNIT = {
 """The functions of a unit, each with the one that it is another name of."""
 
 SPECIAL_CALLS: Mapping[str, Form] = {
-    "CAST": read_cast,
-    "TRY_CAST": read_cast,
+    **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
     "EXTRACT": read_extract,
-    "DATE_PART": read_date_part,
-    "DATEPART": read_date_part,
+    **dict.fromkeys(("DATE_PART", "DATEPART"), read_date_part),
     "TRIM": read_trim,
     "POSITION": read_position,
     "STRUCT": read_struct,
     "NAMED_STRUCT": read_named_struct,
-    "SUBSTRING": read_clauses("FROM", "FOR"),
-    "SUBSTR": read_clauses("FROM", "FOR"),
+    **dict.fromkeys(("SUBSTRING", "SUBSTR"), read_clauses("FROM", "FOR")),
     "OVERLAY": read_clauses("PLACING", "FROM", "FOR"),
-} | dict.fromkeys(WITH_UNIT, read_with_unit)
+    **dict.fromkeys(WITH_UNIT, read_with_unit),
+}

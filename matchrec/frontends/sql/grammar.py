@@ -44,6 +44,7 @@ from matchrec.frontends.sql.nodes import (
     WindowNode,
     check_windows,
 )
+from matchrec.frontends.sql.relation import part_at
 from matchrec.plan.clauses import (
     OF_CLAUSES,
     AfterMatchSkip,
@@ -176,7 +177,7 @@ def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
     pattern_end = keyword_end = -1
     while index < len(clause):
         part = _part_at(clause, index, pattern_end)
-        first = index == keyword_end and not _starts_definition(clause, index)
+        first = index == keyword_end and part_at(clause, index) != "DEFINE"
         if part in _ONE_WORD and (first or _is_variable(clause, index)):
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
@@ -257,15 +258,6 @@ def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart |
         case "DEFINE", _ if _starts_item(clause, index, pattern_end, "AS"):
             return ClausePart.DEFINE
     return None
-
-
-def _starts_definition(clause: ClauseTokens, index: int) -> bool:
-    """`DEFINE A AS`, which can be nothing else."""
-    return (
-        clause.key(index) == "DEFINE"
-        and clause.can_name(index + 1)
-        and clause.key(index + 2) == "AS"
-    )
 
 
 def _is_variable(clause: ClauseTokens, index: int) -> bool:

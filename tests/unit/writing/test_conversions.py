@@ -108,3 +108,11 @@ def test_a_measure_that_may_read_another_one_is_noted() -> None:
     found = matchrec.convert(text, write="oracle")
     (note,) = [each for each in found.notes if "earlier measure" in each.message]
     assert text[note.span.start :].startswith("p + 1")
+
+
+def test_what_the_text_would_not_say_is_refused() -> None:
+    condition = "count(DISTINCT a.x) > 1"
+    pattern = Pattern.begin("a").followed_by("b").where(condition)
+    with pytest.raises(MatchRecognizeError, match="the condition of `B`") as raised:
+        matchrec.convert(pattern, write="spark", order_by="ts")
+    assert condition in str(raised.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 from sqlglot.dialects.snowflake import Snowflake
 from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
@@ -243,13 +243,7 @@ _BIGQUERY: tuple[Rule, ...] = (
 # DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
 
 _ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
-_ENDLESS = {
-    "kind": "ROWS",
-    "start": "UNBOUNDED",
-    "start_side": "PRECEDING",
-    "end": "UNBOUNDED",
-    "end_side": "FOLLOWING",
-}
+_OVER_ALL = "f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 
 
 def columns_of_values(node: exp.Values, place: Place) -> exp.Expr:
@@ -278,8 +272,9 @@ def first_and_last_of_partition(node: exp.Anonymous, place: Place) -> exp.Expr:
     name, is_over = name_of(node), isinstance(node.parent, exp.Window)
     if not place.is_condition or is_over or name not in ("FIRST_VALUE", "LAST_VALUE"):
         return node
-    value = exp.Anonymous(this=name, expressions=node.expressions)
-    return exp.Window(this=value, spec=exp.WindowSpec(**_ENDLESS), over="OVER")
+    window = parse_one(_OVER_ALL)
+    window.set("this", exp.Anonymous(this=name, expressions=node.expressions))
+    return window
 
 
 def inside_of_match(node: exp.Anonymous, place: Place) -> exp.Expr:
