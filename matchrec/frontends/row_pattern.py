@@ -337,9 +337,8 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
 
 
 def _unreadable(character: str, span: Span) -> MatchRecognizeError:
-    if character in '`"':
-        return errors.unclosed_name(span)
-    return errors.stray_character(span, text=character)
+    is_quote = character in '`"'
+    return errors.unclosed_name(span) if is_quote else errors.stray_character(span, text=character)
 
 
 def _comment_end(text: str, opening: Span, end: int) -> int:

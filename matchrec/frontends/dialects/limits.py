@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from matchrec.errors.sql.window import no_within, not_in
@@ -49,20 +48,25 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     """
     noted: dict[str, Note] = {}
     for feature, span in features(clause, read):
-        part = table()[feature]
-        if part.is_noted_for(write):
-            noted.setdefault(feature, Note(f"{write.title} refuses {part.words}", span))
-        if not part.is_refused_for(write):
+        words, lacking = table()[feature]
+        if _noted(write) in lacking:
+            noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
+        if not lacks(feature, write):
             continue
-        if feature == "WITHIN" and clause.order_by and not table()["FIRST"].is_noted_for(write):
+        if feature == "WITHIN" and clause.order_by and _noted(write) not in table()["FIRST"][1]:
             raise no_within(span, product=write.title, condition=as_condition(clause))
-        raise not_in(span, product=write.title, what=part.words)
+        raise not_in(span, product=write.title, what=words)
     yield from noted.values()
+
+
+def _noted(write: Product) -> str:
+    """A product in the table, where a part of the clause is noted for it."""
+    return f"({write.name})"
 
 
 def lacks(feature: str, write: Product) -> bool:
     """Whether a product does not have a part of the clause."""
-    return table()[feature].is_refused_for(write)
+    return write.name in table()[feature][1]
 
 
 def as_condition(clause: MatchRecognize) -> str:
@@ -74,27 +78,14 @@ def as_condition(clause: MatchRecognize) -> str:
     return f"{order} < FIRST({order}) + {within.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class LimitedPart:
-    """A row of the table. lacking: the products without it, in parentheses those with a note."""
-
-    words: str
-    lacking: frozenset[str]
-
-    def is_refused_for(self, product: Product) -> bool:
-        """Whether a query with it is not written for a product."""
-        return product.name in self.lacking
-
-    def is_noted_for(self, product: Product) -> bool:
-        """Whether a query with it is written for a product, with a note."""
-        return f"({product.name})" in self.lacking
-
-
 @cache
-def table() -> dict[str, LimitedPart]:
-    """The parts of the clause."""
+def table() -> dict[str, tuple[str, list[str]]]:
+    """The parts of the clause: how messages call each, and what lacks it.
+
+    In parentheses stand products for which a query with it is written, with a note.
+    """
     rows = read_table("matchrec.frontends.dialects", "limits.txt")
-    return {name: LimitedPart(words, frozenset(lacking.split())) for name, words, lacking in rows}
+    return {name: (words, lacking.split()) for name, words, lacking in rows}
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:

@@ -17,7 +17,7 @@ from matchrec.frontends.expressions.expression import key_expression, parse_scal
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, read_tokens
 from matchrec.frontends.pattern import checks, tree
-from matchrec.frontends.pattern.builder import AfterMatch, Pattern
+from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.clauses import (
     Definition,
     FirstMatches,
@@ -257,17 +257,12 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
                 tuple(tests.definitions),
                 tests.windows,
                 tests.ends,
-                skip_of(skip),
+                None if skip.to is None else Skip(skip.to, skip.stage, skip.throws),
                 tests.timeouts(window) if query.timeouts else None,
             ),
         )
         check(plan)
         return plan, source
-
-
-def skip_of(skip: AfterMatch) -> Skip | None:
-    """The skip strategy of a plan."""
-    return None if skip.to is None else Skip(skip.to, skip.stage, skip.throws)
 
 
 def measures(query: PatternQuery) -> tuple[Measure, ...]:
