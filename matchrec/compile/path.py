@@ -126,6 +126,8 @@ class Draft:
 
     def prune(self) -> Draft:
         """The draft with its tests of rows that need not cross."""
+        if any(condition.nearby is not None for condition in self.conditions):
+            return replace(self, relevant=())  # what reads neighbours needs them all
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=relevant)
 

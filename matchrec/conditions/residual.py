@@ -184,24 +184,21 @@ BASIC = COMPARISONS | ARITHMETIC | LOGIC | {"IS NULL", "IF", "DATEDIFF"}
 NULL_IN_NULL_OUT = (COMPARISONS - {"<=>"}) | ARITHMETIC | BITS | {"NOT", "ABS", "LIKE", "||"}
 
 Parts = tuple[Step, ...]
-Rewriting = Callable[[Parts, Span], Combined]
+Rewriting = Callable[[Parts, Span], Step]
 Form = Any  # a nested tuple, see `REWRITINGS`
 
 
-def rewrite(step: TypedOperation) -> Combined | None:
+def rewrite(step: TypedOperation) -> Step | None:
     """The value by basic operations; None of an operation that is basic."""
     if step.operator in CONVERSIONS and len(step.operands) == 1:
         return Combined("CAST", step.operands, step.span, (CONVERSIONS[step.operator],))
     rewriting = REWRITINGS.get(step.operator)
     if rewriting is None:
         return None
-    found = (
-        rewriting(step.operands, step.span)
-        if callable(rewriting)
-        else FormWriter(step.operands, step.span).step(rewriting)
-    )
-    assert isinstance(found, Combined)
-    return found
+    if callable(rewriting):
+        found: Step = rewriting(step.operands, step.span)
+        return found
+    return FormWriter(step.operands, step.span).step(rewriting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +228,14 @@ class FormWriter:
         raise AssertionError(form)
 
 
-def first_not_null(parts: Parts, span: Span) -> Combined:
+def first_not_null(parts: Parts, span: Span) -> Step:
     """COALESCE, NVL and IFNULL."""
     *before, last = parts
 
-    def choose(rest: Step, part: Step) -> Combined:
+    def choose(rest: Step, part: Step) -> Step:
         return Combined("IF", (Combined("IS NOT NULL", (part,), span), part, rest), span)
 
-    found = reduce(choose, reversed(before), last)
-    return found if isinstance(found, Combined) else choose(last, last)
+    return reduce(choose, reversed(before), last)
 
 
 def extreme(comparison: str) -> Rewriting:
@@ -247,14 +243,12 @@ def extreme(comparison: str) -> Rewriting:
     take_right = ("OR", ("IS NULL", 0), (comparison, 1, 0))
     of_two = ("IF", ("IS NULL", 1), 0, ("IF", take_right, 1, 0))
 
-    def of_all(parts: Parts, span: Span) -> Combined:
+    def of_all(parts: Parts, span: Span) -> Step:
         """By halves: each is asked for several times."""
         middle = len(parts) // 2
         halves = (parts[:middle], parts[middle:])
         both = tuple(half[0] if len(half) == 1 else of_all(half, span) for half in halves)
-        found = FormWriter(both, span).step(of_two)
-        assert isinstance(found, Combined)
-        return found
+        return FormWriter(both, span).step(of_two)
 
     return of_all
 

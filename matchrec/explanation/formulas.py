@@ -109,20 +109,6 @@ def after_match(skip: Skip) -> str:
     return f"matches by their first events; each leaves to others what begins {left}{note}"
 
 
-def choices_of_runs(executable: Executable) -> Iterator[str]:
-    """States in which one row may lead a run on in more than one way."""
-    program = executable.task.pattern.program
-    every = {
-        number: tuple(sources_in_stages(program, number)) for number in range(len(program.states))
-    }
-    found = [
-        f"may have {source.name} in state {program.named(number)}: {source.runs}"
-        for number, known in said_once(every, program)
-        for source in known
-    ]
-    yield from found or ["none: each row has at most one transition"]
-
-
 def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
     """The sources in one state, as in the paper."""
     edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
@@ -298,28 +284,34 @@ def ways_on(program: Program, state: StateId) -> Iterator[str]:
 
 def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     """The sources with their states, then the cost."""
-    task = executable.task
-    if task.stages is not None:
-        yield from choices_of_runs(executable)
-        return
-    folding = task.pattern.folding
-    found: dict[Branching, list[int]] = {}
-    for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
-        for source in sources(choices, task.selection, waits=place > 0):
-            found.setdefault(source, []).append(state)
+    task, program = executable.task, executable.task.pattern.program
+    found: dict[Branching, list[StateId]] = {}
+    for state, source in branchings(task):
+        found.setdefault(source, []).append(state)
     for source, states in found.items():
-        said = [state for state, _ in said_once(dict.fromkeys(states), task.pattern.program)]
-        where = ", ".join(map(str, said))
+        said = [program.named(state) for state, _ in said_once(dict.fromkeys(states), program)]
         plural = "s" if len(said) > 1 else ""
-        yield f"may have {source.name} in state{plural} {where}: {source.runs}"
+        yield f"may have {source.name} in state{plural} {', '.join(said)}: {source.runs}"
     if not found:
         yield "none: each row has at most one transition"
-    if task.selects:
+    if task.stages is None and task.selects:
         yield cost(executable, len({state for states in found.values() for state in states}))
-    elif found:
+    elif found and not task.selects:
         rows = rows_in_reach(task)
         which = "longest" if task.output is MatchOutput.LONGEST else "preferred"
         yield f"W: {rows}; only the {which} match of a starting row is sought"
+
+
+def branchings(task: Task) -> Iterator[tuple[StateId, Branching]]:
+    """States in which one row may lead a run on in more than one way, with each source."""
+    program, folding = task.pattern.program, task.pattern.folding
+    if task.stages is not None:
+        for state in range(len(program.states)):
+            yield from ((state, source) for source in sources_in_stages(program, state))
+        return
+    for place, (state, choices) in enumerate(zip(folding.states, folding.choices, strict=True)):
+        found = sources(choices, task.selection, waits=place > 0)
+        yield from ((state, source) for source in found)
 
 
 def sources(

@@ -39,11 +39,9 @@ def find_relevance_tests(
 ) -> tuple[RowColumn, ...]:
     """Conditions of which a row must satisfy one to matter; none where every row may matter.
 
-    conditions: of all variables that have one.
+    conditions: of all variables that have one, none of them over neighbours.
     """
     if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
-        return ()
-    if any(condition.nearby is not None for condition in conditions):
         return ()
     if plan.staging is not None:
         return find_tests_of_stages(plan, plan.staging, pattern, conditions)
