@@ -116,9 +116,5 @@ def is_compatible(version: tuple[int, ...], other: tuple[int, ...]) -> bool:
     >>> is_compatible((1, 0), (1, 1)), is_compatible((1,), (1, 0)), is_compatible((2, 0), (1, 0))
     (False, False, False)
     """
-    length = len(other)
-    return (
-        len(version) >= length
-        and version[: length - 1] == other[:-1]
-        and version[length - 1] >= other[-1]
-    )
+    last = len(other) - 1
+    return len(version) > last and version[:last] == other[:last] and version[last] >= other[last]

@@ -198,12 +198,8 @@ class Task:
     def shares_rows(self) -> bool:
         """Whether matches overlap, and how one goes on from a row does not depend on its start."""
         overlap = self.after_match.to is not clauses.SkipTo.PAST_LAST_ROW
-        overlap = overlap and self.output is clauses.MatchOutput.PREFERRED
-        return (
-            overlap
-            and self.looks_only_at_data
-            and not (self.windowed or self.selects or self.partial)
-        )
+        plain = self.output is clauses.MatchOutput.PREFERRED and self.looks_only_at_data
+        return overlap and plain and not (self.windowed or self.selects or self.partial)
 
 
 MOST_IN_STREAM = 1 << 27

@@ -133,13 +133,8 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     def with_fields(self) -> MatchRecognizeRunError:
         """The error for the way out of a worker: `from_exception` reads its last line."""
-        fields = {
-            "message": self.message,
-            "notes": self.notes,
-            "hint": self.hint,
-            "partition": dict(self.partition),
-            "row_number": self.row_number,
-        }
+        fields = {name: getattr(self, name) for name in ("message", "notes", "hint", "row_number")}
+        fields["partition"] = dict(self.partition)
         lines = (*self.notes, *([self.hint] if self.hint else []), carried.written(fields))
         return MatchRecognizeRunError(self.message, notes=lines)
 

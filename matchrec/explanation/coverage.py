@@ -18,7 +18,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
-from matchrec.engine.kernels import counting as layout
 from matchrec.errors.language import current_surface
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match: see `kernels.counting`."""
+    """Why a run came no nearer to a match, in the order of `kernels.counting`: in words."""
 
-    FALSE = layout.FALSE
-    NO_ROW = layout.NO_ROW
-    OUT_OF_WINDOW = layout.OUT_OF_WINDOW
-    ANCHORED = layout.ANCHORED
-    FORBIDDEN = layout.FORBIDDEN
+    FALSE = "{}'s condition was false"
+    NO_ROW = "the partition ended before {}"
+    OUT_OF_WINDOW = "the window ended before {}"
+    ANCHORED = "^ or $ did not hold"
+    FORBIDDEN = "a forbidden row came before {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +60,9 @@ class RunEnding:
 
     def __str__(self) -> str:
         """The reason in words."""
-        names = either(self.awaited)
-        match self.reason:
-            case Reason.FALSE if len(self.awaited) == 1:
-                return f"{names}'s condition was false"
-            case Reason.FALSE:
-                return f"the conditions of {', '.join(self.awaited)} were false"
-            case Reason.NO_ROW:
-                return f"the partition ended before {names}"
-            case Reason.OUT_OF_WINDOW:
-                return f"the window ended before {names}"
-            case Reason.ANCHORED:
-                return "^ or $ did not hold"
-            case Reason.FORBIDDEN:
-                return f"a forbidden row came before {names}"
+        if self.reason is Reason.FALSE and len(self.awaited) != 1:
+            return f"the conditions of {', '.join(self.awaited)} were false"
+        return self.reason.value.format(either(self.awaited))
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,9 +424,9 @@ def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
     places = [NO_ROW_YET, *(taken + 1 for taken in occurrences.taken)]
     found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
-        for reason in Reason:
-            if state is not None and counts[reason.value]:
-                found[place][ending(counted.asked, state, reason)] += counts[reason.value]
+        for reason, count in zip(Reason, counts, strict=True):
+            if state is not None and count:
+                found[place][ending(counted.asked, state, reason)] += count
     return [tuple(replace(one, count=n) for one, n in group.most_common()) for group in found]
 
 

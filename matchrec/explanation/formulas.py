@@ -201,16 +201,6 @@ def where(absence: Absence) -> str:
     return f"between the last row of {after} and the first row of {before}"
 
 
-def merges_runs(executable: Executable) -> bool:
-    """Whether runs of equal computation state merge: not where they come out at a window's end."""
-    task = executable.task
-    return (
-        executable.algorithm.engine == "breadth_first"
-        and task.output is not MatchOutput.GRAPH
-        and not compile_task(task, len(executable.crossing.integers)).rules.flushes
-    )
-
-
 IN_WINDOW = "in the window"
 
 
@@ -349,7 +339,10 @@ def cost(executable: Executable, states: int) -> str:
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     unbounded = skips_any and task.pattern.longest is None
     if unbounded or task.pattern.is_exponentially_ambiguous:
-        merging = "unless runs merge" if merges_runs(executable) else "and runs do not merge here"
+        merges = executable.algorithm.engine == "breadth_first"
+        merges = merges and task.output is not MatchOutput.GRAPH
+        merges = merges and not compile_task(task, len(executable.crossing.integers)).rules.flushes
+        merging = "unless runs merge" if merges else "and runs do not merge here"
         return f"runs: exponential in {rows}, {merging}"
     if states:
         return f"runs: polynomial in {rows}: at most W^{states + 1}"

@@ -99,13 +99,9 @@ def shape(program: Program, formulas: Formulas, state: StateId) -> tuple[object,
     """What is the same in all copies of a state: its edges, but for their targets."""
     name = program.names[state].partition(":")[0] if program.names else ""
     edges = program.states[state].edges
-    return (
-        name,
-        *(
-            (program.label(edge), edge.needs, edge.forbids, formulas.get((state, place)))
-            for place, edge in enumerate(edges)
-        ),
-    )
+    asked = [formulas.get((state, place)) for place in range(len(edges))]
+    own = ((program.label(one), one.needs, one.forbids) for one in edges)
+    return name, *zip(own, asked, strict=True)
 
 
 def most_saving(program: Program, shapes: Shapes, states: range) -> RepeatedStates | None:

@@ -120,8 +120,10 @@ def compared(operator: str, near: Scalar, far: Scalar, row_of: RowOf) -> Bound |
     if operator == "<=" and rows((near, far), row_of) == (Row.FIRST, Row.CURRENT):
         return NotBefore(None)
     zero = constant(near)
-    if operator == "<=" and zero is not None and not zero.value and is_difference(far, row_of):
-        return NotBefore(zero)
+    if operator == "<=" and zero is not None and not zero.value:
+        match far:
+            case Operation(operator="-", operands=parts):
+                return NotBefore(zero) if rows(parts, row_of) == (Row.CURRENT, Row.FIRST) else None
     return None
 
 
@@ -149,14 +151,6 @@ def lengths(near: Scalar, far: Scalar, row_of: RowOf) -> Iterator[tuple[Form, Sc
                 yield Form.SUM, right
             if in_order(near, right):
                 yield Form.SUM, left
-
-
-def is_difference(scalar: Scalar, row_of: RowOf) -> bool:
-    """Whether it is `current - first`."""
-    match scalar:
-        case Operation(operator="-", operands=parts):
-            return rows(parts, row_of) == (Row.CURRENT, Row.FIRST)
-    return False
 
 
 def rows(scalars: tuple[Scalar, ...], row_of: RowOf) -> tuple[Row | None, ...]:

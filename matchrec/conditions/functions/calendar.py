@@ -8,34 +8,26 @@ that it has twice is the first. Source: java.time.ZonedDateTime.ofLocal, which S
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from matchrec.conditions.functions.function import FunctionError
 
 DAYS_OF_400_YEARS = 146_097
-DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, with which a year ends with its leap day
+DAYS_BEFORE_1970 = 719_162  # from 0001-01-01 on
 DAY = 86_400_000_000  # in microseconds
 SECOND = 1_000_000
 MINUTE, HOUR = 60 * SECOND, 3600 * SECOND
 
 
-def date_of(day: int) -> tuple[int, int, int]:
-    """The year, month and day of a day."""
+def month_of(day: int) -> tuple[int, int]:
+    """The month of a day, counted from year 0 on, and the day in it."""
     era, within = divmod(day + DAYS_BEFORE_1970, DAYS_OF_400_YEARS)
-    year = (within - within // 1460 + within // 36_524 - within // 146_096) // 365
-    rest = within - (365 * year + year // 4 - year // 100)
-    month = (5 * rest + 2) // 153
-    first = (153 * month + 2) // 5
-    return era * 400 + year + (month >= 10), (month + 2) % 12 + 1, rest - first + 1
-
-
-def months_of(day: int) -> int:
-    """How many months lie between year 0 and that of a day."""
-    year, month, _ = date_of(day)
-    return year * 12 + month - 1
+    there = date.fromordinal(within + 1)
+    return (era * 400 + there.year) * 12 + there.month, there.day
 
 
 CYCLE = DAYS_OF_400_YEARS * DAY  # after which the calendar and the rules of zones repeat
@@ -80,12 +72,8 @@ class Zone:
         if self.local(late) == local:
             return late
         early, offset = local - self.offset_before(local, 1), self.offset_at(late)
-        while early < late:  # when the clocks are changed
-            middle = (early + late) // 2
-            early, late = (
-                (early, middle) if self.offset_at(middle) == offset else (middle + 1, late)
-            )
-        return late
+        times = range(early, late)  # of which one is that when the clocks are changed
+        return early + bisect_left(times, True, key=lambda time: self.offset_at(time) == offset)
 
 
 def in_range(instant: int) -> int:

@@ -14,9 +14,8 @@ from matchrec.conditions.functions.calendar import (
     MINUTE,
     SECOND,
     Zone,
-    date_of,
     find_zone,
-    months_of,
+    month_of,
 )
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
@@ -85,8 +84,8 @@ def toward_zero(number: int, divisor: int) -> int:
 
 def whole_months(start: int, end: int) -> int:
     """How many whole months lie between two local times."""
-    months = months_of(end // DAY) - months_of(start // DAY)
-    rest = date_of(end // DAY)[2] * DAY + end % DAY - date_of(start // DAY)[2] * DAY - start % DAY
+    (first, day), (last, other_day) = month_of(start // DAY), month_of(end // DAY)
+    months, rest = last - first, (other_day - day) * DAY + end % DAY - start % DAY
     if months > 0 and rest < 0:
         return months - 1
     return months + 1 if months < 0 and rest > 0 else months
