@@ -13,7 +13,7 @@ import math
 import operator
 from bisect import insort
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -110,23 +110,14 @@ MOST_KEPT = 64  # accumulators, of lists that may get one row more; results as l
 MOST_RESULTS = 1 << 16  # numbers and the like
 
 
-class ListOfRows(Protocol):
-    """A list that shares its rows with the list before its last row was appended."""
+class SharedLists(Protocol):
+    """Lists by number, each of which shares its rows with the list before its last one."""
 
-    @property
-    def number(self) -> int:
-        """It has this number alone."""
+    def before(self, number: int) -> int:
+        """The number of the list without the last row; 0 has none."""
 
-    @property
-    def before(self) -> int:
-        """The number of the list without the last row."""
-
-    @property
-    def last(self) -> tuple[Value, ...]:
+    def values(self, number: int) -> tuple[Value, ...]:
         """The values of the last row."""
-
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        """The values of all rows."""
 
 
 def fold(begin: Callable[[], Accumulator]) -> Compute:
@@ -139,20 +130,19 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
     results: OrderedDict[int, Value] = OrderedDict()
     without_rows = begin().result()
 
-    def compute(found: ListOfRows) -> Value:
-        number = found.number
+    def compute(number: int, lists: SharedLists) -> Value:
         if not number:
             return without_rows
         if number in results:
             results.move_to_end(number)
             return results[number]
-        rows = accumulators.pop(found.before, None)
+        rows, added = accumulators.pop(lists.before(number), None), [number]
         if rows is None:
             rows = begin()
-            for values in found:
-                rows.add(*values)
-        else:
-            rows.add(*found.last)
+            while before := lists.before(added[-1]):
+                added.append(before)
+        for one in reversed(added):
+            rows.add(*lists.values(one))
         value = results[number] = rows.result()
         accumulators[number] = rows
         if len(accumulators) > MOST_KEPT:

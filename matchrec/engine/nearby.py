@@ -45,8 +45,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 found = vectors.holds(condition.expression, rows_asked(rows, condition))
             except RowFailure as failure:
-                kind = FAILURES[failure.status]
-                raise RunFailure(kind, failure.row, condition.variable) from failure
+                status, row = failure.args
+                raise RunFailure(FAILURES[status], row, condition.variable) from failure
             word, bit = divmod(condition.bit, 64)
             rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 

@@ -243,7 +243,7 @@ class Builder:
             case Aggregated(name, use=use):
                 aggregate, rows = AGGREGATES[name], next(self.arguments)
                 total = fold(lambda: aggregate.begin_rows(use))
-                return lambda: total(rows())
+                return lambda: total(*rows())
             case Apply(name):
                 return self.applied(expression, lazy=lazy or name == "IF")
             case Choose(condition, then, otherwise) if lazy:

@@ -10,8 +10,7 @@ have; what is computed of a row and that Python alone can hold, as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -38,31 +37,6 @@ from matchrec.jit.callbacks import NO_CALLBACK, callback
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 
 Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A list by its number. before: the list without its last row, whose values are `last`."""
-
-    number: int
-    lists: Lists
-
-    @property
-    def before(self) -> int:
-        return self.lists.before(self.number)
-
-    @property
-    def last(self) -> tuple[Value, ...]:
-        return self.lists.values(self.number)
-
-    def __iter__(self) -> Iterator[tuple[Value, ...]]:
-        """The values of all rows, the first row first."""
-        found = []
-        number = self.number
-        while number:
-            found.append(number)
-            number = self.lists.before(number)
-        return map(self.lists.values, reversed(found))
 
 
 def decoder_of(value: ListedValue, source: RowValues) -> Decode:
@@ -276,7 +250,7 @@ class PythonCalls:
 
     def list_at(self, place: int) -> Evaluate:
         stack = self.stack
-        return lambda: Listing(stack.item(0, self.top + place), self.lists)
+        return lambda: (stack.item(0, self.top + place), self.lists)
 
     def value_at(self, place: int, decode: Decode) -> Evaluate:
         stack = self.stack

@@ -139,12 +139,7 @@ ROWS_A_BLOCK = 1 << 16
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
-    """An operation has no result. status: OVERFLOW or DIVISION_BY_ZERO. row: row position."""
-
-    def __init__(self, status: int, row: int) -> None:
-        super().__init__(status, row)
-        self.status = status
-        self.row = row
+    """An operation has no result: OVERFLOW or DIVISION_BY_ZERO, and the row position."""
 
 
 class NullableValues(NamedTuple):

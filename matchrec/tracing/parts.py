@@ -9,7 +9,7 @@ Spark evaluates as it does all others, and gives as text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matchrec.conditions.residual import COMPARISONS
@@ -111,16 +111,6 @@ def number_of(trial: int, match_number: int) -> int:
     return trial * MATCH_NUMBERS + match_number
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Where a part of a condition is asked: of rows that are mapped to a variable, and where other
-    parts hold, if it may fail elsewhere.
-    """
-
-    variable: str
-    guards: tuple[Scalar, ...] = ()
-
-
 @dataclass
 class Splitter:
     """Collects the measures of parts of conditions.
@@ -138,13 +128,14 @@ class Splitter:
         found = []
         for index, one in enumerate(every):
             earlier = every[:index] if may_fail(one.operations) else ()
-            guards = (guard for guard in earlier if all(map(is_measured, guard.references)))
-            found.append(self.conjunct(one, Asked(mapped, tuple(guards))))
+            guards = [guard for guard in earlier if all(map(is_measured, guard.references))]
+            found.append(self.conjunct(one, mapped, guards))
         return tuple(found)
 
-    def conjunct(self, scalar: Scalar, asked: Asked) -> Conjunct:
+    def conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
+        """A conjunct that is asked of rows mapped to a variable, where guards hold."""
         looks_back = any(map(self.looks_back, scalar.references))
-        text = self.text(scalar, asked.variable)
+        text = self.text(scalar, variable)
         if self.write is not None and not is_complement(scalar):  # which may be one of a NOT
             text = self.write(scalar)
         if not all(map(is_measured, scalar.references)):
@@ -154,42 +145,40 @@ class Splitter:
         if isinstance(scalar, Operation) and scalar.operator in COMPARISONS:
             sides, operator = scalar.operands, scalar.operator
         shown = {one for side in sides if is_bare(side) for one in side.references}
-        parts = (
-            self.reference(one, Asked(asked.variable), is_side=one in shown)
-            for one in dict.fromkeys(scalar.references)
-        )
+        once = dict.fromkeys(scalar.references)
+        parts = (self.reference(one, variable, is_side=one in shown) for one in once)
         return Conjunct(
             text,
-            self.measure(scalar, asked),
+            self.measure(scalar, variable, guards),
             operator,
-            tuple(self.measure(side, asked) for side in sides),
+            tuple(self.measure(side, variable, guards) for side in sides),
             tuple(parts),
             looks_back,
-            bool(asked.guards),
+            bool(guards),
         )
 
-    def reference(self, reference: Reference, asked: Asked, *, is_side: bool) -> ReferencePart:
+    def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
         """The value of a reference."""
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.navigation(reference.navigation)
         term = Term((reference,), NOWHERE)
-        text = self.text(term, asked.variable)
-        return ReferencePart(text, self.measure(term, asked), navigation, is_side)
+        text = self.text(term, variable)
+        return ReferencePart(text, self.measure(term, variable), navigation, is_side)
 
     def text(self, scalar: Scalar, variable: str) -> str:
         """An expression in a variable's condition as one would write it."""
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
-    def measure(self, scalar: Scalar, asked: Asked) -> int:
+    def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
         """The place of the measure that gives a value as text where it is asked for.
 
         Its operations stay operations, as whoever computes them may need them written otherwise.
         """
         value = self.measured(scalar)
         mapped = Classifier(Navigation(semantics=Semantics.FINAL))
-        tests: list[Scalar] = [Term((mapped, f" = {string_literal(asked.variable)}"), NOWHERE)]
-        tests += map(self.measured, asked.guards)
+        tests: list[Scalar] = [Term((mapped, f" = {string_literal(variable)}"), NOWHERE)]
+        tests += map(self.measured, guards)
         # one in the other: an AND may ask all of them at once
         conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
         texts = ("concat(chr(39), CAST((", value, ") AS STRING), chr(39))")

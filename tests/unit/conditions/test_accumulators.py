@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from typing import ClassVar
 
 import pytest
 
@@ -101,31 +102,24 @@ def test_an_order_of_its_own_is_refused_with_what_to_write(call: str) -> None:
     assert caught.value.hint.startswith("write ")
 
 
-class Chain:
-    """A list by its number. rows: for each number, the list before and its last row."""
+class Chains:
+    """rows: for the number of each list, the list before and its last row."""
 
-    def __init__(self, number: int, rows: dict[int, tuple[int, float]]) -> None:
-        self.number = number
-        self.rows = rows
+    rows: ClassVar[dict[int, tuple[int, float]]] = {
+        1: (0, 1.0),
+        2: (1, 5.0),
+        3: (1, 7.0),
+        4: (2, 9.0),
+    }
 
-    @property
-    def before(self) -> int:
-        return self.rows[self.number][0]
+    def before(self, number: int) -> int:
+        return self.rows[number][0]
 
-    @property
-    def last(self) -> tuple[float]:
-        return (self.rows[self.number][1],)
-
-    def __iter__(self) -> object:
-        found, number = [], self.number
-        while number:
-            number, value = self.rows[number]
-            found.append((value,))
-        return reversed(found)
+    def values(self, number: int) -> tuple[float]:
+        return (self.rows[number][1],)
 
 
 def test_lists_that_part_have_results_of_their_own() -> None:
-    rows = {1: (0, 1.0), 2: (1, 5.0), 3: (1, 7.0), 4: (2, 9.0)}
     median = fold(lambda: AGGREGATES["median"].begin(AggregateUse((DOUBLE,))))
-    asked = {number: median(Chain(number, rows)) for number in (1, 2, 3, 4, 0, 2, 1)}
+    asked = {number: median(number, Chains()) for number in (1, 2, 3, 4, 0, 2, 1)}
     assert asked == {0: None, 1: 1.0, 2: 3.0, 3: 4.0, 4: 5.0}
