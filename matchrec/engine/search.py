@@ -82,6 +82,8 @@ class KernelSearch(ABC):
         self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
         self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * memory
         self.make_room()
+        if task.absent or needs_release_times(task):
+            self.remember_nothing()  # a way that leads to no match may still matter
 
     @property
     def progress(self) -> layout.Progress:
@@ -208,6 +210,12 @@ class KernelSearch(ABC):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20)
 
+    def remember_nothing(self) -> None:
+        """Try each way again wherever it is come to."""
+        program = self.rules.program.copy()
+        program[:, layout.MEMO] = layout.NOT_REMEMBERED
+        self.rules = self.rules._replace(program=program)
+
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
 
@@ -326,7 +334,8 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     progress.partition = -1
     progress.match_kind = A_MATCH
     progress.match_limit = most_found(task)
-    progress.step_limit = min(task.max_steps or layout.NO_LIMIT, layout.NO_LIMIT)
+    steps = None if task.selects else task.max_steps
+    progress.step_limit = min(steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
         progress=progress,
         stack=stack,
@@ -373,13 +382,6 @@ def by_first_end(matches: Matches, ends: IntArray) -> Matches:
 class PathSearch(KernelSearch):
     """The path of the one run, its computation state at each depth, the failures remembered."""
 
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        super().__init__(task, arrays, room, counters)
-        if task.absent or needs_release_times(task):
-            self.remember_nothing()  # a way that leads to no match may still matter
-
     @property
     def keeps_states(self) -> bool | None:
         """Whether computation states are kept as well that a starting row has seen.
@@ -387,12 +389,6 @@ class PathSearch(KernelSearch):
         None where no query of this kind keeps them.
         """
         return None
-
-    def remember_nothing(self) -> None:
-        """Try each way again wherever it is come to."""
-        program = self.rules.program.copy()
-        program[:, layout.MEMO] = layout.NOT_REMEMBERED
-        self.rules = self.rules._replace(program=program)
 
     @property
     def shapes(self) -> Shapes:

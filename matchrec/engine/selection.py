@@ -227,14 +227,6 @@ class MatchSearch(PathSearch):
 
     kernel = staticmethod(search_matches)
 
-    def __init__(
-        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
-    ) -> None:
-        super().__init__(task, arrays, room, counters)
-        self.progress.step_limit = layout.NO_LIMIT
-        if task.output is MatchOutput.ALL:  # which it does not find in the order of their ends
-            self.progress.match_limit = layout.NO_LIMIT
-
     @property
     def keeps_states(self) -> bool:
         return False
@@ -256,7 +248,9 @@ def find_matches(
     if task.skip is not None:
         return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
     if one_at_a_time:
-        found = list(MatchSearch(task, arrays, room, counters).find_matches())
+        one = MatchSearch(task, arrays, room, counters)
+        one.progress.match_limit = layout.NO_LIMIT  # found in no order of ends
+        found = list(one.find_matches())
         return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
