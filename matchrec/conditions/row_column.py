@@ -211,9 +211,8 @@ def gap_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
     """The order column, and what lies an interval after it."""
     order = plan.order_by[0].expression.text
-    if not interval.text:
-        return row_column(order), row_column(order)
-    return row_column(order), row_column(f"({order}) + {length_of(interval)}")
+    end = f"({order}) + {length_of(interval)}" if interval.text else order
+    return row_column(order), row_column(end)
 
 
 def length_of(interval: RowExpression) -> str:

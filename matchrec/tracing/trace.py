@@ -52,32 +52,23 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
         yield EngineMatch(partition, number, start, mapped, onward[i])
 
 
-@dataclass(frozen=True, slots=True)
-class StartingRow:
-    """A row from which the engine searched. number: how many matches it had found before."""
-
-    row: int
-    number: int
-    match: EngineMatch | None = None
-
-
 def starting_rows(
     task: Task, matches: Iterable[EngineMatch], lower: int, upper: int
-) -> Iterator[StartingRow]:
-    """The rows of a partition from which the engine searched, with the match of each, if any.
+) -> dict[int, int]:
+    """The rows of a partition from which the engine searched; of each, how many matches before.
 
-    matches: of the partition. Where all matches are asked for, every row is one.
+    matches: of the partition. Where all matches are asked for, every row is one, without a number.
     """
     if task.output not in ONE_OF_A_ROW:
-        yield from (StartingRow(row, 0) for row in range(lower, upper))
-        return
-    found = {one.start: one for one in matches}
+        return dict.fromkeys(range(lower, upper), 0)
+    onward = {one.start: one.next for one in matches}
+    found: dict[int, int] = {}
     row, number = lower, 0
     while row < upper:
-        match = found.get(row)
-        yield StartingRow(row, number, match)
-        number += match is not None
-        row = row + 1 if match is None else match.next
+        found[row] = number
+        number += row in onward
+        row = onward.get(row, row + 1)
+    return found
 
 
 def check_attempt(task: Task, attempt: Attempt, matches: Iterable[EngineMatch]) -> None:
@@ -132,42 +123,41 @@ class TracedSearch:
         limit: how many attempts. Raises RunFailure.
         """
         matches = engine_matches(self.algorithm, self.task, self.partitions)
-        rows = list(starting_rows(self.task, matches, 0, self.partitions.rows))
+        starts = starting_rows(self.task, matches, 0, self.partitions.rows)
         if asked:
-            return self.of_rows(asked[:limit], matches, rows)
-        return self.of_the_best(limit, matches, rows)
+            return self.of_rows(asked[:limit], matches, starts)
+        return self.of_the_best(limit, matches, starts)
 
     def of_rows(
-        self, asked: Sequence[int], matches: tuple[EngineMatch, ...], rows: list[StartingRow]
+        self, asked: Sequence[int], matches: tuple[EngineMatch, ...], starts: dict[int, int]
     ) -> Trace:
         """The attempts from some rows."""
-        starts = {row.row: row for row in rows}
-        tracer = Tracer(self.task, self.partitions)
-        attempts = [self.checked(tracer, starts[row], matches) for row in asked if row in starts]
+        tracer, tried = Tracer(self.task, self.partitions), [row for row in asked if row in starts]
+        attempts = [self.checked(tracer, row, starts[row], matches) for row in tried]
         passed = {row: over(row, matches) for row in asked if row not in starts}
-        return Trace(matches, tuple(attempts), passed, len(rows), is_of_rows=True)
+        return Trace(matches, tuple(attempts), passed, len(starts), is_of_rows=True)
 
     def of_the_best(
-        self, limit: int, matches: tuple[EngineMatch, ...], rows: list[StartingRow]
+        self, limit: int, matches: tuple[EngineMatch, ...], starts: dict[int, int]
     ) -> Trace:
         """The attempts that found nothing and came furthest, the earlier of equals."""
         tracer, trials = Tracer(self.task, self.partitions), 0
         best: list[tuple[int, int, Attempt]] = []
-        for tried, start in enumerate(rows):
+        for tried, (row, number) in enumerate(starts.items()):
             if trials >= MOST_IN_ALL:
-                return Trace(matches, in_order(best), {}, tried, start.row)
-            attempt = self.checked(tracer, start, matches)
+                return Trace(matches, in_order(best), {}, tried, row)
+            attempt = self.checked(tracer, row, number, matches)
             trials += len(attempt.trials)
             if not attempt.matches:
                 push = heappush if len(best) < limit else heappushpop
                 push(best, (attempt.reach, -attempt.start, attempt))
-        return Trace(matches, in_order(best), {}, len(rows))
+        return Trace(matches, in_order(best), {}, len(starts))
 
     def checked(
-        self, tracer: Tracer, start: StartingRow, matches: tuple[EngineMatch, ...]
+        self, tracer: Tracer, row: int, number: int, matches: tuple[EngineMatch, ...]
     ) -> Attempt:
         """The attempt from a row, which found what the engine did."""
-        attempt = tracer.attempt(start.row, start.number)
+        attempt = tracer.attempt(row, number)
         check_attempt(self.task, attempt, matches)
         return attempt
 

@@ -41,8 +41,8 @@ def attempts(
     for number in numbers:
         own = [match for match in matches if match.partition == number]
         lower, upper = partitions.starts[number : number + 2].tolist()
-        for start in starting_rows(task, own, lower, upper):
-            found.append(tracer.attempt(start.row, start.number, number))
+        for row, before in starting_rows(task, own, lower, upper).items():
+            found.append(tracer.attempt(row, before, number))
             check_attempt(task, found[-1], own)
         begun = {attempt.start for attempt in found}
         assert {match.start for match in own} <= begun

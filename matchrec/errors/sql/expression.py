@@ -207,16 +207,15 @@ def _template(operator: str, left: str, right: str) -> str:
 
 def number_of(type_name: str) -> str | None:
     """A number that stands for a value A.x of a type, or None."""
-    match kind(type_name):
-        case "number" | "string" | "boolean" | "collated":
-            return "CAST(A.x AS DOUBLE)"
-        case "date":
-            return "unix_date(A.x)"
-        case "timestamp" | "timestamp_ntz":
-            return "unix_timestamp(A.x)"
-        case "other":
-            return "size(A.x)"
-    return None
+    return _NUMBERS.get(kind(type_name))
+
+
+_NUMBERS = {
+    **dict.fromkeys(("number", "string", "boolean", "collated"), "CAST(A.x AS DOUBLE)"),
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "unix_timestamp(A.x)"),
+    "date": "unix_date(A.x)",
+    "other": "size(A.x)",
+}
 
 
 def kind(type_name: str) -> str:
