@@ -20,12 +20,13 @@ from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import (
     QueryNode,
     fill_frames,
+    markers_of_outer,
     named_parameters,
     places_of_parameters,
 )
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
-from matchrec.spark.errors.diagnose import first_line, unbound_name
+from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.sail.sent import frame_of, kept
 from matchrec.spark.session import Relation, Runner, is_connect
 from matchrec.spark.transport import with_signed_integers
@@ -265,9 +266,17 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
 def unbound(
     error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
-    """The error of `:name` without a value, where this is what Spark says."""
+    """The error of `:name` without a value, where this is what Spark says. A `?` that has come to
+    Spark as it was written has one: its name is a number of Spark's.
+    """
     name = unbound_name(error)
     if name is None:
         return None
+    outer = markers_of_outer(query)
+    if outer and re.fullmatch(r"_\d+", name):
+        name = parameter_name(outer[0])
+        return lost_value_of(name, None).located(query.source)
     place = named_parameters(query.source.text).get(name)
+    if name in known:
+        return lost_value_of(name, place).located(query.source)
     return errors.unbound_parameter(place, name=name, known=known).located(query.source)

@@ -231,6 +231,11 @@ unbound_parameter = plan_error("""parameter `:{name}` has no value
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
 
+# A parameter whose value Spark has, and does not put in its place.
+lost_value = plan_error("""this session gives {parameter} no value, though args has one
+    note: neither does spark.sql without a clause; an extension such as Delta's is the cause
+    write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
+
 # A value of a name that is in no `:name`, often a misspelt one.
 unused_value = plan_error("""the query has no `:{name}`
     note: its parameters are: {known:some}

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import expr
 
 import matchrec
+from matchrec.spark import session
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -85,6 +86,29 @@ def test_markers_as_bounds_of_quantifiers(
     query = with_bounds(quantifier).replace(":low", "?").replace(":high", "?")
     found = matchrec.sql(spark, query, [*values, 4, 0], t=steps)
     assert [tuple(row) for row in found.orderBy("a").collect()] == rows
+
+
+LOST = """SELECT d FROM VALUES (1, 5) AS t(day, x) MATCH_RECOGNIZE (
+  ORDER BY day MEASURES day AS d PATTERN (A) DEFINE A AS x > 1) WHERE d > 0"""
+
+
+@pytest.mark.parametrize("written", ["x > 1", "d > 0"])
+@pytest.mark.parametrize("marker", [":low", "?"])
+def test_a_value_that_the_session_does_not_put_in(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, marker: str
+) -> None:
+    """As where an extension reads texts: spark.sql alone says that :low has no value."""
+    if marker == "?" and written == "d > 0" and session.is_connect(spark):
+        pytest.skip("Sail speaks of no marker there")
+    query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), session.plain_sql
+    monkeypatch.setattr(session, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
+    lines = refused(spark, query, [1] if marker == "?" else {"low": 1})
+    called = "a parameter marker (?)" if marker == "?" else "parameter `:low`"
+    assert lines[0] == f"this session gives {called} no value, though args has one"
+    start = lines[2].index(marker, lines[2].index(written[:-1]))
+    assert lines[3] == " " * start + "^" * len(marker)
+    cure = "or set spark.sql.legacy.parameterSubstitution.constantsOnly=true"
+    assert lines[-1] == f"  write the value itself, {cure}"
 
 
 def test_names_as_bounds_of_quantifiers(spark: SparkSession, steps: DataFrame) -> None:

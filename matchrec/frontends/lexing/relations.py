@@ -1,7 +1,7 @@
 """The relations of a query, by its tokens: where each stands in FROM, and what it is called.
 
     relation := primary sample* [[AS] alias [(columns)]] (PIVOT (...) [[AS] alias])*
-    primary  := (query) | VALUES rows | {frame} | name [(arguments)]
+    primary  := (query) | VALUES rows | {frame} | name [(arguments)] | name@version
 
 Only brackets and the words of FROM are read, so that whatever Spark takes elsewhere is right here.
 Source: Spark's SqlBaseParser.g4, relationPrimary, relationExtension, strictNonReserved.
@@ -137,7 +137,8 @@ def _primary(tokens: TokenSequence, start: int, end: int) -> tuple[int, str | No
     if tokens.key(index + 1) == "(":  # of a function; `STREAM(t)` has the name of its table
         is_stream = tokens.key(index) == "STREAM" and tokens.pairs.get(index + 1) == index + 3
         return tokens.past(index + 1), tokens[index + 2].name if is_stream else None
-    return index + 1, tokens[index].name
+    is_version = tokens.key(index + 1) == "@"  # t@v1, t@20240101000000000
+    return index + (3 if is_version else 1), tokens[index].name
 
 
 def find_alias(tokens: TokenSequence, index: int) -> int | None:

@@ -355,9 +355,9 @@ def find_start(tokens: TokenSequence, cut: Cut) -> int:
 
 def _starts(tokens: TokenSequence, last: int) -> Iterator[int]:
     """Where relations start, left to right up to `last`, in the FROM that is around it."""
-    opening, is_merge = tokens.around[last], tokens.key(0) == "MERGE"
+    opening = tokens.around[last]
     level = list(tokens.level(opening + 1, last))
-    froms = [i for i in level if is_from(tokens, i) or (is_merge and is_word(tokens, i, "USING"))]
+    froms = [i for i in level if is_from(tokens, i) or _is_using(tokens, i)]
     if not froms and not _is_in_from(tokens, opening):
         return
     start, ends = (froms[-1] if froms else opening) + 1, False
@@ -375,6 +375,14 @@ def _starts(tokens: TokenSequence, last: int) -> Iterator[int]:
 def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
     """Whether a relation stands in a parenthesis, or all of those of a FROM."""
     return tokens.key(opening) == "(" and opening in _starts(tokens, opening)
+
+
+def _is_using(tokens: TokenSequence, index: int) -> bool:
+    """Whether the USING of MERGE stands there, which EXPLAIN and WITH may precede."""
+    before = tokens.level(tokens.around[index] + 1, index)
+    return is_word(tokens, index, "USING") and any(
+        is_word(tokens, one, "MERGE") and tokens[one + 1].is_name for one in before
+    )
 
 
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:

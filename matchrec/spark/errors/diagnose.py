@@ -18,7 +18,7 @@ from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.calls import marker_without_value, unbound_parameter
+from matchrec.errors.calls import lost_value, marker_without_value, unbound_parameter
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
 from matchrec.errors.sql.expression import (
     Names,
@@ -376,9 +376,21 @@ def without_values(text: str, known: Collection[str]) -> Iterator[str]:
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
     """A parameter without a value in an expression of the user."""
     marker = marker_of(name)
+    if name in known:
+        return lost_value_of(name, written.span)
     if marker is not None:
         return marker_without_value(marker)
     return unbound_parameter(written.span, name=name, known=known).under(f":{name}")
+
+
+def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
+    """A parameter that has a value, of which the session says that it has none. place: of its text;
+    a `?` knows its own.
+    """
+    marker = marker_of(name)
+    if marker is not None:
+        return lost_value(marker, parameter="a parameter marker (?)")
+    return lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def is_sortable(key: WrittenSql, relation: Relation) -> bool:
