@@ -53,6 +53,7 @@ from matchrec.plan.text import NONDETERMINISTIC, quoted, run_together
 _LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
 _COUNTED = words("DISTINCT ALL")
+_OF_TYPES = words("ARRAY MAP STRUCT")
 
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
 """Names of operations that no function of that name stands for, and one that is no function."""
@@ -300,10 +301,11 @@ class OperandReader(ExpressionCursor):
         """Goes past a type: a word with what it has in brackets, or an interval's units."""
         if self.kind_at(self.position) is not TokenKind.WORD:
             return
+        holds_types = self.key in _OF_TYPES  # after another type, `<` compares
         is_interval = self.accept("INTERVAL")
         self.position += not is_interval
-        deep = 0
-        while self.position < self.end and (deep or self.key == "<"):
+        deep = int(holds_types and self.accept("<"))
+        while deep and self.position < self.end:
             deep += (self.key == "<") - (self.key == ">")
             self.position += 1
         self.position = self.text.past(self.position) if self.key == "(" else self.position
