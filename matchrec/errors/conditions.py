@@ -48,6 +48,8 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
 
 def _why_not(left: str, right: str) -> str:
     """Why values of two types do not combine."""
+    if "collated" in (kinds := {kind(left), kind(right)}) and kinds <= {"collated", "string"}:
+        return f"texts with a collation of several {current().rows} are not compared there"
     if left != right or kind(left) != "other":
         return f"values of several {current().rows} of the match must be of one type"
     return f"maps and variants of several {current().rows} are not compared there"

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.spark.session import is_connect
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -122,3 +123,20 @@ def test_aggregates_of_truth_values_take_no_others(spark: SparkSession, name: st
     taken = clause.format(f"{name}(b)", f"{name}(A.b) OR {name}(A.b) IS NULL OR TRUE")
     [row] = matchrec.sql(spark, f"SELECT * FROM ({ROWS}) {taken}").collect()
     assert row.c is (name in ("any", "some", "bool_or"))
+
+
+def test_texts_with_a_collation_of_several_rows(spark: SparkSession) -> None:
+    """CAST alone would tell `Cart` from `cart`, which are equal under this collation."""
+    if spark.version < "4" or is_connect(spark):
+        pytest.skip("the session has no collations")
+    texts = "(1, 'Cart'), (2, 'cART'), (3, 'pay') AS t(id, s)"
+    rows = f"(SELECT id, s COLLATE UTF8_LCASE AS s FROM VALUES {texts})"
+    clause = "MATCH_RECOGNIZE (ORDER BY id MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS {})"
+    with pytest.raises(matchrec.MatchRecognizeError, match="are not compared there") as caught:
+        matchrec.sql(spark, f"SELECT * FROM {rows} {clause.format('s = FIRST(A.s)')}")
+    assert caught.value.hint == (
+        "compare CAST(LAST(A.x) AS STRING) with CAST(x AS STRING),"
+        " both in lower(...) if the collation ignores case"
+    )
+    cured = "lower(CAST(s AS STRING)) = lower(CAST(FIRST(A.s) AS STRING))"
+    assert matchrec.sql(spark, f"SELECT * FROM {rows} {clause.format(cured)}").collect() == [(2,)]

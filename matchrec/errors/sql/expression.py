@@ -178,6 +178,10 @@ bare_star = unsupported("""all columns of a row, `*`, outside a navigation are n
     write LAST(struct(A.*)), or name the columns""")
 
 _PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
+_OF_COLLATIONS = (
+    "compare CAST({word.before} AS STRING) with CAST({word.current} AS STRING),"
+    " both in lower(...) if the collation ignores case"
+)
 _ONE_TYPE = "compute values of one type as columns of the input, and combine these"
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
@@ -197,7 +201,7 @@ def _template(operator: str, left: str, right: str) -> str:
     if kinds == {"number"} or kinds == {"string"}:
         return _cast("DOUBLE")
     if kinds == {"collated"} or kinds == {"collated", "string"}:
-        return _cast("STRING")
+        return _OF_COLLATIONS
     if "string" in kinds and not kinds & {"other", "collated"}:
         (other,) = (name for name in (left, right) if kind(name) != "string")
         type_name = "DOUBLE" if kind(other) == "number" else other.upper()
