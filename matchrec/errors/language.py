@@ -23,7 +23,8 @@ class Language:
     pattern, condition, rows, measures: what it calls these. smaller: what makes a pattern so.
     one, earlier and later, before and current: how it writes a value of one row of the match, and
     of two. one_value: what it calls the first of them. alone: a function of each row by itself.
-    another: what it writes for a value of another row than the one that is tested.
+    another: what it writes for a value of another row than the one that is tested. or_after: what
+    else than the condition of a variable reads a row that comes later.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Language:
     current: str = "x"
     alone: str = "f(LAST(A.x)) = f(x)"
     another: str = "PREV(x) for the row before, or A.x for the last row of another variable"
+    or_after: str = ", or NEXT(...) for the row after"
 
 
 SQL = Language()
@@ -74,6 +76,7 @@ PATTERN_CALLS = Language(
     smaller="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",
     another="last(a.x) for the event that the stage a has accepted last",
+    or_after="",
 )
 
 _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)

@@ -138,7 +138,13 @@ def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTru
 compared_with_later = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never
         true
     note: {other} has no row yet when a row is tested for {variable}, so that {read} is NULL
-    write it in the condition of {other}, or NEXT(...) for the row after""")
+    write it in the condition of {other}{word.or_after}""")
+
+# Pattern.begin("a").where("a.price > 5").
+compared_with_own = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never
+        true
+    note: {own} has no row yet when its first is tested, so that {read} is NULL
+    write {column} for the row that is tested""")
 
 # DEFINE A AS 1 = 2.
 false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true

@@ -5,7 +5,7 @@ A rule is one function, and one class of `errors.warnings`, whose sentence says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from operator import eq, ge, gt, le, lt, ne
 
@@ -15,6 +15,7 @@ from matchrec.errors.warnings import (
     any_rows,
     compared_with_later,
     compared_with_null,
+    compared_with_own,
     empty_matches,
     false_constants,
     false_texts,
@@ -61,6 +62,7 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.plan.show import show_scalar
+from matchrec.plan.stages import mapped_before
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
@@ -88,8 +90,8 @@ def comparison(
     left, right = (values(operand, definition, plan) for operand in operation.operands)
     if left == right and operation.operands[0].references:
         yield same_value(operation.span)
-    if operation.operator != "<=>" and plan.staging is None and current() is SQL:
-        yield from comparison_with_later(operation, definition.variable, plan.pattern)
+    if operation.operator != "<=>" and (plan.staging or current() is SQL):
+        yield from comparison_with_later(operation, definition, plan)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
         sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
@@ -98,21 +100,47 @@ def comparison(
 
 
 def comparison_with_later(
-    operation: Operation, variable: str, pattern: RowPattern
+    operation: Operation, definition: Definition, plan: MatchPlan
 ) -> Iterator[MatchRecognizeWarning]:
-    """A comparison with a column of another variable, which has no row so early."""
-    names, negated = in_order(pattern), negated_names(pattern)
+    """A comparison with a column of a variable that has no row so early.
+
+    A stage may be its own: of its events those before the one that is tested are read.
+    """
+    tested, before = rows_before(operation, definition, plan)
+    names = variable_names(plan.pattern)
     for operand in operation.operands:
         match operand:
-            case Term((ColumnReference(Navigation(other)),)) if other in names:
-                if variable not in (other, *negated, *names[names.index(other) :]):
-                    read = show_scalar(with_columns(operand, plainly))
+            case Term((ColumnReference(Navigation(other)) as one,)) if other in names:
+                read = show_scalar(with_columns(operand, plainly))
+                if plan.staging:
+                    read = f"{other}.{plain(one)}"
+                if other not in before and other == tested:
+                    yield compared_with_own(operation.span, read=read, column=plain(one), own=other)
+                elif other not in before:
                     yield compared_with_later(
-                        operation.span, read=read, other=other, variable=variable
+                        operation.span, read=read, other=other, variable=tested
                     )
 
 
-def in_order(pattern: RowPattern) -> list[str]:
+def rows_before(
+    operation: Operation, definition: Definition, plan: MatchPlan
+) -> tuple[str, Collection[str]]:
+    """What a part of a condition is about, and the variables that may have rows by then."""
+    variable, names = definition.variable, in_order(plan.pattern)
+    if plan.staging is not None:
+        is_needed = any(one is operation for one in conjuncts(definition.condition))
+        return mapped_before(plan.staging.steps, is_needed).get(variable, (variable, names))
+    negated = variable in negated_names(plan.pattern)
+    return variable, names if negated else names_until(variable, names)
+
+
+def names_until(variable: str, names: Sequence[str]) -> Sequence[str]:
+    """The names up to the last time that there is a variable; all without it."""
+    places = [place for place, name in enumerate(names) if name == variable]
+    return names[: places[-1] + 1] if places else names
+
+
+def in_order(pattern: RowPattern) -> Sequence[str]:
     """The variables as a match may have them one after the other, in a loop each before each."""
     if isinstance(pattern, Variable):
         return [pattern.name]

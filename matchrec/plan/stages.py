@@ -14,7 +14,7 @@ from enum import Enum
 
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.expression import Scalar
-from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, variable_names
 
 
 class Contiguity(Enum):
@@ -160,3 +160,37 @@ def _word(part: RepeatedPart) -> RowPattern:
     if (part.least, part.most) != (1, 1):
         inner = Quantified(inner, part.least, part.most)
     return Quantified(inner, 0, 1) if part.optional else inner
+
+
+def mapped_before(steps: Steps, is_needed: bool) -> dict[str, tuple[str, frozenset[str]]]:
+    """For each condition of the steps what it is of, and the stages that may have rows by then.
+
+    is_needed: the first event of a stage must satisfy it, too, when its loops have none yet.
+    """
+    found = {test: (of, names) for test, of, names in _tests(steps, frozenset(), in_loops=True)}
+    if is_needed:
+        at_first = _tests(steps, frozenset(), in_loops=False)
+        found |= {test: (of, names) for test, of, names in at_first}
+    return found
+
+
+def _tests(
+    steps: Steps, before: frozenset[str], *, in_loops: bool
+) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """The tests with all stages in their loops; without, those of stages as loops begin."""
+    for step in steps.steps:
+        if isinstance(step, ForbiddenEvent):
+            if in_loops:
+                yield step.test, step.name, before
+            continue
+        with_own = before.union(variable_names(_word(step)))
+        inside = with_own if in_loops and step.most != 1 else before
+        content, name = step.content, "the group"
+        if isinstance(content, Steps):
+            yield from _tests(content, inside, in_loops=in_loops)
+        else:
+            name = content.name
+            yield content.test, name, inside
+        if in_loops and step.until is not None:
+            yield step.until.test, name, with_own
+        before = with_own

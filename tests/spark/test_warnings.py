@@ -5,6 +5,8 @@ Which are given is in `tests/unit/plan/remarks.txt`.
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -62,3 +64,60 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     assert str(found[0].message).endswith("write x IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  a comparison with NULL in a condition" in str(explained)
+
+
+def begin(name: str, condition: str) -> Pattern:
+    return Pattern.begin(name).where(condition)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read", "note"),
+    [
+        (begin("a", "price > b.price").next("b"), "b.price", "a row is tested for a"),
+        (begin("a", "price > last(b.price)").next("b"), "b.price", "a row is tested for a"),
+        (begin("a", "a.price > 5").next("b"), "a.price", "its first is tested"),
+        (begin("a", "a.price > 5").one_or_more().next("b"), "a.price", "its first is tested"),
+        (
+            begin("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c"),
+            "c.price",
+            "a row is tested for n",
+        ),
+        (
+            Pattern.begin(begin("c", "price > d.price").next("d")).times(2),
+            "d.price",
+            "a row is tested for c",
+        ),
+        (
+            begin("a", "TRUE").one_or_more().until("price > b.price").next("b"),
+            "b.price",
+            "a row is tested for a",
+        ),
+    ],
+)
+def test_a_stage_that_has_no_event_yet(
+    prices: DataFrame, pattern: Pattern, read: str, note: str
+) -> None:
+    with pytest.warns(matchrec.warnings.NeverTrueWarning) as found:
+        matchrec.detect(prices, pattern, order_by="ts")
+    (told,) = found
+    assert f"a comparison with `{read}` in a condition is never true" in str(told.message)
+    assert f"no row yet when {note}, so that {read} is NULL" in str(told.message)
+    assert "NEXT" not in str(told.message)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        begin("a", "TRUE").next("b").where("price > a.price"),
+        begin("a", "price > a.price OR count(a) = 0").one_or_more(),
+        begin("a", "TRUE").one_or_more().until("price > a.price").next("b"),
+        Pattern.begin(
+            begin("a", "TRUE").not_followed_by("n").where("price > c.price").followed_by("c")
+        ).times(2),
+        begin("a", "count(b) = 0 AND price <=> b.price").next("b"),
+    ],
+)
+def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
+        matchrec.detect(prices, pattern, order_by="ts")
