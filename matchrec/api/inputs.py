@@ -27,9 +27,9 @@ from matchrec.frontends.sql.locate import (
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
-from matchrec.spark.sail.sent import frame_of, kept
+from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect
-from matchrec.spark.transport import with_signed_integers
+from matchrec.spark.transport import with_known_numbers
 
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 """SQL over one row, or a Column that is one of a DataFrame's; or several of both."""
@@ -118,19 +118,25 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         found = found.to_arrow()
     if type(found).__name__ != "Table":
         check_pandas(name, found)
+        if halves := [name for name, kind in found.dtypes.items() if str(kind) in HALVES]:
+            found = found.astype(dict.fromkeys(halves, "float32"))
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
     else:
-        found = with_signed_integers(found)
+        found = with_known_numbers(found)
     try:
         with nullcontext() if is_connect(spark) else by_arrow(spark):
-            return frame_of(spark, found)
+            return without_index(frame_of(spark, found), getattr(found, "index", None))
     except Exception as error:
         of_values = isinstance(error, TypeError | ValueError)
         if isinstance(error, PySparkException) and not of_values:
             raise  # what the engine says
         reason = first_line(error) if of_values else f"{first_line(error)} ({type(error).__name__})"
         raise errors.no_dataframe_of(name=name, reason=reason) from error
+
+
+HALVES = ("float16", "halffloat[pyarrow]")
+"""Of numbers of 16 bits, which Spark has not."""
 
 
 @contextmanager

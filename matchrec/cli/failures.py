@@ -21,7 +21,7 @@ import click
 
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.sql.foreign_names import cure_of_nanoseconds, cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of_table
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
 
@@ -143,8 +143,8 @@ def run_error_of(error: Exception) -> MatchRecognizeRunError:
 
 
 def refusal_of_spark(error: Exception) -> str:
-    """What Spark says; of a table that is not there how to name its file, of a batch that is too
-    large or a file with nanoseconds how to have what it takes.
+    """What Spark says; of a table that is not there how to name its file, and of a batch that is
+    too large how to have smaller ones.
     """
     said = sentence_of_spark(str(error))
     from matchrec.spark.errors.users_terms import parameters_of
@@ -152,8 +152,6 @@ def refusal_of_spark(error: Exception) -> str:
     cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
-    elif nanoseconds := cure_of_nanoseconds(said):
-        return f"the file has times in nanoseconds: {nanoseconds}"
     return said if cure is None or cure in said else f"{said}\n  {cure}"
 
 

@@ -26,13 +26,13 @@ from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
-from matchrec.errors.sql.foreign_names import cure_of_nanoseconds
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
 from matchrec.spark.errors.users_terms import InUsersTerms, reworded
 from matchrec.spark.sail.doubles import with_doubles
+from matchrec.spark.sail.words import sentence_of
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import (
     REFUSALS,
@@ -187,10 +187,10 @@ class Question:
         try:
             names = relation.rows.columns
         except PySparkException as error:
-            cure = cure_of_nanoseconds(str(error))
-            if cure and not isinstance(error, InUsersTerms):
-                raise reworded(error, f"the input has times in nanoseconds\n  {cure}") from None
-            raise
+            said = sentence_of(str(error))
+            if said == str(error) or isinstance(error, InUsersTerms):
+                raise
+            raise reworded(error, said) from None
         columns = input_columns(relation.runner, names, alias)
         return Question.of((Rule("", plan),), relation, columns, options, use)
 

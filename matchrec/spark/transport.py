@@ -296,13 +296,14 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
 
 # Tables of Arrow that a user passes: Spark has no unsigned integers.
 
-SIGNED = {
+READ_AS = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
 }
-"""As which types Spark reads unsigned integers from Parquet."""
+"""As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits."""
 
 
 def write_at_once(frame: DataFrame, path: Path) -> int:
@@ -312,21 +313,21 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
     return table.num_rows  # type: ignore[no-any-return]
 
 
-def with_signed_integers(table: pa.Table) -> pa.Table:
+def with_known_numbers(table: pa.Table) -> pa.Table:
     """The table, whose numbers have types that Spark has."""
-    return table.cast(pa.schema([one.with_type(signed(one.type)) for one in table.schema]))
+    return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))
 
 
-def signed(kind: pa.DataType) -> pa.DataType:
-    """A type of Arrow's with wider signed integers in the place of unsigned ones.
+def read_as(kind: pa.DataType) -> pa.DataType:
+    """A type of Arrow's with numbers that Spark has in the place of others, which are wider.
 
-    >>> signed(pa.list_(pa.uint8()))
+    >>> read_as(pa.list_(pa.uint8()))
     ListType(list<item: int16>)
     """
     if pa.types.is_struct(kind):
-        return pa.struct([one.with_type(signed(one.type)) for one in kind])
+        return pa.struct([one.with_type(read_as(one.type)) for one in kind])
     if pa.types.is_map(kind):
-        return pa.map_(signed(kind.key_type), signed(kind.item_type))
+        return pa.map_(read_as(kind.key_type), read_as(kind.item_type))
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(signed(kind.value_type)))
-    return SIGNED.get(kind, kind)
+        return pa.list_(kind.value_field.with_type(read_as(kind.value_type)))
+    return READ_AS.get(kind, kind)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -124,3 +127,40 @@ def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
         matchrec.sql(spark, query)
     with pytest.raises(PySparkException, match=r"write the file with microseconds|NANOS"):
         matchrec.match_recognize(spark.read.parquet(str(file)), "ORDER BY ts PATTERN (A)")
+
+
+def test_numbers_of_16_bits(spark: SparkSession, tmp_path: Path) -> None:
+    halves = pd.DataFrame({"ts": [1, 2], "x": pd.Series([1.5, 0.25], dtype="float16")})
+    clause = "ORDER BY ts MEASURES A.x AS x PATTERN (A) DEFINE A AS x > 1"
+    table = pa.Table.from_pandas(halves)
+    for frame in (halves,) if spark.version.startswith("3.") else (halves, table):
+        found = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({clause})", t=frame)
+        assert [tuple(row) for row in found.collect()] == [(1.5,)]
+        assert found.dtypes == [("x", "float")]
+    pq.write_table(table, file := tmp_path / "halves.parquet")
+    with pytest.raises(PySparkException, match="write them as float32"):
+        matchrec.sql(spark, f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({clause})")
+
+
+TIMES = pd.DatetimeIndex(["2026-01-31", "2026-02-01"])
+
+
+@pytest.mark.parametrize(
+    ("index", "order", "cure"),
+    [
+        (TIMES, "ts", 'write df.rename_axis("ts").reset_index() for'),
+        (TIMES.rename("ts"), "ts", "write df.reset_index() for"),
+        (pd.Index([1, 2], name="ts"), "ts", "write df.reset_index() for"),
+        (TIMES, "prise", "write price"),
+        (TIMES.rename("at"), "ts", "write one of these"),
+        (None, "ts", "write one of these"),
+    ],
+)
+def test_an_order_that_is_the_index_of_pandas(
+    spark: SparkSession, index: Any, order: str, cure: str
+) -> None:
+    prices = pd.DataFrame({"price": [1.0, 2.0], "volume": [3, 4]}, index=index)
+    query = f"SELECT * FROM {{df}} MATCH_RECOGNIZE (ORDER BY {order} PATTERN (A))"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.sql(spark, query, df=prices)
+    assert (refused.value.hint or "").startswith(cure)

@@ -289,7 +289,8 @@ class Names:
     measures: by name, each as a condition can compute it, or empty where none can. keys: names that
     PARTITION BY gives to columns of the result. call: of the function around the expression, up to
     there, or with which it is compared. example: the column that a cure names. over_window: whether
-    the function is one over a row pattern window.
+    the function is one over a row pattern window. index: how an index of pandas is called, None of
+    times without a name.
     """
 
     columns: tuple[str, ...]
@@ -299,6 +300,7 @@ class Names:
     call: str = ""
     example: str = "x"
     over_window: bool = False
+    index: tuple[str | None, ...] = ()
 
 
 def unknown_column(
@@ -335,6 +337,10 @@ def _no_column(
         return _MEASURE_IN_CONDITION, {"so_far": so_far}
     if name in known.measures:
         return (_FINAL_MEASURE_IN_CONDITION if clause == "DEFINE" else _MEASURE), {}
+    if name in known.index:
+        return _INDEX, {"call": "reset_index()"}
+    if clause == "ORDER BY" and None in known.index and not nearest(name, known.columns):
+        return _INDEX, {"call": f'rename_axis("{name}").reset_index()'}
     return (_KEY if name in known.keys else _NO_COLUMN), {}
 
 
@@ -343,6 +349,9 @@ _unknown_column = partial(
 )
 _INPUT = "the input has: {known}"
 _NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near}", hint="write one of these")
+_INDEX = _unknown_column(
+    notes=(_INPUT,), hint="write df.{call} for the DataFrame of pandas: its index is no column"
+)
 _OF_NOTHING = _unknown_column(
     notes=("columns of the input: {known}",),
     hint="if the input is a folder, look whether there are files in it",

@@ -8,7 +8,6 @@ Databricks, SQL Server and DuckDB, and sqlglot's translations.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -16,9 +15,6 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
-NANOSECONDS = re.compile(r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS")  # Sail's words, and Spark's
-MICROSECONDS = """write the file with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)"""
 LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"
 
 
@@ -65,11 +61,6 @@ def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     near = nearest(plain, known)
     cures = (near and f"write {near}", current_surface().table.format(name=plain))
     return ", or ".join(filter(None, cures)) or None if name else None
-
-
-def cure_of_nanoseconds(said: str) -> str | None:
-    """What to write where a Parquet file has times as pandas writes them, or None."""
-    return MICROSECONDS if NANOSECONDS.search(said) else None
 
 
 def or_dialect(cure: str | None, *dialects: str) -> str:

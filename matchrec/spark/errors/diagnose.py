@@ -68,6 +68,7 @@ from matchrec.spark.sail.probes import (
     takes_any_condition,
     tells_zeros_apart,
 )
+from matchrec.spark.sail.sent import index_names
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of
@@ -313,6 +314,7 @@ def explain_refusal(
                 written.call,
                 example_for(written, relation, columns),
                 in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
+                index_names(relation.runner.frames.values()),
             )
             return unknown_column(name, written.clause, names, written.span)
         case "UNRESOLVED_ROUTINE":

@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_nanoseconds, cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
 from matchrec.plan.text import Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
@@ -169,7 +169,6 @@ def in_users_terms(
         cure_of_table(table, set(tables()).difference(filled.names.values()) if table else ())
         or cure_of_typed_literal(parameters.get("unsupportedType", ""))
         or cure_of(parameters.get("routineName", "").strip("`"))
-        or cure_of_nanoseconds(sentence)
     )
     if cure is not None:
         short.add_cure(cure)

@@ -7,7 +7,7 @@ a table of them for each call. So they become a temporary view, and the plan has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import reduce
 from typing import Any, cast
@@ -33,8 +33,10 @@ FEW_BYTES = 1 << 18
 FEW_ROWS = 1000
 """Of a frame, which tell the types of most columns."""
 
-KEPT, LEFT = "_matchrec_kept", "_matchrec_left"
-"""Where a plan has the DataFrame over its view; and a session the views that nobody needs now."""
+KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
+"""Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
+DataFrame the names of an index of pandas.
+"""
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
@@ -76,6 +78,22 @@ def telling(rows: Any) -> Any:
     """Rows of a frame of pandas that tell its types: the first ones, and of each column a value."""
     known = (rows.iloc[:, place].notna().to_numpy() for place in range(rows.shape[1]))
     return rows.iloc[sorted({*range(min(FEW_ROWS, len(rows))), *(one.argmax() for one in known)})]
+
+
+def without_index(frame: DataFrame, index: Any) -> DataFrame:
+    """The DataFrame of a frame of pandas, which knows how the index was called that it has not.
+
+    A name may be None: of times, which one may take for a column all the same.
+    """
+    is_time = type(index).__name__ == "DatetimeIndex"
+    names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
+    vars(frame)[INDEX] = names
+    return frame
+
+
+def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
+    """How the indexes of pandas were called that these DataFrames have not."""
+    return tuple(name for frame in frames for name in getattr(frame, "__dict__", {}).get(INDEX, ()))
 
 
 def kept(frame: DataFrame) -> DataFrame:

@@ -37,8 +37,15 @@ UNPLANNED = {
     r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
     "write WHERE in its place",
     r'No field named (?:[^.\s]+\.)?"#\d+"': UNGROUPED,
+    r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
+  write the file with microseconds, in pandas by
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)""",
+    r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
+  write them as float32, in pandas by frame.astype({"x": "float32"})""",
 }
-"""What it says, as a regular expression, of what it knows and cannot run at its place."""
+"""What it says, as a regular expression, of what it knows and cannot run at its place; and what
+Spark says, too, of columns of a file.
+"""
 
 SYNTAX = re.compile(
     r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)", re.DOTALL
