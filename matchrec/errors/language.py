@@ -24,7 +24,8 @@ class Language:
     one, earlier and later, before and current: how it writes a value of one row of the match, and
     of two. one_value: what it calls the first of them. alone: a function of each row by itself.
     another: what it writes for a value of another row than the one that is tested. or_after: what
-    else than the condition of a variable reads a row that comes later.
+    else than the condition of a variable reads a row that comes later. of_rows: what reads other
+    rows of the match.
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Language:
     alone: str = "f(LAST(A.x)) = f(x)"
     another: str = "PREV(x) for the row before, or A.x for the last row of another variable"
     or_after: str = ", or NEXT(...) for the row after"
+    of_rows: str = "PREV, NEXT or an aggregate"
 
 
 SQL = Language()
@@ -64,6 +66,7 @@ SASE = Language(
     current="b.x",
     alone="f(a[a.LEN].x)",
     another="a[i-1].x for the event before, or b.x for that of another variable",
+    of_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
 )
 PATTERN_CALLS = Language(
     {
@@ -77,6 +80,7 @@ PATTERN_CALLS = Language(
     condition="a condition",
     another="last(a.x) for the event that the stage a has accepted last",
     or_after="",
+    of_rows="last(a.x) for the event before, or an aggregate over a stage, avg(a.x)",
 )
 
 _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL)

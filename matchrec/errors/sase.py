@@ -18,6 +18,14 @@ _MEANT = {
     "OR": "write parentheses around what it joins",
     "?": "write the value itself",
     ";": "remove it: a query is one statement",
+    "*": "leave RETURN out for all of each event, or write attributes, RETURN a.x, b.x; the number "
+    "of events is count(a[])",
+    "~": "write RLIKE for a regular expression: a.x RLIKE '^S'",
+    "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
+    "SELECT": "write PATTERN first, and what comes out at the end: PATTERN SEQ(...) RETURN a.x",
+    "GROUP": "write an equivalence test for events that go together: WHERE skip_till_next_match "
+    "{ [symbol] }; group matches in the DataFrame that comes out",
+    "ORDER": "leave it out: order_by says in which order events are",
 } | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
 
 # A token that cannot stand where it does; `expected` says what can.
@@ -149,7 +157,8 @@ not_a_number_of_events = parse_error("""`{number}` EVENTS in WITHIN
 # An attribute without a variable.
 bare_name = parse_error("""attribute `{name}` in {clause} has no variable
     note: every attribute is one of an event of the match
-    write the variable before it: a.{name}, a[1].{name} or a[i].{name}""")
+    write the variable before it: a.{name}, a[1].{name} or a[i].{name}; quotes, '{name}', for a
+        text""")
 
 # `a[1] > 2`.
 missing_attribute = parse_error("""`{written}` in {clause} has no attribute

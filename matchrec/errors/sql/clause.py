@@ -456,6 +456,7 @@ missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.
 expression_nested_too_deep = unsupported("""expression in {where} is nested too deep to read
+    note: what is marked lies in more parentheses and calls than can be read
     remove parentheses, or compute parts of it as columns of the input""")
 
 # MATCH_RECOGNIZE (...) AS m (a, b, c), of which two columns come out.

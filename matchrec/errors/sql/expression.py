@@ -119,8 +119,8 @@ changing_measure = plan_error("""measure `{name}` cannot be read by another one
 # OVER, or a function that needs it.
 _in_place_of_a_window = partial(
     plan_error,
-    notes=("the rows of the match take the place of a window",),
-    hint="write PREV, NEXT or an aggregate, or compute it as a column of the input",
+    notes=("the {word.rows} of the match take the place of a window",),
+    hint="write {word.of_rows}, or compute it as a column of the input",
     condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
 )
 window = _in_place_of_a_window("OVER in {clause}")

@@ -252,7 +252,7 @@ def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     try:
         return reader, reader.between(0, reader.end)
     except RecursionError as error:
-        raise errors.expression_nested_too_deep(tokens.whole, where=reader.clause) from error
+        raise errors.expression_nested_too_deep(reader.here, where=reader.clause) from error
 
 
 def _is_constant(reader: ScalarReader) -> bool:

@@ -103,6 +103,10 @@ def named_field(
     return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
 
 
+MOST_PARENTHESES = 500
+"""Right inside of each other: Sail's parser has no more than some 1,000 levels."""
+
+
 class OperandReader(ExpressionCursor):
     """One method per rule."""
 
@@ -386,16 +390,30 @@ class OperandReader(ExpressionCursor):
         return self.operation(operator, start, *parts)
 
     def group(self) -> Scalar:
-        """An expression in parentheses, which are in its text; several are a struct."""
-        start = self.position
+        """An expression in parentheses, which are in its text; several are a struct.
+
+        Those right inside of others are read at once: there may be as many as an engine reads.
+        """
+        start = inner = self.position
         if self.text.is_subquery(start):
             return self.subquery(start, NO_OPERATIONS)
-        self.position += 1
+        pairs = self.text.pairs
+        while self.key_at(inner + 1) == "(" and pairs.get(inner + 1) == pairs.get(inner, 0) - 1:
+            if self.text.is_subquery(inner + 1):
+                break
+            inner += 1
+        self.position = inner + 1
+        if inner - start > MOST_PARENTHESES:
+            raise syntax_errors.expression_nested_too_deep(self.here, where=self.clause)
         names, values = self.fields()
         self.expect(")")
+        found = values[0]
         if len(values) > 1:
-            return self.operation("STRUCT", start, *values, words=names)
-        return enclosed(values[0], self.written, self.span(start, self.position))
+            found = self.operation("STRUCT", inner, *values, words=names)
+            if inner == start:
+                return found
+        self.expect(*")" * (inner - start))
+        return enclosed(found, self.written, self.span(start, self.position))
 
     def expressions(self) -> list[Scalar]:
         """The expressions between commas."""

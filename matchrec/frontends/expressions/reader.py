@@ -181,6 +181,11 @@ class ExpressionCursor(Cursor, ABC):
             name.span, name=name.variable, clause=self.clause, primary=primary, unions=unions
         )
 
+    @property
+    def here(self) -> Span:
+        """Where it reads."""
+        return self.tokens[min(self.position, self.end - 1)].span
+
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
         inside = [one for one in self.respelt if span.start <= one[0].start < span.end]

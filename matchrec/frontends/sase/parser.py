@@ -36,14 +36,14 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
     (['a', 'b', 'c'], 'INTERVAL 12 HOUR')
     """
     with shown_in(Source(text, origin), SASE):
+        tokens = read_text(text)
+        if not tokens.tokens:
+            raise errors.empty_query(Span(0, len(text) or 1))
+        reader = QueryReader(tokens)
         try:
-            tokens = read_text(text)
-            if not tokens.tokens:
-                raise errors.empty_query(Span(0, len(text) or 1))
-            return QueryReader(tokens).query()
+            return reader.query()
         except RecursionError as error:
-            whole = Span(0, len(text))
-            raise expression_nested_too_deep(whole, where="the query") from error
+            raise expression_nested_too_deep(reader.here, where=reader.clause) from error
 
 
 parse_once = once(parse)
@@ -219,7 +219,7 @@ class QueryReader(EventReader):
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
             number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
-            has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key != "RETURN"
+            has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key not in NO_UNITS
             amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
         return window_of(amounts, self.span(start, self.position))
 
@@ -257,6 +257,7 @@ def strategy_named(written: str, span: Span) -> Strategy:
 
 
 CALENDAR = ("MONTH", "YEAR")
+NO_UNITS = ("RETURN", "GROUP", "ORDER")
 
 
 def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:

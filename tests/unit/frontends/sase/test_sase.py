@@ -118,6 +118,12 @@ def test_deep_nesting_is_an_error_with_a_place() -> None:
         compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
 
 
+def test_parentheses_right_inside_of_others() -> None:
+    deep = "(" * 400 + "a.x" + ")" * 400
+    plan = compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
+    assert [one.variable for one in plan.definitions] == ["a"]
+
+
 WORDS = (
     *("PATTERN", "SEQ", "(", ")", ",", "Stock", "+", "a", "[", "]", "b", "~", "!", "*", "'s'"),
     *("WHERE", "skip_till_next_match", "{", "}", "AND", "OR", "NOT", "a[i].x", "a[1].x", "b.x"),
