@@ -108,7 +108,9 @@ class QueryRequest:
         asked = self.options.keys() - set(OF_RUN)
         given = {name: passed(name, self.options[name]) for name in asked}
         given["options"] = self.how
-        source: Any = spark if self.language == "sql" else spark.table(self.events)
+        from matchrec.spark.session import table_of
+
+        source: Any = spark if self.language == "sql" else table_of(spark, self.events)
         return matchrec.query(source, what, given.pop("args", None), **given)
 
 

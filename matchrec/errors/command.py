@@ -166,7 +166,9 @@ wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     write --plot date close ticker""")
 
 # What `--partition` takes.
-no_events = plan_error("""`--events {given}` of %%matchrec is not the variable of a DataFrame
+no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
+    note: DataFrames: {known:some}
+    near: write %%matchrec --events {near}
     write %%matchrec --events stocks, where stocks is a DataFrame""")
 no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what events are sorted
         by

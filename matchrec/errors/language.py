@@ -146,6 +146,7 @@ class Surface:
     ends: to say where a match lies.
     length: to give a parameter a length of time.
     asking: what asks why a row has no match, before partition and row; Python has a call for that.
+    frames: what else than the frames of a call a query may name.
     """
 
     values: str
@@ -162,6 +163,7 @@ class Surface:
     length: str = "pass a timedelta, such as timedelta(minutes=10)"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
+    frames: tuple[str, ...] = ()
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `engine="auto"`, `--engine auto`."""

@@ -6,7 +6,7 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
-from matchrec.errors.language import CELL, shown_on
+from matchrec.errors.language import CELL, current_surface, shown_on
 from matchrec.errors.sql.expression import NUMBERS
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
@@ -119,7 +119,7 @@ class MatchrecMagics(Magics):
         try:
             spark = session_of(variables)
             with (
-                shown_on(CELL),
+                shown_on(replace(CELL, frames=frames_of(variables))),
                 quiet_analysis(),
                 warnings_told(say),
                 cancelled_by_interrupt(spark),
@@ -180,7 +180,7 @@ def query_of(
         source = as_dataframe(spark, asked.events, source)
         say(f"`{asked.events}` is sent to the engine: {counted(source.count(), 'row')}")
     if asked.events and not is_dataframe(source):
-        raise errors.no_events(given=asked.events)
+        raise errors.no_events(name=asked.events, known=current_surface().frames)
     query: Any = variables.get(text.strip()) if asked.events else text
     if not isinstance(query, matchrec.Pattern):
         query = text
@@ -343,6 +343,12 @@ def frames_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
     """
     named = {name: variables[name] for name in HOLE.findall(query) if name in variables}
     return {name: value for name, value in named.items() if fills_hole(value)}
+
+
+def frames_of(variables: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the DataFrames of a notebook, without those of IPython, as `_` and `_12`."""
+    named = ((name, one) for name, one in variables.items() if not name.startswith("_"))
+    return tuple(name for name, one in named if is_dataframe(one) or is_frame(one))
 
 
 def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None:

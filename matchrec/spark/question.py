@@ -30,9 +30,8 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
-from matchrec.spark.errors.users_terms import InUsersTerms, reworded
+from matchrec.spark.errors.users_terms import in_plain_words
 from matchrec.spark.sail.doubles import with_doubles
-from matchrec.spark.sail.words import sentence_of
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import (
     REFUSALS,
@@ -187,10 +186,7 @@ class Question:
         try:
             names = relation.rows.columns
         except PySparkException as error:
-            said = sentence_of(str(error))
-            if said == str(error) or isinstance(error, InUsersTerms):
-                raise
-            raise reworded(error, said) from None
+            raise in_plain_words(error, relation.runner.tables) from None
         columns = input_columns(relation.runner, names, alias)
         return Question.of((Rule("", plan),), relation, columns, options, use)
 

@@ -45,7 +45,7 @@ from matchrec.plan.text import (
 )
 from matchrec.shortcuts import once
 from matchrec.source import Source
-from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_users_terms
+from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_plain_words, in_users_terms
 from matchrec.spark.sail.words import CRASH, sentence_of
 
 try:
@@ -367,6 +367,15 @@ def refusing(spark: SparkSession) -> Iterator[None]:
         if CRASH not in str(error) or not analyses_late(spark):
             raise
         raise AnalysisException(sentence_of(str(error))) from error
+
+
+def table_of(spark: SparkSession, name: str) -> DataFrame:
+    """A table by its name; Spark's errors in plain words, with the name of one that is near."""
+    runner = Runner(spark)
+    try:
+        return runner.analyse(spark.table(name))
+    except OF_TEXTS as error:
+        raise in_plain_words(error, runner.tables) from None
 
 
 def takes_frames(spark: SparkSession) -> bool:

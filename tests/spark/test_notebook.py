@@ -102,6 +102,8 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     for wrong in (*unfit, f"{over} {clause}", f"--events steps --type-column v {clause}"):
         assert "of %%matchrec is not for" in printed(shell, f"%matchrec {wrong}", capsys)
     assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
+    near = printed(shell, "%matchrec --events stesp --order-by t rises", capsys)
+    assert "  write %%matchrec --events steps\n" in near
 
 
 def test_a_frame_of_pandas_is_sent(
@@ -273,6 +275,7 @@ ADVICE = {
     ),
     "SELECT * FROM {no_rows} " + CLAUSE.format(""): "give the Python variable no_rows a DataFrame",
     "SELECT * FROM no_rows " + CLAUSE.format(""): "write {no_rows} for the DataFrame of a",
+    "SELECT * FROM {stesp} " + CLAUSE.format(""): "write {steps}",
 }
 
 

@@ -284,6 +284,7 @@ clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is
 # `{name}` that no argument of the call gives.
 unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
     note: passed: {frames}
+    near: write {{near}}
     {here.frame[name]}""")
 
 IN_DOUBLE_QUOTES = (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import TokenType
 
 from matchrec.errors.kinds import meant_keyword, misspelt, shown_in
+from matchrec.errors.language import current_surface
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias
 from matchrec.frontends.lexing.tokens import (
@@ -225,7 +226,8 @@ def _frames(
         if name in names:
             yield name, span
         elif strict:
-            raise errors.unknown_frame(span, name=name, frames=names)
+            known = (*names, *current_surface().frames)
+            raise errors.unknown_frame(span, name=name, frames=known)
 
 
 def _all_sites(

@@ -164,9 +164,27 @@ def in_users_terms(
     short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
+    return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
+
+
+def in_plain_words(
+    error: PySparkException, tables: Callable[[], Iterable[str]]
+) -> PySparkException:
+    """The error, of its class, where it is about no text of the user; see `in_users_terms`."""
+    if isinstance(error, InUsersTerms):
+        return error
+    short, parameters = reworded(error, _parted(sentence_of(str(error)))[0]), parameters_of(error)
+    short._parameters = parameters
+    return cured(short, parameters, tables)
+
+
+def cured(
+    short: Any, parameters: Mapping[str, str], tables: Callable[[], Iterable[str]]
+) -> PySparkException:
+    """The error with what to write, as far as that is known."""
     table = parameters.get("relationName", "")
     cure = (
-        cure_of_table(table, set(tables()).difference(filled.names.values()) if table else ())
+        cure_of_table(table, tables() if table else ())
         or cure_of_typed_literal(parameters.get("unsupportedType", ""))
         or cure_of(parameters.get("routineName", "").strip("`"))
     )

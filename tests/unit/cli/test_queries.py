@@ -224,6 +224,9 @@ def test_a_file_that_is_nearly_there(clicks: Path) -> None:
 
 def test_a_table_of_events_that_is_not_there(clicks: Path) -> None:
     assert "`nowhere`" in refused("run", "pairs.sase", *EVENTS, "--events", "nowhere", code=1)
+    near = refused("run", "pairs.sase", *EVENTS, "--events", "clikcs", code=1)
+    assert "`clikcs`" in near
+    assert "write clicks, or pass --table clikcs=FILE" in near
 
 
 def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
