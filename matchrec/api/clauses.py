@@ -30,6 +30,7 @@ from matchrec.errors.warnings import (
     unbounded_runs,
     unbounded_state,
 )
+from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.locate import QueryNode
 from matchrec.frontends.sql.lower import lower
@@ -255,8 +256,8 @@ class Evaluated:
             return None
         if inside.find((name,)) is not None:
             return clause_errors.cure_of_column_inside(name, columns)
-        selects = self.source.text.upper().count("SELECT")  # each may rename what the clause gives
-        sought_here = qualifier or selects == 1
+        words = [token.key for token in read_tokens(self.source.text).tokens]
+        sought_here = qualifier or words.count("SELECT") == 1  # each may rename what there is
         return clause_errors.cure_of_column_around(name, columns) if sought_here else None
 
     @property

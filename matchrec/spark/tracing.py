@@ -179,7 +179,7 @@ class PartitionRequest:
         if wanted is None:
             if len(some := self.some_keys()) > 1:
                 raise errors.several_partitions(
-                    some=errors.lines_of(some), example=errors.example(some[0])
+                    some=errors.lines_of(some), example=self.example(some[0])
                 )
             return {}
         names = {folded(name): name for name in self.keys}
@@ -220,7 +220,7 @@ class PartitionRequest:
             return errors.no_rows_at_all()
         wanted = ", ".join(f"{name} = {one}" for name, one in (self.target.partition or {}).items())
         return errors.no_such_partition(
-            wanted=wanted, some=errors.lines_of(some), example=errors.example(some[0])
+            wanted=wanted, some=errors.lines_of(some), example=self.example(some[0])
         )
 
     def some_keys(self) -> list[dict[str, str | None]]:
@@ -232,6 +232,13 @@ class PartitionRequest:
         rows = self.question.relation.select(items).distinct().limit(MOST_KEYS + 1).collect()
         in_order = sorted(rows, key=lambda row: [by_number(errors.known(one)) for one in row])
         return [dict(zip(self.keys, row, strict=True)) for row in in_order]
+
+    def example(self, keys: Mapping[str, str | None]) -> str:
+        """A partition as one asks for it."""
+        type_of = self.question.relation.type_of
+        types = {name: type_of(text) for name, text in self.keys.items()}
+        whole = [name for name, one in types.items() if isinstance(one, spark_types.IntegralType)]
+        return errors.example(keys, whole)
 
     def further_columns(self) -> tuple[RowColumn, ...]:
         """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of

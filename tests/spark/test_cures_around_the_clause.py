@@ -25,6 +25,7 @@ INSIDE = [
 UNNAMED = ["  the rows of the clause have no name: write user, or MATCH_RECOGNIZE (...) AS m"]
 CURES = {
     "SELECT page FROM {}": INSIDE,
+    "SELECT page FROM {} WHERE user <> 'SELECT'": INSIDE,
     "SELECT user FROM {} WHERE page = 'home'": INSIDE,
     "SELECT m.page FROM {} AS m": INSIDE,
     "SELECT clicks.page FROM {}": INSIDE,

@@ -11,6 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import MatchRecognizeRunError
+from matchrec.errors.run.origins import SqlOrigin
+from matchrec.spark.errors.second_look import SecondLook
 from tests.properties.test_queries import settings
 
 ENDS: dict[str, Callable[[DataFrame], object]] = {
@@ -130,3 +132,17 @@ def test_nobody_looks_for_a_value_where_the_text_is_wrong(
         pytest.raises(PySparkException, match="Syntax error at or near 'SELCT'"),
     ):
         matchrec.sql(spark, query, rows=rows)
+
+
+def test_rows_are_read_again_only_where_something_fails(
+    spark: SparkSession, rows: DataFrame
+) -> None:
+    """A look that has nothing to blame does not ask whether the rows can be read."""
+
+    def never() -> DataFrame:
+        raise AssertionError("the rows are read")
+
+    known = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
+    look = SecondLook("", 0, known, lambda texts: rows.selectExpr(*texts), never)
+    assert look.find("divide by zero") is None
+    assert SecondLook("", 0, {}, lambda _: never(), never).find(None) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -332,6 +333,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
     with pytest.raises(MatchRecognizeRunError, match="more than 128 are allowed") as caught:
         rows_out(pattern)
     assert caught.value.partition == {"k": "p"}
+    assert re.search(r"k`? = 'p', at 1970-01-01T00:01:[45]\d\.0+ in UTC", str(caught.value))
     assert "write WITHIN" in str(caught.value)
     assert "spark.executor.pyspark.memory" in str(caught.value)
     found = 2**7 - 1 if pattern is EACH_WAY else 0  # of seven b within less than eight seconds

@@ -416,6 +416,16 @@ def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSe
         assert "row 1" in str(matchrec.query(rows, along).why(row=(text, 1)))
 
 
+def test_the_cure_for_a_partition_whose_key_is_a_number(spark: SparkSession) -> None:
+    rows = spark.sql("VALUES (34, 'b', 1), (7, 'a', 1) AS t(k, s, day)")
+    ups = "PARTITION BY k, s ORDER BY day PATTERN (A) DEFINE A AS day > 0"
+    with pytest.raises(MatchRecognizeError, match=r'partition={"k": 7, "s": "a"}'):
+        matchrec.query(rows, ups).why()
+    with pytest.raises(MatchRecognizeError, match=r'partition={"k": 7, "s": "a"}'):
+        matchrec.query(rows, ups).why(partition={"k": 8, "s": "a"})
+    assert len(matchrec.query(rows, ups).why(partition={"k": 7, "s": "a"}).story.found) == 1
+
+
 def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (CAST(NULL AS STRING), 1), ('x', 1) AS t(k, day)")
     ups = "PARTITION BY k ORDER BY day PATTERN (A) DEFINE A AS day > 0"

@@ -5,7 +5,7 @@ And what a rule set cannot have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -318,10 +318,14 @@ def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
     return "\n".join(f"  {', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
 
 
-def example(keys: Mapping[str, str | None]) -> str:
-    """A partition as one asks for it."""
-    written = [(name, "None" if one is None else f'"{one}"') for name, one in keys.items()]
-    return current_surface().keys(written)
+def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
+    """A partition as one asks for it. numbers: which of the keys are whole numbers."""
+
+    def written(name: str, value: str | None) -> str:
+        return str(value) if value is None or name in numbers else f'"{value}"'
+
+    pairs = [(name, written(name, value)) for name, value in keys.items()]
+    return current_surface().keys(pairs)
 
 
 # Too many rows for the driver.

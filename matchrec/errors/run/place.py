@@ -15,16 +15,19 @@ class RowPlace:
     """A row. keys: of its partition, by their SQL text. row_number: in its partition, from 1; None
     where that is not known.
 
-    relevant_only: irrelevant rows are not counted.
+    relevant_only: irrelevant rows are not counted. time: of a row of a stream, in UTC.
     """
 
     keys: Mapping[str, object]
     row_number: int | None
     relevant_only: bool = False
+    time: str | None = None
 
     def __str__(self) -> str:
         named = ", ".join(f"{text} = {shown(value)}" for text, value in self.keys.items())
         partition = f"the partition with {named}" if named else "the only partition"
+        if self.time is not None:  # what one finds again, while a stream goes on
+            return f"in {partition}, at {self.time} in UTC"
         if self.row_number is None:
             return f"in {partition}"
         among = " of those that are searched" if self.relevant_only else ""

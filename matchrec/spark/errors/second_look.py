@@ -87,10 +87,10 @@ class SecondLook:
         computed, and only one part of the query asks for more rows, it is that part.
         """
         found = first_failing(tuple(self.origins), self.said)
-        if said_by(self.rows) is not None:
+        known = self.neighbours[0] if of_rows and len(self.neighbours) == 1 else None
+        if (found is None and known is None) or said_by(self.rows) is not None:
             return None
         if found is None:
-            known = self.neighbours[0] if len(self.neighbours) == 1 else None
             failed = of_rows and known and failure_of(known, "", of_rows)
             return MatchRecognizeRunError.of_failure(failed) if failed else None
         culprit, first_said = found

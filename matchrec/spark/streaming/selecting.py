@@ -225,9 +225,10 @@ class KnownRows:
         )
 
     def place(self, row: int) -> RowPlace:
-        """A row as its partition's keys and its number there."""
+        """A row as its partition's keys, its number there and its time."""
         number = int(self.numbers[row]) + 1
-        return name_row(self.executable, self.table, self.first + row, number)
+        place = name_row(self.executable, self.table, self.first + row, number)
+        return replace(place, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def call(self, kept: int) -> SearchCall:
         """What the search of one key is given. kept: how many rows have been looked at before.
