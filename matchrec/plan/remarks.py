@@ -62,7 +62,6 @@ from matchrec.plan.pattern import (
     walk,
 )
 from matchrec.plan.show import show_scalar
-from matchrec.plan.stages import mapped_before
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
 
@@ -128,6 +127,8 @@ def rows_before(
     """What a part of a condition is about, and the variables that may have rows by then."""
     variable, names = definition.variable, in_order(plan.pattern)
     if plan.staging is not None:
+        from matchrec.plan.stages import mapped_before  # of no use in SQL
+
         is_needed = any(one is operation for one in conjuncts(definition.condition))
         return mapped_before(plan.staging.steps, is_needed).get(variable, (variable, names))
     negated = variable in negated_names(plan.pattern)
