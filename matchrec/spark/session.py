@@ -182,9 +182,12 @@ class Runner:
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
-            # the text, which the server reads anew when it runs; its schema is asked for anew
-            sent = once_a_session(self.spark, SENT, plain_sql(self.spark))
-            return sent(readable).select("*")
+
+            def send(query: str) -> DataFrame:  # the text, which the server reads anew when it runs
+                return plain_sql(self.spark)(query)
+
+            sent = once_a_session(self.spark, SENT, send)
+            return sent(readable).select("*")  # asks for its schema anew
         with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
         if frames and is_connect(self.spark):

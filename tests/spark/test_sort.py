@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError
-from matchrec.spark import prepare
+from matchrec.spark import execute
 from matchrec.spark.execute import prepare_sorted
 from matchrec.spark.session import is_connect
 from tests.quick.scale import some_of
@@ -141,7 +141,7 @@ def test_a_mistake_is_no_reason_for_another_sort(
         sorts.append("Spark")
         return prepare_sorted(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(prepare, "prepare_sorted", noted)
+    monkeypatch.setattr(execute, "prepare_sorted", noted)
     clause = f"ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE A AS TRUE, B AS {condition}"
     with pytest.raises(MatchRecognizeError):
         matchrec.match_recognize(rows, clause)

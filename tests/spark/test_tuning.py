@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.spark import tuning
+from matchrec.spark import environment
 from matchrec.spark.environment import MAX_BYTES, PARTITIONS, UNLIMITED
 from matchrec.warnings import UntunedSessionWarning
 
@@ -22,7 +22,7 @@ CLAUSE = "ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id >= PREV
 @pytest.fixture
 def plain(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkSession]:
     """The session as Spark would start it, which nobody has been told about."""
-    monkeypatch.setattr(tuning, "_asked", set())
+    monkeypatch.setattr(environment, "_asked", set())
     kept = {name: spark.conf.get(name) for name in (MAX_BYTES, PARTITIONS)}
     for name in kept:
         spark.conf.unset(name)
@@ -81,13 +81,13 @@ def test_once_more_changes_nothing(plain: SparkSession) -> None:
     ],
 )
 def test_only_one_machine_has_cores_that_are_known(master: str | None, cores: int | None) -> None:
-    assert tuning.local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
+    assert environment.local_cores(Session({"spark.master": master})) == cores  # type: ignore[arg-type]
 
 
 def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
     for master, why in (("yarn", "yours to choose on a cluster"), ("local[64]", "enough for 512")):
         session = Session({"spark.master": master}, {MAX_BYTES: "64m", PARTITIONS: "200"})
-        limit, partitions = tuning.wanted_settings(session)  # type: ignore[arg-type]
+        limit, partitions = environment.wanted_settings(session)  # type: ignore[arg-type]
         assert limit.is_new
         assert partitions.why.startswith(why)
         assert not partitions.is_new
@@ -95,12 +95,12 @@ def test_partitions_of_a_cluster_and_of_many_cores_stay() -> None:
 
 def test_a_session_that_cannot_set_them_is_left_alone() -> None:
     session = Session({"spark.master": "local[2]"}, {PARTITIONS: "200"}, fixed=True)
-    limit, partitions = tuning.wanted_settings(session)  # type: ignore[arg-type]
+    limit, partitions = environment.wanted_settings(session)  # type: ignore[arg-type]
     assert (limit.is_new, partitions.is_new) == (False, False)
     assert str(limit) == (
         f"{MAX_BYTES} is not set\n  the session cannot set it, or its Spark has none"
     )
-    assert tuning.untuned(session) is None  # type: ignore[arg-type]
+    assert environment.untuned(session) is None  # type: ignore[arg-type]
 
 
 class Session:
@@ -139,7 +139,7 @@ def test_a_session_is_told_once(plain: SparkSession) -> None:
 def test_not_after_tune_nor_where_it_is_switched_off(plain: SparkSession) -> None:
     matchrec.tune(plain)
     assert not told(plain.range(3))
-    tuning._asked.clear()
+    environment._asked.clear()
     plain.conf.unset(MAX_BYTES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
