@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from pyspark.sql import SparkSession
 
+from matchrec.jit import kept
 from matchrec.spark.environment import MAX_BYTES
 from matchrec.spark.sail.start import start
 from tests.quick import on_engines
@@ -171,6 +172,18 @@ def small_session(on: str = "spark") -> SparkSession:
     if on == "spark":
         session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+@pytest.fixture(autouse=True)
+def _first_steps() -> None:
+    """A test of a quick run begins as a process does: Python may take all of its first steps.
+
+    So only a test that takes many of them waits for the compiler. In a full run the first tests use
+    them up, and the others run compiled code.
+    """
+    if not FULL and LONG_RUN is None:
+        for kernel in kept.ALL:
+            kernel.steps_by_python.clear()
 
 
 @pytest.fixture(scope="session")

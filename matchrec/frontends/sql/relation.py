@@ -355,14 +355,13 @@ def find_start(tokens: TokenSequence, cut: Cut) -> int:
 
 def _starts(tokens: TokenSequence, last: int) -> Iterator[int]:
     """Where relations start, left to right up to `last`, in the FROM that is around it."""
-    opening = tokens.around[last]
-    level = list(tokens.level(opening + 1, last))
-    froms = [i for i in level if is_from(tokens, i) or _is_using(tokens, i)]
-    if not froms and not _is_in_from(tokens, opening):
+    before = tokens.around[last]
+    found = _last_from(tokens, last)
+    if found is None and not _is_in_from(tokens, before):
         return
-    start, ends = (froms[-1] if froms else opening) + 1, False
+    start, ends = (before if found is None else found) + 1, False
     yield start
-    for index in (index for index in level if index >= start):
+    for index in tokens.level(start, last):
         ends |= starts_part(tokens, index) or tokens.key(index) == "SELECT"
         is_join = is_word(tokens, index, "JOIN") and tokens.key(index + 1) != "MATCH_RECOGNIZE"
         if is_join or (tokens.key(index) == "," and not ends):
@@ -377,12 +376,18 @@ def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
     return tokens.key(opening) == "(" and opening in _starts(tokens, opening)
 
 
-def _is_using(tokens: TokenSequence, index: int) -> bool:
-    """Whether the USING of MERGE stands there, which EXPLAIN and WITH may precede."""
-    before = tokens.level(tokens.around[index] + 1, index)
-    return is_word(tokens, index, "USING") and any(
-        is_word(tokens, one, "MERGE") and tokens[one + 1].is_name for one in before
-    )
+def _last_from(tokens: TokenSequence, last: int) -> int | None:
+    """The nearest FROM before a word in the brackets that are around it, or the USING of MERGE."""
+    using, index = None, last
+    while index > tokens.around[last] + 1:
+        index = tokens.openings.get(index - 1, index - 1)
+        if is_from(tokens, index):
+            return index
+        if is_word(tokens, index, "USING"):
+            using = index
+        if is_word(tokens, index, "MERGE") and tokens[index + 1].is_name:
+            return using
+    return None
 
 
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:

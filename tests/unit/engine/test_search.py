@@ -76,6 +76,7 @@ RARE: RunExpression = Compare(
 )
 
 
+@pytest.mark.slow  # it waits for the compiler
 @pytest.mark.parametrize("skip", [AfterMatchSkip(), NEXT_ROW], ids=["past last row", "next row"])
 @pytest.mark.parametrize(
     "run_conditions", [{}, {"B": ABOVE}, {"B": RARE}], ids=["data", "first", "sum"]

@@ -18,6 +18,7 @@ ROWS = 2000
 WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS // 4), 1))
 
 
+@pytest.mark.slow  # it waits for the compiler
 @pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
 def test_little_is_held(skip: str) -> None:
     """Where a window bounds runs, it bounds what waits for them."""
