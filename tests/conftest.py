@@ -38,7 +38,7 @@ choose_settings_of_spark()
 
 LONG = ("slow", "night")
 BENCHMARKS = Path(__file__).parent / "benchmarks"  # have tests at night
-OF_QUICK = 12  # where nobody names tests, a quick run has one of so many, a full run the others
+OF_QUICK = 16  # where nobody names tests, a quick run has one of so many, a full run the others
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,7 +3,7 @@
     pytest                      on Sail, but for what tests/quick/on_sail.txt leaves to Spark
     pytest --on spark           the first test of every fourth module that is Spark's own, on the
                                 newest Spark the second of the others; of every fifth module
-                                of all else one test of 80
+                                of all else one test of 200
     pytest --on spark --whole   all of them
 
     leave tests/spark/functions                      a folder, module or test that is Spark's own
@@ -31,7 +31,7 @@ from tests.quick.scale import is_drawn
 TABLE = Path(__file__).with_name("on_sail.txt")
 NEWEST = (4, 3)
 PART_OF_MODULES = 5  # of modules that run on Sail, so many have tests that run on Spark as well
-PART = 80  # of the tests of such a module, one of so many
+PART = 200  # of the tests of such a module, one of so many
 OF_OLDER = 4  # of so many modules that are Spark's own, one runs on an older Spark
 
 
