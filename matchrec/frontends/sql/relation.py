@@ -377,17 +377,21 @@ def _is_in_from(tokens: TokenSequence, opening: int) -> bool:
 
 
 def _last_from(tokens: TokenSequence, last: int) -> int | None:
-    """The nearest FROM before a word in the brackets that are around it, or the USING of MERGE."""
-    using, index = None, last
+    """The nearest FROM before a clause in the brackets that are around it, or the USING of MERGE.
+
+    Right before the clause the word names a table if there is another one, as in `FROM from`.
+    """
+    beside, using, is_merge, index = None, None, False, last
     while index > tokens.around[last] + 1:
         index = tokens.openings.get(index - 1, index - 1)
-        if is_from(tokens, index):
+        if is_from(tokens, index) and index < last - 1:
             return index
+        if is_from(tokens, index):
+            beside = index
         if is_word(tokens, index, "USING"):
-            using = index
-        if is_word(tokens, index, "MERGE") and tokens[index + 1].is_name:
-            return using
-    return None
+            using, is_merge = index, False
+        is_merge |= is_word(tokens, index, "MERGE") and tokens[index + 1].is_name
+    return using if is_merge else beside
 
 
 def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:

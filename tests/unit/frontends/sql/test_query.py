@@ -283,3 +283,9 @@ def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> No
 def test_what_the_rows_of_a_clause_are_called(behind: str, alias: str) -> None:
     (site,) = parse(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
     assert site.alias == alias
+
+
+@pytest.mark.parametrize("name", ["from", "merge", "using", "join", "merge AS x", "s.from"])
+def test_a_table_is_called_as_a_word_that_relations_follow(name: str) -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY t PATTERN (A) DEFINE A AS t > 1)"
+    assert len(parse(f"SELECT * FROM {name} {clause}").sites) == 1
