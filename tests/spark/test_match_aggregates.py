@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.frontends.lexing.tokens import AGGREGATES
+from matchrec.spark.after.aggregates import OF_GROUPS
 from matchrec.spark.after.folds import FOLDS
 from tests.quick.scale import some_of
 from tests.spark.test_accumulators import (
@@ -66,24 +67,6 @@ FURTHER = (
     Case("listagg", "d"),
 )
 
-
-EXACT = """
-avg mean median mode percentile percentile_cont percentile_disc regr_avgx regr_avgy sum try_avg
-try_sum
-"""
-APPROXIMATE = """
-approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine
-bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch histogram_numeric hll_sketch_agg
-hll_union_agg kll_merge_agg_bigint kll_merge_agg_double kll_merge_agg_float kll_sketch_agg_bigint
-kll_sketch_agg_double kll_sketch_agg_float percentile_approx schema_of_variant_agg
-theta_intersection_agg theta_sketch_agg theta_union_agg tuple_intersection_agg_double
-tuple_intersection_agg_integer tuple_sketch_agg_double tuple_sketch_agg_integer
-tuple_union_agg_double tuple_union_agg_integer vector_avg vector_sum
-"""
-OF_GROUPS = frozenset(EXACT.split() + APPROXIMATE.split())
-"""Aggregates of which the order of the rows is no part. Exact: percentiles and modes, which count
-values; sums of decimals, where they are of so many digits that arrays cannot say them. Approximate:
-within bounds that hold in any order; vectors are exact but for the last place of their numbers."""
 
 PART, DISTINCT_PART = 50, 10  # aggregates of a query
 SEEN = {*COLUMNS, "array(i)", "struct(i)", "abs(i)"}

@@ -3,8 +3,7 @@
 An output row brings the rows of its match as an array of structs, of which Spark's functions over
 arrays take the values that an aggregate is over and fold them: no row leaves its match, so none can
 lose its place, and nothing is shuffled. A group by over the rows, which may merge parts of a group
-in any order, is left to aggregates of which the order of the rows is no part: a test has each of
-them by its name, so that one that Spark gets is in `FOLDS` or there.
+in any order, is left to aggregates of which `OF_GROUPS` says that the order does not matter.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from matchrec.output.reads import (
     RowTerm,
 )
 from matchrec.plan.show import call_of_aggregate
-from matchrec.plan.text import View, string_literal, template
+from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
@@ -38,6 +37,8 @@ OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
 VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
 POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
+
+OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,13 @@ def aggregate_matches(runner: Runner, matched: DataFrame, executable: Executable
 
 def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
     """The fold that an aggregate is, or None where it is computed by groups."""
-    fold = FOLDS.get(aggregate.call.function)
-    return fold if fold is not None and fold.keeps_digits(result) and taken().folds else None
+    name = aggregate.call.function
+    fold = FOLDS.get(name)
+    if fold is not None and fold.keeps_digits(result) and taken().folds:
+        return fold
+    is_known = name in OF_GROUPS or not taken().folds
+    assert is_known, f"whether {name} depends on the order of the rows is not known"
+    return None
 
 
 def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
