@@ -342,8 +342,8 @@ PACKAGE = __name__.partition(".")[0]
 def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
     """The remarks on what a clause or a rule asks, which show their lines of the query."""
     spark = question.runner.spark
-    is_asked = bool(drafted.plan.intervals) and is_connect(spark)
-    days = windows_in_hours(drafted.plan, spark, question.type_of_order) if is_asked else ()
+    over_connect = is_connect(spark)
+    days = windows_in_hours(drafted.plan, spark, question.type_of_order) if over_connect else ()
     in_hours = (days_in_hours(one.span, written=one.text) for one in days)
     return tuple(one.located(source) for one in (*remarks(drafted.written), *in_hours))
 

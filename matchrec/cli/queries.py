@@ -105,11 +105,11 @@ class QueryRequest:
         return self.what
 
     def _query(self, spark: SparkSession, what: Any) -> matchrec.Query:
+        from matchrec.spark.session import table_of
+
         asked = self.options.keys() - set(OF_RUN)
         given = {name: passed(name, self.options[name]) for name in asked}
         given["options"] = self.how
-        from matchrec.spark.session import table_of
-
         source: Any = spark if self.language == "sql" else table_of(spark, self.events)
         return matchrec.query(source, what, given.pop("args", None), **given)
 

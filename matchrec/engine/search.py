@@ -82,8 +82,6 @@ class KernelSearch(ABC):
         self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
         self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * memory
         self.make_room()
-        if task.absent or needs_release_times(task):
-            self.remember_nothing()  # a way that leads to no match may still matter
 
     @property
     def progress(self) -> layout.Progress:
@@ -209,12 +207,6 @@ class KernelSearch(ABC):
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
             raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20)
-
-    def remember_nothing(self) -> None:
-        """Try each way again wherever it is come to."""
-        program = self.rules.program.copy()
-        program[:, layout.MEMO] = layout.NOT_REMEMBERED
-        self.rules = self.rules._replace(program=program)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -348,7 +340,7 @@ def most_found(task: Task) -> int:
     """After how many matches the search of a partition may end.
 
     Where all are asked for it may not if some are found twice; nor where one run at a time finds
-    them in another order than that in which they come out, which `MatchSearch` says.
+    them in another order than that in which they come out, which `selection.find_matches` knows.
     """
     if task.most_matches is None or task.skip is not None:
         return layout.NO_LIMIT
@@ -382,6 +374,13 @@ def by_first_end(matches: Matches, ends: IntArray) -> Matches:
 class PathSearch(KernelSearch):
     """The path of the one run, its computation state at each depth, the failures remembered."""
 
+    def __init__(
+        self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
+    ) -> None:
+        super().__init__(task, arrays, room, counters)
+        if task.absent or needs_release_times(task):
+            self.remember_nothing()  # a way that leads to no match may still matter
+
     @property
     def keeps_states(self) -> bool | None:
         """Whether computation states are kept as well that a starting row has seen.
@@ -389,6 +388,12 @@ class PathSearch(KernelSearch):
         None where no query of this kind keeps them.
         """
         return None
+
+    def remember_nothing(self) -> None:
+        """Try each way again wherever it is come to."""
+        program = self.rules.program.copy()
+        program[:, layout.MEMO] = layout.NOT_REMEMBERED
+        self.rules = self.rules._replace(program=program)
 
     @property
     def shapes(self) -> Shapes:

@@ -5,8 +5,9 @@ A rule is one function, and one class of `errors.warnings`, whose sentence says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors.language import SQL, current
@@ -68,14 +69,21 @@ from matchrec.plan.show import show_scalar
 HOLDS = dict(zip(("=", "<>", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True))
 COMPARISONS = HOLDS.keys() | {"==", "!=", "<=>"}
 
+Tested = tuple[str, Collection[str]]
+"""What a part of a condition is about, and the variables that may have rows when it is tested."""
+
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Comparisons of a value with itself or with NULL, and of constants."""
+    early = EarlyRows(plan)
     for definition in plan.definitions:
+        required = conjuncts(definition.condition)
+        needed = set(map(id, required))
         for subexpression in subexpressions(definition.condition):
             if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
-                yield from comparison(subexpression, definition, plan)
-        for conjunct in conjuncts(definition.condition):
+                tested = early.when_tested(definition.variable, id(subexpression) in needed)
+                yield from comparison(subexpression, definition, plan, tested)
+        for conjunct in required:
             if isinstance(conjunct, Operation) and is_false(conjunct):
                 yield false_constants(conjunct.span)
             elif isinstance(conjunct, Operation) and are_other_texts(conjunct):
@@ -84,13 +92,13 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def comparison(
-    operation: Operation, definition: Definition, plan: MatchPlan
+    operation: Operation, definition: Definition, plan: MatchPlan, tested: Tested
 ) -> Iterator[MatchRecognizeWarning]:
     left, right = (values(operand, definition, plan) for operand in operation.operands)
     if left == right and operation.operands[0].references:
         yield same_value(operation.span)
     if operation.operator != "<=>" and (plan.staging or current() is SQL):
-        yield from comparison_with_later(operation, definition, plan)
+        yield from comparison_with_later(operation, plan, tested)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
         sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
@@ -99,46 +107,63 @@ def comparison(
 
 
 def comparison_with_later(
-    operation: Operation, definition: Definition, plan: MatchPlan
+    operation: Operation, plan: MatchPlan, tested: Tested
 ) -> Iterator[MatchRecognizeWarning]:
     """A comparison with a column of a variable that has no row so early.
 
     A stage may be its own: of its events those before the one that is tested are read.
     """
-    tested, before = rows_before(operation, definition, plan)
-    names = variable_names(plan.pattern)
+    name, early = tested
     for operand in operation.operands:
         match operand:
-            case Term((ColumnReference(Navigation(other)) as one,)) if other in names:
+            case Term((ColumnReference(Navigation(str(other))) as one,)):
+                if other in early or other not in variable_names(plan.pattern):
+                    continue
                 read = show_scalar(with_columns(operand, plainly))
                 if plan.staging:
                     read = f"{other}.{plain(one)}"
-                if other not in before and other == tested:
+                if other == name:
                     yield compared_with_own(operation.span, read=read, column=plain(one), own=other)
-                elif other not in before:
-                    yield compared_with_later(
-                        operation.span, read=read, other=other, variable=tested
-                    )
+                else:
+                    yield compared_with_later(operation.span, read=read, other=other, variable=name)
 
 
-def rows_before(
-    operation: Operation, definition: Definition, plan: MatchPlan
-) -> tuple[str, Collection[str]]:
-    """What a part of a condition is about, and the variables that may have rows by then."""
-    variable, names = definition.variable, in_order(plan.pattern)
-    if plan.staging is not None:
+@dataclass(frozen=True)
+class EarlyRows:
+    """Which variables may have rows when the conditions of a plan are tested."""
+
+    plan: MatchPlan
+
+    def when_tested(self, variable: str, is_needed: bool) -> Tested:
+        """Of a part of the condition of a variable. is_needed: see `stages.mapped_before`."""
+        if self.plan.staging is not None:
+            return self.of_stages[is_needed].get(variable, (variable, self.names))
+        end = len(self.names) if variable in self.negated else self.ends.get(variable)
+        return variable, self.names[:end]
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """All variables, as a match may have them one after the other."""
+        return in_order(self.plan.pattern)
+
+    @cached_property
+    def negated(self) -> Sequence[str]:
+        """Those that have no row, of which all others may have some."""
+        return negated_names(self.plan.pattern)
+
+    @cached_property
+    def ends(self) -> Mapping[str, int]:
+        """How many names there are up to the last time that there is a variable."""
+        return {name: number for number, name in enumerate(self.names, 1)}
+
+    @cached_property
+    def of_stages(self) -> tuple[Mapping[str, Tested], Mapping[str, Tested]]:
+        """Those of parts that need not hold, then those of parts that must."""
         from matchrec.plan.stages import mapped_before  # of no use in SQL
 
-        is_needed = any(one is operation for one in conjuncts(definition.condition))
-        return mapped_before(plan.staging.steps, is_needed).get(variable, (variable, names))
-    negated = variable in negated_names(plan.pattern)
-    return variable, names if negated else names_until(variable, names)
-
-
-def names_until(variable: str, names: Sequence[str]) -> Sequence[str]:
-    """The names up to the last time that there is a variable; all without it."""
-    places = [place for place, name in enumerate(names) if name == variable]
-    return names[: places[-1] + 1] if places else names
+        assert self.plan.staging is not None
+        steps = self.plan.staging.steps
+        return mapped_before(steps, is_needed=False), mapped_before(steps, is_needed=True)
 
 
 def in_order(pattern: RowPattern) -> Sequence[str]:

@@ -162,7 +162,7 @@ def _word(part: RepeatedPart) -> RowPattern:
     return Quantified(inner, 0, 1) if part.optional else inner
 
 
-def mapped_before(steps: Steps, is_needed: bool) -> dict[str, tuple[str, frozenset[str]]]:
+def mapped_before(steps: Steps, *, is_needed: bool) -> dict[str, tuple[str, frozenset[str]]]:
     """For each condition of the steps what it is of, and the stages that may have rows by then.
 
     is_needed: the first event of a stage must satisfy it, too, when its loops have none yet.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from matchrec.errors.sql.window import no_within, not_in
 from matchrec.frontends.dialects.edits import Note
@@ -48,25 +49,25 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
     """
     noted: dict[str, Note] = {}
     for feature, span in features(clause, read):
-        words, lacking = table()[feature]
-        if _noted(write) in lacking:
+        words = table()[feature].words
+        if is_noted(feature, write):
             noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
         if not lacks(feature, write):
             continue
-        if feature == "WITHIN" and clause.order_by and _noted(write) not in table()["FIRST"][1]:
+        if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
             raise no_within(span, product=write.title, condition=as_condition(clause))
         raise not_in(span, product=write.title, what=words)
     yield from noted.values()
 
 
-def _noted(write: Product) -> str:
-    """A product in the table, where a part of the clause is noted for it."""
-    return f"({write.name})"
+def is_noted(feature: str, write: Product) -> bool:
+    """Whether a query with a part of the clause is written for a product, with a note."""
+    return f"({write.name})" in table()[feature].lacking
 
 
 def lacks(feature: str, write: Product) -> bool:
     """Whether a product does not have a part of the clause."""
-    return write.name in table()[feature][1]
+    return write.name in table()[feature].lacking
 
 
 def as_condition(clause: MatchRecognize) -> str:
@@ -78,14 +79,21 @@ def as_condition(clause: MatchRecognize) -> str:
     return f"{order} < FIRST({order}) + {within.text}"
 
 
-@cache
-def table() -> dict[str, tuple[str, list[str]]]:
-    """The parts of the clause: how messages call each, and what lacks it.
+class LimitedPart(NamedTuple):
+    """A part of the clause: how messages call it, and what lacks it.
 
     In parentheses stand products for which a query with it is written, with a note.
     """
+
+    words: str
+    lacking: list[str]
+
+
+@cache
+def table() -> dict[str, LimitedPart]:
+    """The parts of the clause."""
     rows = read_table("matchrec.frontends.dialects", "limits.txt")
-    return {name: (words, lacking.split()) for name, words, lacking in rows}
+    return {name: LimitedPart(words, lacking.split()) for name, words, lacking in rows}
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import nearest
-from matchrec.errors.sql import clause as clause_errors
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import (
     WrittenRelation,
@@ -97,7 +96,7 @@ def refuse_unbalanced(tokens: TokenSequence) -> None:
     clauses = [index for index in range(len(tokens)) if is_clause(tokens, index)]
     for token in tokens.tokens[clauses[0] :] if clauses else ():
         if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
-            raise clause_errors.strange_sign(token.text, "the query", token.span)
+            raise errors.strange_sign(token.text, "the query", token.span)
     for word in clauses:
         if word + 1 not in tokens.pairs:
             raise _not_closed(tokens, word)
@@ -145,16 +144,14 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             for inner in tokens.level(index + 1, closing):
                 if part := part_at(tokens, inner):
                     spans = tokens[index].span, tokens[inner].span
-                    return clause_errors.not_closed_before(
-                        spans, opening=tokens.key(index), keyword=part
-                    )
+                    return errors.not_closed_before(spans, opening=tokens.key(index), keyword=part)
         index += 1
     whole = tokens.span(word, word + 2)
     closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(closing, word)
     if opening > word + 1 and _stands_alone(tokens, opening, closing):
-        return clause_errors.last_closes_another(tokens[opening].span, whole)
-    return clause_errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
+        return errors.last_closes_another(tokens[opening].span, whole)
+    return errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
 
 
 def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
@@ -182,8 +179,8 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
 def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
     """The error of a part after the clause: one `)` is too many, or all are where they belong."""
     if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
-        return clause_errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
-    return clause_errors.outside_parentheses(tokens[index].span, part=part)
+        return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
+    return errors.outside_parentheses(tokens[index].span, part=part)
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:
@@ -384,9 +381,9 @@ def _last_from(tokens: TokenSequence, last: int) -> int | None:
     beside, using, is_merge, index = None, None, False, last
     while index > tokens.around[last] + 1:
         index = tokens.openings.get(index - 1, index - 1)
-        if is_from(tokens, index) and index < last - 1:
-            return index
         if is_from(tokens, index):
+            if index < last - 1:
+                return index
             beside = index
         if is_word(tokens, index, "USING"):
             using, is_merge = index, False

@@ -7,7 +7,7 @@ first that Spark refuses is the culprit.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
@@ -17,8 +17,13 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, MapType, NumericT
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors import calls as errors
-from matchrec.errors.calls import lost_value, marker_without_value, unbound_parameter
+from matchrec.errors.calls import (
+    hours_along_dates,
+    lost_value,
+    marker_without_value,
+    nested_zeros,
+    unbound_parameter,
+)
 from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
 from matchrec.errors.sql.expression import (
     Names,
@@ -209,7 +214,8 @@ def diagnose(
     interval = refused_interval(plan, relation)
     if interval is not None:
         return other_window(plan, interval, relation)
-    for mistake in not_truths(plan, relation):
+    mistake = next(not_truths(conditions_over_one_row(plan), relation), None)
+    if mistake is not None:
         return mistake
     for key in keys(plan):
         if not is_sortable(key, relation):
@@ -459,19 +465,20 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
-    sorted_by = tuple(keys(plan))
-    asked = (*conditions_over_one_row(plan), *sorted_by)
-    relation.fields(sql.text for sql in asked)  # asks for all at once
-    yield from not_truths(plan, relation)
+    conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
+    relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
+    yield from not_truths(conditions, relation)
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(isinstance(one, MapType) for one in parts_of(type_)):
             yield not_sortable(key.clause, type_.simpleString(), key.span)
 
 
-def not_truths(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
+def not_truths(
+    conditions: Iterable[WrittenSql], relation: Relation
+) -> Iterator[MatchRecognizeError]:
     """The errors of conditions over one row that are not boolean."""
-    for condition in conditions_over_one_row(plan):
+    for condition in conditions:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
             yield not_boolean(type_name, condition.span)
@@ -484,13 +491,13 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
         type_ = relation.type_of(key.text)
         floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
         if floating and is_nested(type_) and tells_zeros_apart(spark):
-            yield errors.nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
+            yield nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.intervals:
         if interval.text and drops_hours(spark) and has_hours(interval.text, relation):
-            yield errors.hours_along_dates(interval.span, interval=interval.text)
+            yield hours_along_dates(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

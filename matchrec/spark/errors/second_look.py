@@ -141,8 +141,7 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
                 known.setdefault(text, origin)
             elif not isinstance(text, RowColumn) or not text.looks_at_one_row:
                 neighbours.setdefault(origin)
-        scalars += (one.condition for one in drafted.plan.definitions)
-        scalars += (one.value for one in drafted.plan.measures)
+        scalars += drafted.plan.expressions
     token = f"matchrec-look-{uuid4().hex}"
     keep(
         SecondLook(
