@@ -79,9 +79,9 @@ class ListAggregate:
 
 @dataclass(frozen=True, slots=True)
 class VariableAt:
-    """A truth value that depends only on the classifier of the row that `navigation` finds.
+    """A value that depends only on the classifier of the row that `navigation` finds.
 
-    by_variable: for every primary variable, by id, the condition with its name; the last is for
+    by_variable: for every primary variable, by id, the value with its name; the last is for
     no row. Constant columns: they look at no row at all.
     """
 

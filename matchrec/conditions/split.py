@@ -242,9 +242,10 @@ class ConditionSplitter:
         position = one_position(scalar)
         if position is not None and looks_at_columns_only(scalar):
             return self.move_inside(scalar, position)
-        if position is not None and is_truth(scalar):  # that of CLASSIFIER alone
-            return by_classifier(scalar, position, self.plan.variables)
-        if isinstance(scalar, Operation) and is_known(scalar.operator):
+        is_combined = isinstance(scalar, Operation) and is_known(scalar.operator)
+        if position is not None and not (is_combined and may_fail(scalar.operations)):
+            return by_classifier(scalar, position, self.plan.variables)  # of CLASSIFIER alone
+        if isinstance(scalar, Operation) and is_combined:
             return self.combined(scalar)
         if self.is_nearby(scalar):
             return Value(self.fixed_column(scalar), None, None, scalar.span)  # so Spark must sort
@@ -356,7 +357,7 @@ def all_of(steps: list[Step], span: Span) -> Step:
 
 
 def by_classifier(scalar: Scalar, position: Navigation, variables: Sequence[str]) -> VariableAt:
-    """The condition for each variable that the row may be mapped to, then for none."""
+    """The value for each variable that the row may be mapped to, then for none."""
     names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
     texts = [render(scalar, partial(_instead, name)) for name in names]
     return VariableAt(position, tuple(map(row_column, texts)), scalar.span)

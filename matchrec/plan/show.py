@@ -81,18 +81,22 @@ def show_bound(offset: int | None, side: str) -> str:
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
-    """A navigation, with the variable before the argument; the last row needs no LAST."""
-    inner = f"{qualifier(navigation.variable)}{argument}"
-    if navigation.is_last:
-        return moved(navigation, inner)
-    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
-    return moved(navigation, f"{navigation.end.value}({inner}{offset})")
+    """A navigation, with the variable before the argument."""
+    return at_position(navigation, f"{qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
     """CLASSIFIER of the row that a navigation finds."""
     name = show_name(navigation.variable) if navigation.variable else ""
-    return moved(navigation, f"CLASSIFIER({name})")
+    return at_position(navigation, f"CLASSIFIER({name})")
+
+
+def at_position(navigation: Navigation, inner: str) -> str:
+    """The text at the row that a navigation finds; the last row needs no LAST."""
+    if navigation.is_last:
+        return moved(navigation, inner)
+    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
+    return moved(navigation, f"{navigation.end.value}({inner}{offset})")
 
 
 def moved(navigation: Navigation, text: str) -> str:

@@ -108,14 +108,14 @@ class StepTyper(Typer):
         return found or Typed(self.read_value(step, type_), type_)
 
     def by_variable(self, step: VariableAt) -> Typed:
-        """The condition that belongs to the row's variable, NULL and all."""
-        here = ReadClassifier(step.navigation)
-        *known, absent = (self.read(column, BOOLEAN, None) for column in step.by_variable)
+        """The value that belongs to the row's variable, NULL and all."""
+        here, type_ = ReadClassifier(step.navigation), self.types[step.by_variable[0]]
+        *known, absent = (self.read(column, type_, None) for column in step.by_variable)
         expression: RunExpression = absent
-        for variable, condition in enumerate(known):
+        for variable, value in enumerate(known):
             is_here = Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
-            expression = Choose(is_here, condition, expression)
-        return Typed(expression, BOOLEAN)
+            expression = Choose(is_here, value, expression)
+        return Typed(expression, type_)
 
     def combine(self, step: TypedOperation) -> Typed:
         if step.operator in arithmetic.MATHEMATICAL:
