@@ -32,6 +32,8 @@ def show_reference(reference: Reference) -> str:
 
     >>> show_reference(ColumnReference(Navigation("A", physical_offset=-1), "price"))
     'PREV(A.price)'
+    >>> show_reference(Classifier(Navigation(logical_offset=1)))
+    'LAST(CLASSIFIER(), 1)'
     """
     match reference:
         case ColumnReference(navigation, argument):
@@ -42,13 +44,21 @@ def show_reference(reference: Reference) -> str:
             return show_matched_rows(variable)
         case Aggregate(function=function, variable=variable, arguments=arguments):
             written = ", ".join(show_scalar(argument) for argument in arguments)
+            distinct = "DISTINCT " if reference.distinct else ""
             so_far = " so far" if reference.so_far else ""
-            over = f" OVER ({show_frame(reference.frame)})" if reference.frame else ""
-            return f"{function}({written or f'{qualifier(variable)}*'}{so_far}){over}"
+            called = f"{function}({distinct}{written or f'{qualifier(variable)}*'}{so_far})"
+            return f"{called}{show_rows(reference)}"
         case MatchValue(called):
             return f"{called.value}()"
         case _:
             assert_never(reference)
+
+
+def show_rows(aggregate: Aggregate) -> str:
+    """Which rows an aggregate leaves out, or those of the partition that it is over."""
+    tested, frame = aggregate.condition, aggregate.frame
+    where = f" FILTER (WHERE {show_scalar(tested)})" if tested else ""
+    return f"{where} OVER ({show_frame(frame)})" if frame else where
 
 
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:

@@ -111,8 +111,15 @@ def test_a_measure_that_may_read_another_one_is_noted() -> None:
 
 
 def test_what_the_text_would_not_say_is_refused() -> None:
-    condition = "count(DISTINCT a.x) > 1"
+    condition = "any_value(a.x) IGNORE NULLS > 1"
     pattern = Pattern.begin("a").followed_by("b").where(condition)
     with pytest.raises(MatchRecognizeError, match="the condition of `B`") as raised:
         matchrec.convert(pattern, write="spark", order_by="ts")
     assert condition in str(raised.value)
+
+
+def test_an_aggregate_of_a_pattern_is_written_with_distinct_and_filter() -> None:
+    condition = "count(DISTINCT a.x) FILTER (WHERE a.y > 1) > 1"
+    pattern = Pattern.begin("a").followed_by("b").where(condition)
+    text = matchrec.convert(pattern, write="spark", order_by="ts").text
+    assert "B AS count(DISTINCT A.x) FILTER (WHERE A.y > 1) > 1" in text
