@@ -17,14 +17,13 @@ from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft, RowBits, TypedConditions, link, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
-from matchrec.conditions.types import ValueType
+from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
 from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
 from matchrec.output.reads import ReadFact, SqlPiece, show_read
-from matchrec.plan.match_plan import MatchPlan, Use
-from matchrec.plan.resolve import InputColumns
+from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -316,20 +315,26 @@ def execute(question: Question) -> ClauseResult:
 def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
     """What Spark is to prepare for one draft. asked: see `Demand`."""
     (rule,) = question.rules
-    tests = key_tests(drafted.plan, question.columns, question.use)
+    tests = key_tests(drafted.plan, question)
     return Demand(asked, {rule.name: drafted}, drafted, drafted.columns(), tests)
 
 
-def key_tests(plan: MatchPlan, columns: InputColumns, use: Use) -> tuple[str, ...]:
-    """Tests of partition columns that every row of the result passes, as SQL over one row."""
+def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
+    """Tests of partition columns that every row of the result passes, as SQL over one row.
+
+    None of a floating-point number: rows of one partition may have different NaNs, of which some
+    sessions say that one is less than all numbers, and the other greater.
+    """
     if not taken().keys:
         return ()
+    columns, type_of = question.columns, question.relation.type_of
     return tuple(
         f"{key.text} {one.test}"
-        for one in use.keys
+        for one in question.use.keys
         for key in plan.partition_by
         if (column := columns.name(key.text)) is not None
         and columns.same(key.name or column, one.column)
+        and value_type(type_of(key.text)).family is not Family.FLOATING
     )
 
 
