@@ -27,7 +27,8 @@ another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE over a st
 # A column whose values would not survive the way to Spark's stateful operator.
 altered_in_stream = unsupported("""column {column} of type {type_name} over a streaming DataFrame
     note: events of a stream pass through pandas, which would alter its values
-    leave the column out, or cast it, for instance with to_json""")
+    leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
+        CAST(x AS TIMESTAMP) of a TIMESTAMP_NTZ""")
 
 # A checkpoint holds the state of something else.
 state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another

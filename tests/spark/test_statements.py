@@ -61,6 +61,7 @@ def test_insert_with_ctes_and_columns(spark: SparkSession) -> None:
     [
         ("CREATE GLOBAL TEMP VIEW g AS SELECT * FROM {}", "createGlobalTempView"),
         ("BEGIN SELECT * FROM {}; END", "one by one"),
+        ('EXECUTE IMMEDIATE "SELECT * FROM {}"', "pass the query itself"),
     ],
 )
 def test_what_is_not_kept_is_refused_with_a_cure(

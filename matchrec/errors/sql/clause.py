@@ -281,6 +281,11 @@ clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is
     note: the table that a clause reads may be made by a statement before it
     pass the statements one by one, and write loops and branches in Python""")
 
+# EXECUTE IMMEDIATE 'SELECT * FROM t MATCH_RECOGNIZE (...)'.
+clause_in_string = unsupported("""MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported
+    note: Spark reads this text by itself, without matchrec
+    pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO""")
+
 # `{name}` that no argument of the call gives.
 unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
     note: passed: {frames}

@@ -148,6 +148,10 @@ correlated_column = unsupported("""subquery in {clause} that refers to column `{
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
     collect what is never NULL, such as {function}(struct(A.x))""")
 
+# IDENTIFIER('price') for a column or a function.
+identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
+    write the name itself; a name that varies is put into the text of the query by Python""")
+
 # MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
 # in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
 called_inside = unsupported(

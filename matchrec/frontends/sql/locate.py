@@ -78,6 +78,7 @@ class QueryNode:
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE)
 _MISSPELT = re.compile(
     r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
 )
@@ -115,6 +116,8 @@ def parse(
         passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
         if not clauses and not windows:
             _refuse_without_parenthesis(tokens)
+            if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE.search(text):
+                raise errors.clause_in_string(tokens.span(0, 2))
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
         read: tuple[Block, ...] = ()
         if windows:
