@@ -146,9 +146,9 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
-# WITHIN INTERVAL :gap, and the value has no unit.
-interval_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a number without a unit
-    write INTERVAL {parameter} MINUTE, or pass '10 minutes'""")
+# WITHIN INTERVAL :gap, and the value has no unit; x + INTERVAL 5.
+interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
+    write INTERVAL {number} {unit}""")
 
 # INTERVAL :gap MINUTE in a condition.
 interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
@@ -205,6 +205,10 @@ def malformed_definition(
         hint += ", or AND in place of the comma"
     return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
+
+# A AS x > 1 AND B AS x > 2.
+joined_definitions = parse_error("""{word} before another variable in DEFINE
+    write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
 
 # INITIAL or SEEK.
 search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
@@ -400,6 +404,9 @@ _OF_OTHERS = {
     "PARTITION": "write PARTITION BY",
     "ORDER": "write ORDER BY",
     "BY": "write PARTITION BY or ORDER BY",
+    "SORT": "write ORDER BY",
+    "ASCENDING": "write ASC",
+    "DESCENDING": "write DESC",
     "ALL": "write ALL ROWS PER MATCH; ALL MATCHES stands directly after PATTERN (...)",
     "ONE": "write ONE ROW PER MATCH",
     "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
@@ -418,7 +425,7 @@ _OF_OTHERS = {
     "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
     "WHERE": "write the conditions of variables in DEFINE; filter the input in a subquery before "
     "the clause, or the result after it",
-    "IF": "write CASE WHEN x > 1 THEN 'a' ELSE 'b' END",
+    **dict.fromkeys(("IF", "CASE", "?"), "write CASE WHEN x > 1 THEN 'a' ELSE 'b' END"),
     "~": "write RLIKE for a regular expression, NOT for what is not true",
     "GROUP": _GROUPED,
     "HAVING": _GROUPED,
