@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from unicodedata import category
 
@@ -217,6 +218,39 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
 
 
 # Errors in the query around a clause, and of SQL syntax outside PATTERN.
+
+_LANGUAGES = {
+    r"\bFROM\s+pattern\s*\[|^\s*every\b": "`every a=A -> b=B` of Esper: PATTERN (A B) SKIP TILL "
+    "NEXT MATCH ALL MATCHES, with what A and B are in DEFINE",
+    r"^\s*\w+\s*\|(?:.*\|)?\s*scan\b": "scan of Kusto: each step is a variable of PATTERN, and "
+    "its condition stands in DEFINE",
+    r"\bFROM\s+nPath\s*\(\s*ON\b": "nPath of Teradata: Pattern('A.B+') is PATTERN (A B+), "
+    "Symbols(x > 1 AS A) is DEFINE A AS x > 1, Result(FIRST(x OF A) AS y) MEASURES A.x AS y",
+    r"\bMATCH\s*\(\s*PARTITION\b(?=.*\bPATTERN\s+\w+\s+AS\s*\()": "MATCH of Vertica: PATTERN has "
+    "no name and stands before DEFINE, and EVENT_NAME() is CLASSIFIER() in MEASURES",
+    r"\bsequence(?:Match|Count)\s*\('[^']*'\)\s*\(|\bwindowFunnel\s*\([^()]*\)\s*\(": "a function "
+    "of ClickHouse: its conditions stand in DEFINE, and (?1).*(?2) is PATTERN (A X*? B)",
+    r"^\s*sequence\s+(?:by|with)\b": "a sequence of EQL: PATTERN (A B) SKIP TILL NEXT MATCH, with "
+    "what stands in brackets in DEFINE, and maxspan in WITHIN",
+}
+"""What is written in other products' own languages of patterns, and what the clause says for it."""
+
+
+def refuse_other_language(text: str, offset: int = 0) -> None:
+    """Raises MatchRecognizeParseError for one, of which Spark would blame a comma.
+
+    offset: where it starts.
+    """
+    for written, meant in _LANGUAGES.items():
+        if found := re.search(written, text, re.IGNORECASE | re.DOTALL):
+            start, end = found.span()
+            raise _other_language(Span(offset + start, offset + end), meant=meant)
+
+
+_other_language = parse_error("""a pattern in another language
+    note: this is {meant}
+    write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES ... PATTERN (A B)
+        DEFINE ...)""")
 
 # MATCH RECOGNIZE, MATCH_RECOGNISE.
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")

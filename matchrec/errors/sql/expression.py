@@ -266,6 +266,7 @@ _CURES = {
     frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
     frozenset({"timestamp"}): _DIFFERENCE,
     frozenset({"interval"}): _SECONDS,
+    frozenset({"time"}): "write minutes of the day: 60 * hour({word.one}) + minute({word.one})",
 }
 _COMPUTED = {
     frozenset({"interval", "number"}): _SECONDS,

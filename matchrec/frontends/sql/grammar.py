@@ -331,6 +331,7 @@ def _refuse_start(clause: ClauseTokens) -> NoReturn:
     token = clause[0]
     if token.key == "PATTERN":
         raise _without_parentheses(clause, 0)
+    errors.refuse_other_language(clause.text_at(clause.whole), clause.whole.start)
     raise errors.unexpected_start(token.text, token.span)
 
 

@@ -101,6 +101,7 @@ def parse(
     with shown_in(source):
         _refuse_misspelt(text)
         if not may_have_clause(text):
+            errors.refuse_other_language(text)
             _refuse_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
