@@ -331,7 +331,8 @@ def _refuse_start(clause: ClauseTokens) -> NoReturn:
     token = clause[0]
     if token.key == "PATTERN":
         raise _without_parentheses(clause, 0)
-    errors.refuse_other_language(clause.text_at(clause.whole), clause.whole.start)
+    start = token.span.start
+    errors.refuse_other_language(clause.text[start - clause.offset :], start)
     raise errors.unexpected_start(token.text, token.span)
 
 
