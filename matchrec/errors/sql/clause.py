@@ -259,6 +259,10 @@ misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write 
 clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesis after it
     write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)""")
 
+# FROM t.MATCH_RECOGNIZE (...).
+point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
+    write a space in its place""")
+
 # SELECT ... MATCH_RECOGNIZE (...); SELECT ...
 several_statements = parse_error("""another statement after `;`
     write each statement in a call of its own""")
@@ -272,6 +276,12 @@ comma_before_from = parse_error("a comma before FROM", hint="remove the comma")
 
 # SELECT * FORM t MATCH_RECOGNIZE (...).
 misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", hint="write FROM")
+
+# FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file.
+relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
+    note: it follows one relation in FROM: a table, a subquery, VALUES or a function
+    write {name:quoted} for a table of that name; read a file into a DataFrame first, with its
+        header, and write that in braces""")
 
 # The clause follows something that is no relation in FROM.
 clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
@@ -471,7 +481,8 @@ _SEPARATED = {
     "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b; a name with a "
     "blank stands in backticks",
     "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
-    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
+    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b; a "
+    "name with a blank stands in backticks",
     "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",

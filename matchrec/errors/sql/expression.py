@@ -331,6 +331,8 @@ def _no_column(
     """The message about a name that is no column, and the values of its cure."""
     if not known.columns:
         return _OF_NOTHING, {}
+    if known.columns[0] == "_c0":
+        return _WITHOUT_HEADER, {}
     if name.upper() == "CLASSIFIER":
         return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
     if name.upper() in _CALLS:
@@ -377,6 +379,11 @@ _INDEX = _unknown_column(
 _OF_NOTHING = _unknown_column(
     notes=("columns of the input: {known}",),
     hint="if the input is a folder, look whether there are files in it",
+)
+_WITHOUT_HEADER = _unknown_column(
+    notes=(_INPUT,),
+    hint="read the file with the names in its first line: spark.read.csv(path, header=True, "
+    "inferSchema=True)",
 )
 _CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
 _VARIABLE = _unknown_column(

@@ -192,7 +192,10 @@ def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
             raise errors.strange_sign(token.text, "the query", token.span)
     has_pattern = any(tokens.says(index, "PATTERN", "(") for index in range(word, len(keys)))
     is_name = tokens.key(word + 1) == "(" or tokens.key(word - 1) in (".", "AS")
-    if has_pattern and not is_name and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:]):
+    has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
+    if has_parts and tokens.key(word - 1) == "." and tokens.key(word + 1) == "(":
+        raise errors.point_before_clause(tokens[word - 1].span)
+    if has_parts and not is_name:
         raise errors.clause_without_parenthesis(tokens[word].span)
 
 
