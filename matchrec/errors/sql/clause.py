@@ -477,13 +477,12 @@ _OF_OTHERS = {
     "LIMIT": "write LIMIT after the clause, or FIRST 10 MATCHES after PATTERN (...)",
 }
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+_NEXT = "write an operator before it, or a comma: {}; a name with a blank stands in backticks"
 _SEPARATED = {
-    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b; a name with a "
-    "blank stands in backticks",
-    "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
-    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b; a "
-    "name with a blank stands in backticks",
-    "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
+    "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
+    "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
+    "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
+    "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }
