@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from unicodedata import category
 
 from matchrec.errors.kinds import (
@@ -15,7 +16,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
-from matchrec.source import Span
+from matchrec.source import Span, read_table
 
 _ORDER = (
     "the order is: PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, "
@@ -219,29 +220,19 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
 
 # Errors in the query around a clause, and of SQL syntax outside PATTERN.
 
-_LANGUAGES = {
-    r"\bFROM\s+pattern\s*\[|^\s*every\b": "`every a=A -> b=B` of Esper: PATTERN (A B) SKIP TILL "
-    "NEXT MATCH ALL MATCHES, with what A and B are in DEFINE",
-    r"^\s*\w+\s*\|(?:.*\|)?\s*scan\b": "scan of Kusto: each step is a variable of PATTERN, and "
-    "its condition stands in DEFINE",
-    r"\bFROM\s+nPath\s*\(\s*ON\b": "nPath of Teradata: Pattern('A.B+') is PATTERN (A B+), "
-    "Symbols(x > 1 AS A) is DEFINE A AS x > 1, Result(FIRST(x OF A) AS y) MEASURES A.x AS y",
-    r"\bMATCH\s*\(\s*PARTITION\b(?=.*\bPATTERN\s+\w+\s+AS\s*\()": "MATCH of Vertica: PATTERN has "
-    "no name and stands before DEFINE, and EVENT_NAME() is CLASSIFIER() in MEASURES",
-    r"\bsequence(?:Match|Count)\s*\('[^']*'\)\s*\(|\bwindowFunnel\s*\([^()]*\)\s*\(": "a function "
-    "of ClickHouse: its conditions stand in DEFINE, and (?1).*(?2) is PATTERN (A X*? B)",
-    r"^\s*sequence\s+(?:by|with)\b": "a sequence of EQL: PATTERN (A B) SKIP TILL NEXT MATCH, with "
-    "what stands in brackets in DEFINE, and maxspan in WITHIN",
-}
-"""What is written in other products' own languages of patterns, and what the clause says for it."""
+
+@cache
+def _languages() -> tuple[list[str], ...]:
+    """What such texts are, and regular expressions of them."""
+    return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
 
 
 def refuse_other_language(text: str, offset: int = 0) -> None:
-    """Raises MatchRecognizeParseError for one, of which Spark would blame a comma.
+    """Raises MatchRecognizeParseError for a text in a language of patterns that is not read.
 
     offset: where it starts.
     """
-    for written, meant in _LANGUAGES.items():
+    for meant, written in _languages():
         if found := re.search(written, text, re.IGNORECASE | re.DOTALL):
             start, end = found.span()
             raise _other_language(Span(offset + start, offset + end), meant=meant)
@@ -374,8 +365,10 @@ def meant_by(text: str, where: str) -> str | None:
         return "leave AS and the name out: a key of ORDER BY has none"
     if keyword == text.upper():
         return _ORDER
-    if keyword or text.upper() in _OF_OTHERS:
-        return worded(_OF_OTHERS.get(text.upper(), f"write {keyword}"))
+    rows = read_table("matchrec.errors.sql", "foreign_words.txt")
+    cure = next((cure for cure, words in rows if text.upper() in words.split()), None)
+    if keyword or cure:
+        return worded(cure or f"write {keyword}")
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
@@ -435,47 +428,6 @@ def _separated(text: str, where: str) -> str | None:
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
-_GROUPED = (
-    "write PARTITION BY for rows that are searched apart; group the input in a subquery before the "
-    "clause, or the result after it"
-)
-_OF_OTHERS = {
-    "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
-    "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
-    "OMIT": "write ALL ROWS PER MATCH OMIT EMPTY MATCHES",
-    "WITH": "write ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-    "SKIP": "write AFTER MATCH SKIP",
-    "PARTITION": "write PARTITION BY",
-    "ORDER": "write ORDER BY",
-    "BY": "write PARTITION BY or ORDER BY",
-    "SORT": "write ORDER BY",
-    "ASCENDING": "write ASC",
-    "DESCENDING": "write DESC",
-    "ALL": "write ALL ROWS PER MATCH; ALL MATCHES stands directly after PATTERN (...)",
-    "ONE": "write ONE ROW PER MATCH",
-    "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
-    "NONE": "write IS NULL or IS NOT NULL",
-    ";": "remove the `;`",
-    "[": "write a name in backticks, and a list of values as IN ('a', 'b')",
-    "/": "a comment is written -- ... to the end of the line, or /* ... */",
-    "@": "write a parameter as :name",
-    "$": "write a parameter as :name",
-    "#": "a comment is written -- ... to the end of the line, or /* ... */",
-    "=>": "write >= for a number that is as great or greater",
-    "&&": "write AND",
-    "!": "write <> for what is not equal, NOT for what is not true",
-    "NOT": "write IS NOT NULL, NOT IN (...), NOT LIKE, or NOT before the whole condition",
-    "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
-    "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
-    "WHERE": "write the conditions of variables in DEFINE; filter the input in a subquery before "
-    "the clause, or the result after it",
-    **dict.fromkeys(("IF", "CASE", "?"), "write CASE WHEN x > 1 THEN 'a' ELSE 'b' END"),
-    "~": "write RLIKE for a regular expression, NOT for what is not true",
-    "GROUP": _GROUPED,
-    "HAVING": _GROUPED,
-    "JOIN": "join the input in a subquery before the clause, or the result after it",
-    "LIMIT": "write LIMIT after the clause, or FIRST 10 MATCHES after PATTERN (...)",
-}
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
 _NEXT = "write an operator before it, or a comma: {}; a name with a blank stands in backticks"
 _SEPARATED = {
