@@ -561,7 +561,7 @@ _TYPES = {
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
     r"coerce Utf8 and \w+ in I?LIKE": "LIKE takes a text, such as x LIKE '5%'",
     r"coerce \w+ and Utf8 in I?LIKE": "LIKE takes texts: write CAST(x AS STRING) LIKE '5%'",
-    r"extract value from data type|INVALID_EXTRACT_BASE_FIELD": "x[0] and x.y are for arrays, "
+    r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
     "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
     r"comparison operation .*Timestamp": "compare a time with a time, such as "
     "TIMESTAMP'2026-01-31 12:00:00'",
