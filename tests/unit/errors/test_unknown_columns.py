@@ -25,7 +25,7 @@ def test_the_cure(name: str, columns: list[str], hint: str) -> None:
 
 
 def test_a_stage_is_no_measure() -> None:
-    stages = Names(("ts",), ("A", "B"), {"a": "collect_list(a)"})
+    stages = Names(("ts",), ("b",), {"a": "collect_list(a)"})
     with reading(PATTERN_CALLS):
         error = unknown_column("a", "DEFINE", stages, None)
     assert error.hint == "write last(a.x) for the event that the stage a has accepted last"
