@@ -67,7 +67,7 @@ def are_by_name(given: Any) -> bool:
 RULES = ArgumentKind(
     "a dict of clauses, SASE+ texts and Patterns by the names of the rules, or a DataFrame of them",
     lambda given: are_by_name(given) or is_dataframe(given) or callable(given),
-    'write rules={"name": "PATTERN (...) DEFINE ..."}',
+    'write rules={"name": "PATTERN (...) DEFINE ..."}, with a text for each name',
 )
 
 

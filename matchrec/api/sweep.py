@@ -45,7 +45,8 @@ def is_grid(given: Any) -> bool:
 GRID = ArgumentKind(
     "a dict of lists of values by the names of markers",
     is_grid,
-    'write grid={"days": [3, 5, 8]}, and :days in the clause',
+    'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list; '
+    "an array of NumPy has tolist()",
 )
 
 

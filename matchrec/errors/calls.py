@@ -314,12 +314,19 @@ _FRAMES = {
     "pyarrow": "write spark.createDataFrame(...) around its to_pandas()",
     "pandas-on-Spark": "write .to_spark() after it",
 }
+_NO_FRAMES = {
+    **dict.fromkeys(("list", "dict", "ndarray"), "write pandas.DataFrame(...) around it"),
+    "GroupedData": "pass the DataFrame itself: groups are made by PARTITION BY",
+    "Pattern": "pass the DataFrame first, and then the Pattern",
+}
 
 
 def wrong_argument(
     call: str, argument: str, value: object, wanted: str, cure: str
 ) -> MatchRecognizePlanError:
     """An argument of another kind. wanted: of which kind. cure: what to write."""
+    if wanted.startswith("a DataFrame"):
+        cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
         cure = _FRAMES.get(library_of(value) or "", cure)
     return MatchRecognizePlanError(

@@ -41,16 +41,18 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}",
         span,
-        notes=(_why_not(left, right),),
+        notes=(_why_not(operator, left, right),),
         hint=cure(operator, left, right),
     )
 
 
-def _why_not(left: str, right: str) -> str:
+def _why_not(operator: str, left: str, right: str) -> str:
     """Why values of two types do not combine."""
     if "collated" in (kinds := {kind(left), kind(right)}) and kinds <= {"collated", "string"}:
         return f"texts with a collation of several {current().rows} are not compared there"
-    if left != right or kind(left) != "other":
+    if left == right and kind(left) != "other":
+        return f"two such values of several {current().rows} of the match have no {operator} there"
+    if left != right:
         return f"values of several {current().rows} of the match must be of one type"
     return f"maps and variants of several {current().rows} are not compared there"
 

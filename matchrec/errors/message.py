@@ -39,8 +39,20 @@ def sql_of(product: str) -> str:
     return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
 
 
-E = TypeVar("E", bound=Located)
 QUOTES = "'\""
+
+
+def in_backticks(text: str) -> str:
+    """A name, or a text in quotes, as a name in backticks."""
+    return f"`{text.strip(QUOTES).replace('`', '``')}`"
+
+
+def as_name(text: str) -> str:
+    """A name as a query has it: in backticks where it needs them."""
+    return text if re.fullmatch(r"(?!\d)\w+", text) else in_backticks(text)
+
+
+E = TypeVar("E", bound=Located)
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
     r"|option\[(?P<option>\w+|\{\w+\})=(?P<value>[^\]]+)\]"
@@ -51,7 +63,8 @@ _FORMS: Mapping[str | None, Callable[..., str]] = {
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
     ":bare": lambda text: text.strip("`"),
-    ":quoted": lambda text: f"`{text.strip(QUOTES).replace('`', '``')}`",
+    ":name": as_name,
+    ":quoted": in_backticks,
     ":shown": shown,
     ":repr": repr,
     ":part": part,
@@ -66,13 +79,14 @@ class Message(Generic[E]):
 
     A field is the name of a value in braces: of one that is several names, these are listed, and
     `{names[0]}` is the first of them; `{text:short}` is one line of the user's text, `{text:line}`
-    all of it in one line, `{text:quoted}` a name in backticks, `{limit:,}` a number with commas,
-    `{value:shown}` any value of Python's. `{word.one}` and `{part[DEFINE]}` are words of the
-    language that is being read, `{option[sort=spark]}` and `{here.marker}` what one writes on the
-    surface that is in use; name and value of an option may have fields, and the value be one of
-    several with `|` between them. None is nothing, and so is a hint without words. Other braces are
-    braces. A note with `{names:some}` is left out where there are no names. Names that are listed
-    as they are written, which is otherwise, are the keys of a mapping.
+    all of it in one line, `{text:quoted}` a name in backticks, `{near:name}` one in those that it
+    needs, `{limit:,}` a number with commas, `{value:shown}` any value of Python's. `{word.one}` and
+    `{part[DEFINE]}` are words of the language that is being read, `{option[sort=spark]}` and
+    `{here.marker}` what one writes on the surface that is in use; name and value of an option may
+    have fields, and the value be one of several with `|` between them. None is nothing, and so is a
+    hint without words. Other braces are braces. A note with `{names:some}` is left out where there
+    are no names. Names that are listed as they are written, which is otherwise, are the keys of a
+    mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:

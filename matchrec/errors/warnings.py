@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import Located
 from matchrec.errors.language import part
-from matchrec.errors.message import of
+from matchrec.errors.message import as_name, of
 from matchrec.source import Span
 
 # The classes of warnings. Each says in one sentence when it is given.
@@ -153,7 +153,7 @@ false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEF
 
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     """DEFINE A AS "status" = 'on'. quoted: a text in double quotes, or nothing."""
-    column = f"write {quoted[1:-1]} without quotes, if it is a column"
+    column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
     return NeverTrueWarning(
         f"a comparison of two texts in {part('DEFINE')} is never true",
         span,

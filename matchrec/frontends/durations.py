@@ -106,7 +106,7 @@ def interval(
         return RowExpression(f"INTERVAL {fields[1]}", span)
     length = duration(value, call, span, counted_in)
     if not (length.is_time or counted_in is None):
-        raise interval_without_unit(span, parameter=written)
+        raise interval_without_unit(span, number=written, where="WITHIN", unit="MINUTE")
     return length.interval(span)
 
 

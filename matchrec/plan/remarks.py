@@ -138,23 +138,14 @@ class EarlyRows:
         """Of a part of the condition of a variable. is_needed: see `stages.mapped_before`."""
         if self.plan.staging is not None:
             return self.of_stages[is_needed].get(variable, (variable, self.names))
-        end = len(self.names) if variable in self.negated else self.ends.get(variable)
-        return variable, self.names[:end]
+        if variable in negated_names(self.plan.pattern):
+            return variable, self.names
+        return variable, {variable} | variables_before(variable, self.plan.pattern, is_needed)
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """All variables, as a match may have them one after the other."""
-        return in_order(self.plan.pattern)
-
-    @cached_property
-    def negated(self) -> Sequence[str]:
-        """Those that have no row, of which all others may have some."""
-        return negated_names(self.plan.pattern)
-
-    @cached_property
-    def ends(self) -> Mapping[str, int]:
-        """How many names there are up to the last time that there is a variable."""
-        return {name: number for number, name in enumerate(self.names, 1)}
+        """All variables."""
+        return variable_names(self.plan.pattern)
 
     @cached_property
     def of_stages(self) -> tuple[Mapping[str, Tested], Mapping[str, Tested]]:
@@ -166,13 +157,37 @@ class EarlyRows:
         return mapped_before(steps, is_needed=False), mapped_before(steps, is_needed=True)
 
 
-def in_order(pattern: RowPattern) -> Sequence[str]:
-    """The variables as a match may have them one after the other, in a loop each before each."""
+def variables_before(name: str, pattern: RowPattern, first: bool) -> set[str]:
+    """The variables that may have rows before a row of another, or before its first one.
+
+    In `(A B)+` a first row of A has none before it: what it needs of B, no row of A has.
+
+    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> loop = parse_row_pattern("(A B)+")
+    >>> variables_before("A", loop, first=True), sorted(variables_before("A", loop, first=False))
+    (set(), ['A', 'B'])
+    """
+    parts, found = children(pattern), set[str]()
+    for number, part in enumerate(parts):
+        if name not in variable_names(part):
+            continue
+        in_any_order = isinstance(pattern, Permutation)
+        if isinstance(pattern, Quantified):
+            in_any_order = pattern.most != 1
+        earlier = parts if in_any_order else parts[:number] * isinstance(pattern, Concatenation)
+        if first:
+            earlier = tuple(one for one in earlier if not needs(one, name))
+        found.update(variables_before(name, part, first), *map(variable_names, earlier))
+    return found
+
+
+def needs(pattern: RowPattern, name: str) -> bool:
+    """Whether each word of a row pattern has a variable."""
     if isinstance(pattern, Variable):
-        return [pattern.name]
-    names = [name for part in children(pattern) for name in in_order(part)]
-    is_loop = isinstance(pattern, Quantified) and pattern.most != 1
-    return [*dict.fromkeys(names)] * 2 if is_loop or isinstance(pattern, Permutation) else names
+        return pattern.name == name
+    is_skipped = isinstance(pattern, Quantified) and pattern.least == 0
+    of = all if isinstance(pattern, Alternation) else any
+    return not is_skipped and of(needs(part, name) for part in children(pattern))
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:

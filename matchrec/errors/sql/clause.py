@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cache
 from unicodedata import category
 
 from matchrec.errors.kinds import (
@@ -14,7 +16,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import parse_error, plan_error, unsupported, worded
-from matchrec.source import Span
+from matchrec.source import Span, read_table
 
 _ORDER = (
     "the order is: PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, "
@@ -146,9 +148,9 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
-# WITHIN INTERVAL :gap, and the value has no unit.
-interval_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a number without a unit
-    write INTERVAL {parameter} MINUTE, or pass '10 minutes'""")
+# WITHIN INTERVAL :gap, and the value has no unit; x + INTERVAL 5.
+interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
+    write INTERVAL {number} {unit}""")
 
 # INTERVAL :gap MINUTE in a condition.
 interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
@@ -206,6 +208,10 @@ def malformed_definition(
     return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
 
+# A AS x > 1 AND B AS x > 2.
+joined_definitions = parse_error("""{word} before another variable in DEFINE
+    write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
+
 # INITIAL or SEEK.
 search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
@@ -214,12 +220,39 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
 
 # Errors in the query around a clause, and of SQL syntax outside PATTERN.
 
+
+@cache
+def _languages() -> tuple[list[str], ...]:
+    """What such texts are, and regular expressions of them."""
+    return tuple(read_table("matchrec.errors.sql", "foreign_languages.txt"))
+
+
+def refuse_other_language(text: str, offset: int = 0) -> None:
+    """Raises MatchRecognizeParseError for a text in a language of patterns that is not read.
+
+    offset: where it starts.
+    """
+    for meant, written in _languages():
+        if found := re.search(written, text, re.IGNORECASE | re.DOTALL):
+            start, end = found.span()
+            raise _other_language(Span(offset + start, offset + end), meant=meant)
+
+
+_other_language = parse_error("""a pattern in another language
+    note: this is {meant}
+    write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES ... PATTERN (A B)
+        DEFINE ...)""")
+
 # MATCH RECOGNIZE, MATCH_RECOGNISE.
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
 
 # FROM t MATCH_RECOGNIZE PARTITION BY ..., FROM MATCH_RECOGNIZE t (...).
 clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesis after it
     write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)""")
+
+# FROM t.MATCH_RECOGNIZE (...).
+point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
+    write a space in its place""")
 
 # SELECT ... MATCH_RECOGNIZE (...); SELECT ...
 several_statements = parse_error("""another statement after `;`
@@ -234,6 +267,12 @@ comma_before_from = parse_error("a comma before FROM", hint="remove the comma")
 
 # SELECT * FORM t MATCH_RECOGNIZE (...).
 misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", hint="write FROM")
+
+# FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file.
+relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
+    note: it follows one relation in FROM: a table, a subquery, VALUES or a function
+    write {name:quoted} for a table of that name; read a file into a DataFrame first, with its
+        header, and write that in braces""")
 
 # The clause follows something that is no relation in FROM.
 clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
@@ -331,8 +370,10 @@ def meant_by(text: str, where: str) -> str | None:
         return "leave AS and the name out: a key of ORDER BY has none"
     if keyword == text.upper():
         return _ORDER
-    if keyword or text.upper() in _OF_OTHERS:
-        return worded(_OF_OTHERS.get(text.upper(), f"write {keyword}"))
+    rows = read_table("matchrec.errors.sql", "foreign_words.txt")
+    cure = next((cure for cure, words in rows if text.upper() in words.split()), None)
+    if keyword or cure:
+        return worded(cure or f"write {keyword}")
     if text in ")]}":
         return f"remove the `{text}`, or add the bracket that it closes"
     return None
@@ -392,51 +433,13 @@ def _separated(text: str, where: str) -> str | None:
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
 
 
-_GROUPED = (
-    "write PARTITION BY for rows that are searched apart; group the input in a subquery before the "
-    "clause, or the result after it"
-)
-_OF_OTHERS = {
-    "RETURN": "write ONE ROW PER MATCH or ALL ROWS PER MATCH",
-    "SHOW": "write ALL ROWS PER MATCH SHOW EMPTY MATCHES",
-    "OMIT": "write ALL ROWS PER MATCH OMIT EMPTY MATCHES",
-    "WITH": "write ALL ROWS PER MATCH WITH UNMATCHED ROWS",
-    "SKIP": "write AFTER MATCH SKIP",
-    "PARTITION": "write PARTITION BY",
-    "ORDER": "write ORDER BY",
-    "BY": "write PARTITION BY or ORDER BY",
-    "ALL": "write ALL ROWS PER MATCH; ALL MATCHES stands directly after PATTERN (...)",
-    "ONE": "write ONE ROW PER MATCH",
-    "AFTER": "write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A",
-    "NONE": "write IS NULL or IS NOT NULL",
-    ";": "remove the `;`",
-    "[": "write a name in backticks, and a list of values as IN ('a', 'b')",
-    "/": "a comment is written -- ... to the end of the line, or /* ... */",
-    "@": "write a parameter as :name",
-    "$": "write a parameter as :name",
-    "#": "a comment is written -- ... to the end of the line, or /* ... */",
-    "=>": "write >= for a number that is as great or greater",
-    "&&": "write AND",
-    "!": "write <> for what is not equal, NOT for what is not true",
-    "NOT": "write IS NOT NULL, NOT IN (...), NOT LIKE, or NOT before the whole condition",
-    "->": "a lambda function stands in a function that takes one: transform(x, p -> p + 1)",
-    "OPTIONS": "write LONGEST MATCH after PATTERN (...), or pass {option[dialect=bigquery]}",
-    "WHERE": "write the conditions of variables in DEFINE; filter the input in a subquery before "
-    "the clause, or the result after it",
-    "IF": "write CASE WHEN x > 1 THEN 'a' ELSE 'b' END",
-    "~": "write RLIKE for a regular expression, NOT for what is not true",
-    "GROUP": _GROUPED,
-    "HAVING": _GROUPED,
-    "JOIN": "join the input in a subquery before the clause, or the result after it",
-    "LIMIT": "write LIMIT after the clause, or FIRST 10 MATCHES after PATTERN (...)",
-}
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
+_NEXT = "write an operator before it, or a comma: {}; a name with a blank stands in backticks"
 _SEPARATED = {
-    "PARTITION BY": "write an operator before it, or a comma: PARTITION BY a, b; a name with a "
-    "blank stands in backticks",
-    "ORDER BY": "write an operator before it, or a comma: ORDER BY a, b DESC",
-    "MEASURES": "write an operator before it, or a comma: MEASURES FIRST(x) AS a, LAST(x) AS b",
-    "DEFINE": "write an operator before it, or a comma: DEFINE A AS x > 1, B AS x > 2",
+    "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
+    "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
+    "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
+    "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
     "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
 }

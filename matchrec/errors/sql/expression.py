@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.errors.kinds import MatchRecognizePlanError, nearest
-from matchrec.errors.language import part
+from matchrec.errors.language import PATTERN_CALLS, current, part
 from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
@@ -270,6 +270,7 @@ _CURES = {
     frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
     frozenset({"timestamp"}): _DIFFERENCE,
     frozenset({"interval"}): _SECONDS,
+    frozenset({"time"}): "write minutes of the day: 60 * hour({word.one}) + minute({word.one})",
 }
 _COMPUTED = {
     frozenset({"interval", "number"}): _SECONDS,
@@ -282,6 +283,10 @@ _COMPUTED = {
 # Errors that Spark's own analysis of a part of the query brings up.
 
 BEFORE_THE_MATCH = ("PARTITION BY", "ORDER BY", "WITHIN")
+_VALUES = {
+    "NAN": "isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value",
+    **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), "current_timestamp()"),
+}
 _CALLS = ("MATCH_NUMBER", "CLASSIFIER", "MATCH_ROW_NUMBER", "MATCHED_ROWS")
 _OWN = (*_CALLS, "PREV", "NEXT", "FIRST", "LAST", "MATCH_STATUS", "MATCH_TIMEOUT")
 
@@ -330,13 +335,24 @@ def _no_column(
     """The message about a name that is no column, and the values of its cure."""
     if not known.columns:
         return _OF_NOTHING, {}
+    if known.columns[0] == "_c0":
+        return _WITHOUT_HEADER, {}
     if name.upper() == "CLASSIFIER":
         return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
     if name.upper() in _CALLS:
         return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
+    if (digits := name.replace("_", "")).isdigit():
+        return _CALLED_OTHERWISE, {"cure": f"write {digits} for a number, `{name}` for a name"}
+    if name.upper() in _VALUES and not nearest(name, known.columns):
+        return _CALLED_OTHERWISE, {"cure": f"write {_VALUES[name.upper()]}"}
+    first, _, field = name.partition(".")
+    if field and first in known.columns:
+        return _NO_FIELD, {"first": first, "field": field}
     if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
         return _VARIABLE, {"cure": _instead_of_variable(name, known)}
     so_far = known.measures.get(name)
+    if so_far and clause == "DEFINE" and current() is PATTERN_CALLS:
+        return _STAGE, {}
     if so_far and clause == "DEFINE":
         return _MEASURE_IN_CONDITION, {"so_far": so_far}
     if name in known.measures:
@@ -352,13 +368,26 @@ _unknown_column = partial(
     plan_error, "unknown column `{name:short}` in {clause:part}", culprit="name"
 )
 _INPUT = "the input has: {known}"
-_NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near}", hint="write one of these")
+_NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near:name}", hint="write one of these")
+_NO_FIELD = _unknown_column(
+    notes=("`{first}` is a column without the field `{field}`", _INPUT),
+    hint="write {first}['{field}'] if it is a map; printSchema() shows the fields of a struct",
+)
+_STAGE = _unknown_column(
+    notes=("`{name}` is a stage, which has an event or several", _INPUT),
+    hint="write {word.another}",
+)
 _INDEX = _unknown_column(
     notes=(_INPUT,), hint="write df.{call} for the DataFrame of pandas: its index is no column"
 )
 _OF_NOTHING = _unknown_column(
     notes=("columns of the input: {known}",),
     hint="if the input is a folder, look whether there are files in it",
+)
+_WITHOUT_HEADER = _unknown_column(
+    notes=(_INPUT,),
+    hint="read the file with the names in its first line: spark.read.csv(path, header=True, "
+    "inferSchema=True)",
 )
 _CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
 _VARIABLE = _unknown_column(
@@ -396,7 +425,7 @@ def _instead_of_variable(name: str, known: Names) -> str:
 # type_column= is no column of the DataFrame.
 unknown_type_column = plan_error("""unknown column `{name}` in type_column
     note: the input has: {known}
-    near: write {option[type_column={near}]}
+    near: write {option[type_column={near:name}]}
     write one of these""")
 
 # type_column= is of another type than the names of types in SEQ.
@@ -534,7 +563,10 @@ _TYPES = {
     r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
-    r"coerce Utf8 and \w+ in LIKE": "LIKE takes a text, such as x LIKE '5%'",
+    r"coerce Utf8 and \w+ in I?LIKE": "LIKE takes a text, such as x LIKE '5%'",
+    r"coerce \w+ and Utf8 in I?LIKE": "LIKE takes texts: write CAST(x AS STRING) LIKE '5%'",
+    r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
+    "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
     r"comparison operation .*Timestamp": "compare a time with a time, such as "
     "TIMESTAMP'2026-01-31 12:00:00'",
     r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",

@@ -19,10 +19,11 @@ stray_character = parse_error(
         ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
         "conditions on columns belong in DEFINE",
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
-        "-": "variables in a row are written with a space, A B, and an exclusion {- A -}",
+        "-": "variables in a row are written with a space, A B, a name with `_`, a_b, and an "
+        "exclusion {- A -}",
         "~": "variables in a row are written with a space: A B",
         "!": "write a variable whose condition in DEFINE is the negation",
-        "[": "one of several is written with |: (A | B)",
+        "[": "so many rows are written in braces, A{1,3}, one of several with |: (A | B)",
         "=": "conditions belong in DEFINE: DEFINE A AS x > 1",
         ">": "conditions belong in DEFINE: DEFINE A AS x > 1",
         "<": "conditions belong in DEFINE: DEFINE A AS x > 1",

@@ -204,6 +204,8 @@ class ScalarReader(OperandReader):
         start, sign = self.position, self.key
         if sign not in ("-", "+", "~"):
             return self.primary()
+        if sign == "~" and self.text.text_at(self.span(start - 1, start + 1)) == "=~":
+            raise self.unexpected()
         self.position += 1
         is_number = self.kind_at(start + 1) is TokenKind.NUMBER
         operand = self.unary()

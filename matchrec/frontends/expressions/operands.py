@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.errors.kinds import misspelt
+from matchrec.errors.kinds import misspelt, nearest
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions import references
@@ -347,7 +347,15 @@ class OperandReader(ExpressionCursor):
 
     def _skip_unit(self) -> None:
         if self.key not in UNITS_OF_TIME:
-            raise self.unexpected()
+            number, key = self.tokens[self.position - 1], self.key
+            if number.kind is not TokenKind.NUMBER:
+                raise self.unexpected()
+            is_word = self.kind_at(self.position) is TokenKind.WORD and key not in AFTER_OPERAND
+            span = number.span.to(self.here) if is_word else number.span
+            unit = nearest(key.removesuffix("S"), UNITS) or "MINUTE"
+            raise syntax_errors.interval_without_unit(
+                span, number=number.text, where=self.clause, unit=unit
+            )
         self.position += 1
 
     def _at_value(self) -> bool:

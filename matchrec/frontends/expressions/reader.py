@@ -170,9 +170,9 @@ class ExpressionCursor(Cursor, ABC):
         ):
             by = self.span(self.position, self.position + 2)
             return errors.order_in_call(by, clause=self.clause)
-        return syntax_errors.unexpected_token(
-            self.text.text_at(token.span), self.clause, token.span
-        )
+        begun = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL
+        span = before.span if begun else token.span
+        return syntax_errors.unexpected_token(self.text.text_at(span), self.clause, span)
 
     def unknown_variable(self, name: Token) -> MatchRecognizeError:
         """The error of a name that must be a pattern variable and is none."""

@@ -331,6 +331,8 @@ def _refuse_start(clause: ClauseTokens) -> NoReturn:
     token = clause[0]
     if token.key == "PATTERN":
         raise _without_parentheses(clause, 0)
+    start = token.span.start
+    errors.refuse_other_language(clause.text[start - clause.offset :], start)
     raise errors.unexpected_start(token.text, token.span)
 
 
@@ -516,6 +518,8 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     text, name = expression.text, "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
         text, name = expression_at(clause, start, end - 2).text, clause[end - 1].text
+    elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
+        text, name = expression_at(clause, start + 2, end).text, clause[start].text
     return errors.measure_without_name(expression.span, text=text, name=name)
 
 
@@ -643,6 +647,8 @@ def _refuse_second_definition(clause: ClauseTokens, start: int, end: int) -> Non
     """`name AS` in a condition starts another definition."""
     for index in clause.level(start, end - 1):
         if clause.key(index + 1) == "AS" and clause.can_name(index) and index > start:
+            if clause.key(index - 1) in ("AND", "OR"):
+                raise errors.joined_definitions(clause[index - 1].span, word=clause.key(index - 1))
             token = clause[index]
             raise errors.unexpected_token(token.text, "DEFINE", token.span)
 

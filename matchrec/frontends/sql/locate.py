@@ -102,6 +102,7 @@ def parse(
     with shown_in(source):
         _refuse_misspelt(text)
         if not may_have_clause(text):
+            errors.refuse_other_language(text)
             _refuse_window_without_pattern(text)
             if not frames:
                 return QueryNode(source)
@@ -194,7 +195,10 @@ def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
             raise errors.strange_sign(token.text, "the query", token.span)
     has_pattern = any(tokens.says(index, "PATTERN", "(") for index in range(word, len(keys)))
     is_name = tokens.key(word + 1) == "(" or tokens.key(word - 1) in (".", "AS")
-    if has_pattern and not is_name and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:]):
+    has_parts = has_pattern and not {"MEASURES", "DEFINE"}.isdisjoint(keys[word:])
+    if has_parts and tokens.key(word - 1) == "." and tokens.key(word + 1) == "(":
+        raise errors.point_before_clause(tokens[word - 1].span)
+    if has_parts and not is_name:
         raise errors.clause_without_parenthesis(tokens[word].span)
 
 

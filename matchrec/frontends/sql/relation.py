@@ -331,6 +331,8 @@ def _misplaced(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     """The clause where it cannot stand, or FROM misspelt before the name of its relation."""
     if word > 1 and tokens.key(word - 2) != "FROM" and nearest(tokens.key(word - 2), ("FROM",)):
         return errors.misspelt_from(tokens[word - 2].span, text=tokens[word - 2].text)
+    if tokens[word - 1].is_string:
+        return errors.relation_in_quotes(tokens[word - 1].span, name=tokens[word - 1].text)
     return errors.clause_in_wrong_place(tokens[word].span)
 
 

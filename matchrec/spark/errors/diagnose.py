@@ -431,6 +431,8 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     with quiet_analysis():
         try:
             plain = name in df.columns
+            if plain and not name.replace(".", "_").isidentifier():
+                raise unknown_type_column(name=name, known=df.columns)
             read = df.schema[name] if plain else df.selectExpr(name).schema.fields[0]
         except REFUSALS as error:
             raise unknown_type_column(name=name, known=df.columns) from error

@@ -261,8 +261,10 @@ def _named(said: str, filled: Filled) -> Span | None:
     place, found = place_of(said), condition_of(said)
     if place is not None:
         return filled.written(*place)
-    name = found[1] + ".*" * (found[0] == STAR) if found else ""
-    places = list(re.finditer(rf"(?<![\w.`]){re.escape(name)}(?![\w`])", filled.text))
+    name = re.escape(found[1] + ".*" * (found[0] == STAR)) if found else ""
+    if "InSubquery" in said:
+        name = r"(?i:IN\s*\(\s*SELECT)"
+    places = list(re.finditer(rf"(?<![\w.`]){name}(?![\w`])", filled.text))
     return filled.written(*places[0].span()) if name and len(places) == 1 else None
 
 

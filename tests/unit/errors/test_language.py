@@ -34,3 +34,9 @@ def test_examples_are_written_in_it() -> None:
     assert hint() == "write the days between them: datediff(LAST(A.x), FIRST(A.x))"
     with reading(SASE):
         assert hint() == "write the days between them: datediff(b.x, a.x)"
+
+
+def test_two_values_of_one_type_may_lack_an_operator() -> None:
+    error = cannot_combine("-", "time(6)", "time(6)", Span(0, 1))
+    assert error.notes == ("two such values of several rows of the match have no - there",)
+    assert error.hint == "write minutes of the day: 60 * hour(LAST(A.x)) + minute(LAST(A.x))"

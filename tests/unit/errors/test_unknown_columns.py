@@ -1,0 +1,42 @@
+"""What is told about a name that is no column of the input."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.errors.language import PATTERN_CALLS, reading
+from matchrec.errors.sql.expression import Names, cure_of_types, unknown_column
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "hint"),
+    [
+        ("event_type", ["ts", "event type"], "write `event type`"),
+        ("prise", ["ts", "price"], "write price"),
+        ("s.q", ["ts", "s"], "write s['q'] if it is a map; printSchema() shows the fields of a "),
+        ("1_000", ["ts"], "write 1000 for a number, `1_000` for a name"),
+        ("price", ["_c0", "_c1"], "read the file with the names in its first line: spark.read"),
+        ("NaN", ["ts"], "write isnan(x) for a test, CAST('NaN' AS DOUBLE) for the value"),
+    ],
+)
+def test_the_cure(name: str, columns: list[str], hint: str) -> None:
+    error = unknown_column(name, "DEFINE", Names(tuple(columns), ("A", "B"), {}), None)
+    assert (error.hint or "").startswith(hint)
+
+
+def test_a_stage_is_no_measure() -> None:
+    stages = Names(("ts",), ("b",), {"a": "collect_list(a)"})
+    with reading(PATTERN_CALLS):
+        error = unknown_column("a", "DEFINE", stages, None)
+    assert error.hint == "write last(a.x) for the event that the stage a has accepted last"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "cannot extract value from data type: Int32",
+        'Can\'t extract a value from "x". Need a complex type [STRUCT, ARRAY, MAP] but got "INT"',
+    ],
+)
+def test_what_has_no_parts(said: str) -> None:
+    assert (cure_of_types(said) or "").startswith("x[0] and x.y are for arrays, structs and maps")
