@@ -50,20 +50,20 @@ from matchrec.plan.expression import (
     MatchFunction,
     MatchValue,
     Navigation,
-    Piece,
+    Operation,
     Reference,
     Scalar,
     Semantics,
     Term,
     column_term,
     inner_references,
+    literal,
     names_of,
     row_text,
     with_references,
     with_semantics,
     written_operations,
 )
-from matchrec.plan.operations import NO_OPERATIONS, named
 from matchrec.source import Span
 
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
@@ -71,7 +71,7 @@ _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
 # Calls, with RUNNING or FINAL before some of them.
 
 
-def read_with_semantics(reader: ExpressionCursor) -> Term | None:
+def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
     """What follows RUNNING or FINAL; None where the word is a name."""
     start = reader.position
     following = reader.tokens[start + 1] if start + 1 < reader.end else None
@@ -84,7 +84,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Term | None:
     return read_call(reader, start)
 
 
-def read_call(reader: ExpressionCursor, start: int) -> Term:
+def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     """What the call at `start`, or behind its RUNNING or FINAL, reads."""
     prefixed = reader.key_at(start) in SEMANTICS
     semantics = Semantics(reader.key_at(start)) if prefixed else Semantics.RUNNING
@@ -97,6 +97,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Term:
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
     reader.position = end = reader.text.past(index + 1)
+    read: Scalar
     if function.key in NAVIGATION:
         read = read_navigation(reader, index, semantics)
     elif function.key in READERS:
@@ -108,10 +109,9 @@ def read_call(reader: ExpressionCursor, start: int) -> Term:
     return _spanned(read, reader.last_read)
 
 
-def _spanned(term: Term, span: Span) -> Term:
+def _spanned(read: Scalar, span: Span) -> Scalar:
     """The readings as if all of them were written at `span`."""
-    pieces = (one if isinstance(one, str) else replace(one, span=span) for one in term.pieces)
-    return replace(term, pieces=tuple(pieces), span=span)
+    return replace(with_references(read, lambda one: replace(one, span=span)), span=span)
 
 
 def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
@@ -362,7 +362,7 @@ def _nulls_treatment(reader: ExpressionCursor, end: int) -> str:
 #     PREV(CLASSIFIER() || x)   →   IF(PREV(TRUE), PREV(CLASSIFIER()) || PREV(x), NULL)
 
 
-def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Term:
+def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) -> Scalar:
     """What the navigation called at `index` reads."""
     name = reader.key_at(index)
     arguments = checked_arguments(reader, index, range(1, 3), "one or two arguments")
@@ -374,20 +374,20 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
     offset = _offset(reader, name, arguments[1], default) if len(arguments) == 2 else default
     read = _operand(reader, index, arguments[0], semantics)
 
-    def moved(piece: Piece) -> Piece:
-        if not isinstance(piece, ColumnReference | Classifier):
-            return piece
+    def moved(one: Reference) -> Reference:
+        if not isinstance(one, ColumnReference | Classifier):
+            return one
         if name in LOGICAL:
-            there = replace(piece.navigation, end=End(name), logical_offset=offset)
+            there = replace(one.navigation, end=End(name), logical_offset=offset)
         else:
             step = -offset if name == "PREV" else offset
-            there = replace(piece.navigation, physical_offset=step)
-        return replace(piece, navigation=there)
+            there = replace(one.navigation, physical_offset=step)
+        return replace(one, navigation=there)
 
-    return replace(read, pieces=tuple(map(moved, read.pieces)), span=reader.text.call_span(index))
+    return replace(with_references(read, moved), span=reader.text.call_span(index))
 
 
-def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Term:
+def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Scalar:
     """What the navigation at `index` goes on from or reads: FIRST or LAST in PREV or NEXT,
     CLASSIFIER, SQL over one row, or both together.
     """
@@ -408,10 +408,10 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
     operations = written_operations(tree)
     if any(isinstance(reference, Classifier) for reference in tree.references):
-        exists = ColumnReference(navigation, "TRUE", None, NO_OPERATIONS)
+        exists = column_term(navigation, "TRUE", span)
         seen_there = with_references(tree, lambda one: with_semantics(one, semantics))
-        pieces = "IF(", exists, ", ", *seen_there.pieces, ", NULL)"
-        return Term(pieces, span, operations | named("IF"))
+        parts = "IF(", exists, ", ", seen_there, ", ", literal("NULL", span), ")"
+        return Operation("IF", parts, span)
     if not any(read.is_column for read in reader.rows_read[before:]):
         only = reader.tokens[start]
         if end == start + 1 and only.in_double_quotes:
