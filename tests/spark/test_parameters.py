@@ -542,7 +542,7 @@ EMPTY = pd.DataFrame({"v": []})
 REFUSED_FRAMES = {
     "`rows` is a frame of pandas without rows": EMPTY,
     "column `v` of `rows` is of type uint64": pd.DataFrame({"v": [2**64 - 1]}),
-    OF_ARROW: pa.table({"v": pa.array([], pa.float16())}),
+    OF_ARROW: pa.table({"v": pa.array([], pa.decimal256(50, 2))}),
     "PySpark makes no DataFrame of `rows`: ": pd.DataFrame({"v": [1j]}),
     "column `v` is of type period": pd.DataFrame(
         {"v": pd.period_range("2026-01", "2026-02", freq="M")}
@@ -556,6 +556,21 @@ def test_frames_that_spark_does_not_take(spark: SparkSession, message: str) -> N
     query = "SELECT * FROM {rows} MATCH_RECOGNIZE (ORDER BY v PATTERN (A) DEFINE A AS v > 0)"
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
         matchrec.sql(spark, query, rows=rows)
+
+
+def test_a_table_of_arrow_without_rows_has_its_types(spark: SparkSession) -> None:
+    if spark.version.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+    kinds = {"v": pa.int32(), "s": pa.string(), "l": pa.list_(pa.date32()), "f": pa.float16()}
+    rows = pa.schema(kinds.items()).empty_table()
+    found = matchrec.sql(
+        spark,
+        """SELECT * FROM {rows} MATCH_RECOGNIZE (PARTITION BY s ORDER BY v
+        MEASURES sum(v) AS n, FIRST(l) AS l, LAST(f) AS f PATTERN (A+) DEFINE A AS v > FIRST(v))""",
+        rows=rows,
+    )
+    assert found.dtypes == [("s", "string"), ("n", "bigint"), ("l", "array<date>"), ("f", "float")]
+    assert found.collect() == []
 
 
 @pytest.mark.parametrize("transport", ["auto", "arrow", "pandas"])
@@ -587,7 +602,11 @@ def test_a_name_that_the_query_does_not_have(spark: SparkSession, name: str, cur
 
 
 @pytest.mark.parametrize("written", ["{least}", "':least'"])
-def test_a_value_that_nothing_fills_in(spark: SparkSession, written: str) -> None:
+def test_a_value_that_nothing_fills_in(
+    spark: SparkSession, request: pytest.FixtureRequest, written: str
+) -> None:
+    if written == "':least'" and request.config.getoption("--on") != "sail":
+        pytest.skip("Spark compares a number with any text, and fails when it runs")
     query = f"""SELECT * FROM range(3) MATCH_RECOGNIZE (
       ORDER BY id ALL ROWS PER MATCH PATTERN (A) DEFINE A AS id > {written})"""
     lines = refused(spark, query, None)

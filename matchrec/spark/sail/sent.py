@@ -44,10 +44,20 @@ def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
 
     Raises TypeError or ValueError as `createDataFrame` does.
     """
+    if is_connect(spark) and is_arrow(rows) and not len(rows):
+        return spark.createDataFrame(with_a_row(rows)).where("FALSE")
     if is_connect(spark) and (count := pieces_of(rows)) > 1 and engine_name(spark) == "Sail":
         with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
             return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
     return kept(spark.createDataFrame(rows))
+
+
+def with_a_row(rows: Any) -> Any:
+    """A table of Arrow with one row of NULLs: over Connect, no rows tell no types."""
+    import pyarrow as pa
+
+    values = [pa.nulls(1, kind) for kind in rows.schema.types]
+    return pa.Table.from_arrays(values, names=rows.schema.names)
 
 
 def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
