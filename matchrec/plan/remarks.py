@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors.language import SQL, current
@@ -75,13 +75,14 @@ Tested = tuple[str, Collection[str]]
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Comparisons of a value with itself or with NULL, and of constants."""
-    early = EarlyRows(plan)
+    when_tested = cache(EarlyRows(plan).when_tested)
     for definition in plan.definitions:
         required = conjuncts(definition.condition)
         needed = set(map(id, required))
         for subexpression in subexpressions(definition.condition):
             if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
-                tested = early.when_tested(definition.variable, id(subexpression) in needed)
+                is_needed = id(subexpression) in needed
+                tested = partial(when_tested, definition.variable, is_needed=is_needed)
                 yield from comparison(subexpression, definition, plan, tested)
         for conjunct in required:
             if isinstance(conjunct, Operation) and is_false(conjunct):
@@ -92,7 +93,7 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 
 def comparison(
-    operation: Operation, definition: Definition, plan: MatchPlan, tested: Tested
+    operation: Operation, definition: Definition, plan: MatchPlan, tested: Callable[[], Tested]
 ) -> Iterator[MatchRecognizeWarning]:
     left, right = (values(operand, definition, plan) for operand in operation.operands)
     if left == right and operation.operands[0].references:
@@ -107,16 +108,16 @@ def comparison(
 
 
 def comparison_with_later(
-    operation: Operation, plan: MatchPlan, tested: Tested
+    operation: Operation, plan: MatchPlan, tested: Callable[[], Tested]
 ) -> Iterator[MatchRecognizeWarning]:
     """A comparison with a column of a variable that has no row so early.
 
     A stage may be its own: of its events those before the one that is tested are read.
     """
-    name, early = tested
     for operand in operation.operands:
         match operand:
             case Term((ColumnReference(Navigation(str(other))) as one,)):
+                name, early = tested()
                 if other in early or other not in variable_names(plan.pattern):
                     continue
                 read = show_scalar(with_columns(operand, plainly))
@@ -134,13 +135,14 @@ class EarlyRows:
 
     plan: MatchPlan
 
-    def when_tested(self, variable: str, is_needed: bool) -> Tested:
+    def when_tested(self, variable: str, *, is_needed: bool) -> Tested:
         """Of a part of the condition of a variable. is_needed: see `stages.mapped_before`."""
         if self.plan.staging is not None:
             return self.of_stages[is_needed].get(variable, (variable, self.names))
         if variable in negated_names(self.plan.pattern):
             return variable, self.names
-        return variable, {variable} | variables_before(variable, self.plan.pattern, is_needed)
+        before = variables_before(variable, self.plan.pattern, first=is_needed)
+        return variable, {variable} | before
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -157,7 +159,7 @@ class EarlyRows:
         return mapped_before(steps, is_needed=False), mapped_before(steps, is_needed=True)
 
 
-def variables_before(name: str, pattern: RowPattern, first: bool) -> set[str]:
+def variables_before(name: str, pattern: RowPattern, *, first: bool) -> set[str]:
     """The variables that may have rows before a row of another, or before its first one.
 
     In `(A B)+` a first row of A has none before it: what it needs of B, no row of A has.
@@ -167,18 +169,16 @@ def variables_before(name: str, pattern: RowPattern, first: bool) -> set[str]:
     >>> variables_before("A", loop, first=True), sorted(variables_before("A", loop, first=False))
     (set(), ['A', 'B'])
     """
-    parts, found = children(pattern), set[str]()
-    for number, part in enumerate(parts):
-        if name not in variable_names(part):
-            continue
-        in_any_order = isinstance(pattern, Permutation)
-        if isinstance(pattern, Quantified):
-            in_any_order = pattern.most != 1
-        earlier = parts if in_any_order else parts[:number] * isinstance(pattern, Concatenation)
-        if first:
-            earlier = tuple(one for one in earlier if not needs(one, name))
-        found.update(variables_before(name, part, first), *map(variable_names, earlier))
-    return found
+    parts = children(pattern)
+    places = [place for place, part in enumerate(parts) if name in variable_names(part)]
+    is_loop = isinstance(pattern, Quantified) and pattern.most != 1
+    earlier = parts[: places[-1]] if places and isinstance(pattern, Concatenation) else ()
+    if places and (is_loop or isinstance(pattern, Permutation)):
+        earlier = parts
+    if first:
+        earlier = tuple(one for one in earlier if not needs(one, name))
+    inside = (variables_before(name, parts[place], first=first) for place in places)
+    return set[str]().union(*inside, *map(variable_names, earlier))
 
 
 def needs(pattern: RowPattern, name: str) -> bool:
