@@ -242,11 +242,11 @@ class ConditionSplitter:
         position = one_position(scalar)
         if position is not None and looks_at_columns_only(scalar):
             return self.move_inside(scalar, position)
-        is_combined = isinstance(scalar, Operation) and is_known(scalar.operator)
-        if position is not None and not (is_combined and may_fail(scalar.operations)):
+        combined = scalar if isinstance(scalar, Operation) and is_known(scalar.operator) else None
+        if position is not None and (combined is None or not may_fail(scalar.operations)):
             return by_classifier(scalar, position, self.plan.variables)  # of CLASSIFIER alone
-        if isinstance(scalar, Operation) and is_combined:
-            return self.combined(scalar)
+        if combined is not None:
+            return self.combined(combined)
         if self.is_nearby(scalar):
             return Value(self.fixed_column(scalar), None, None, scalar.span)  # so Spark must sort
         raise not_computed(scalar)

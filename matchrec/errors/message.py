@@ -49,7 +49,7 @@ def in_backticks(text: str) -> str:
 
 def as_name(text: str) -> str:
     """A name as a query has it: in backticks where it needs them."""
-    return text if re.fullmatch(r"(?!\d)\w+", text) else in_backticks(text)
+    return text if text.isidentifier() else in_backticks(text)
 
 
 E = TypeVar("E", bound=Located)

@@ -148,7 +148,11 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
-# WITHIN INTERVAL :gap, and the value has no unit; x + INTERVAL 5.
+# WITHIN INTERVAL :gap, and the value has no unit.
+parameter_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a number without a unit
+    write INTERVAL {parameter} MINUTE, or pass '10 minutes'""")
+
+# x + INTERVAL 5.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")
 
@@ -370,8 +374,7 @@ def meant_by(text: str, where: str) -> str | None:
         return "leave AS and the name out: a key of ORDER BY has none"
     if keyword == text.upper():
         return _ORDER
-    rows = read_table("matchrec.errors.sql", "foreign_words.txt")
-    cure = next((cure for cure, words in rows if text.upper() in words.split()), None)
+    cure = _cures_of_words().get(text.upper())
     if keyword or cure:
         return worded(cure or f"write {keyword}")
     if text in ")]}":
@@ -431,6 +434,13 @@ def _separated(text: str, where: str) -> str | None:
         unit = text.upper().removesuffix("S")
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
     return _SEPARATED.get(where) if text[0].isalnum() or text[0] in "'\"`_" else None
+
+
+@cache
+def _cures_of_words() -> dict[str, str]:
+    """What to write for words and signs of other languages."""
+    rows = read_table("matchrec.errors.sql", "foreign_words.txt")
+    return {word: cure for cure, words in rows for word in words.split()}
 
 
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})

@@ -337,14 +337,8 @@ def _no_column(
         return _OF_NOTHING, {}
     if known.columns[0] == "_c0":
         return _WITHOUT_HEADER, {}
-    if name.upper() == "CLASSIFIER":
-        return _CALLED_OTHERWISE, {"cure": or_dialect(f"write {name}()", "snowflake")}
-    if name.upper() in _CALLS:
-        return _CALLED_OTHERWISE, {"cure": f"write {name}()"}
-    if (digits := name.replace("_", "")).isdigit():
-        return _CALLED_OTHERWISE, {"cure": f"write {digits} for a number, `{name}` for a name"}
-    if name.upper() in _VALUES and not nearest(name, known.columns):
-        return _CALLED_OTHERWISE, {"cure": f"write {_VALUES[name.upper()]}"}
+    if cure := _called_otherwise(name, known):
+        return _CALLED_OTHERWISE, {"cure": cure}
     first, _, field = name.partition(".")
     if field and first in known.columns:
         return _NO_FIELD, {"first": first, "field": field}
@@ -407,6 +401,19 @@ _MEASURE_IN_CONDITION = _unknown_column(
     notes=(_NOT_YET, _INPUT), hint=f"write {{so_far:short}} for its value so far, or {_AFTERWARDS}"
 )
 _FINAL_MEASURE_IN_CONDITION = _unknown_column(notes=(_NOT_YET, _INPUT), hint=_AFTERWARDS)
+
+
+def _called_otherwise(name: str, known: Names) -> str | None:
+    """What to write for a name of what Spark calls otherwise; None of any other name."""
+    if name.upper() == "CLASSIFIER":
+        return or_dialect(f"write {name}()", "snowflake")
+    if name.upper() in _CALLS:
+        return f"write {name}()"
+    if (digits := name.replace("_", "")).isdigit():
+        return f"write {digits} for a number, `{name}` for a name"
+    if name.upper() in _VALUES and not nearest(name, known.columns):
+        return f"write {_VALUES[name.upper()]}"
+    return None
 
 
 def _instead_of_variable(name: str, known: Names) -> str:

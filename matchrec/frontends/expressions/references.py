@@ -406,7 +406,6 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     with reader.inside(index):
         tree = reader.between(start, end)
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
-    operations = written_operations(tree)
     if any(isinstance(reference, Classifier) for reference in tree.references):
         exists = column_term(navigation, "TRUE", span)
         seen_there = with_references(tree, lambda one: with_semantics(one, semantics))
@@ -418,6 +417,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
             raise errors.column_in_double_quotes(only.span, clause=reader.clause, text=only.text)
         call = reader.text.call_span(index)
         raise pattern_errors.no_column(call, function=reader.key_at(index), clause=reader.clause)
+    operations = written_operations(tree)
     found = ColumnReference(navigation, row_text(tree), None, operations, names_of(tree))
     return Term((found,), span)
 
