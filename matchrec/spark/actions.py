@@ -2,8 +2,8 @@
 
 Spark says how many tasks are done: Classic is asked for it (`statusTracker`), a client of Connect
 is told (`registerProgressHandler`, from PySpark 4.0 on). Sail tells nothing: its workers run in
-this program, and count the rows that they read. A thread of rich's asks four times a second; the
-query waits for none of it.
+this program, and count the rows that they read. A thread asks four times a second; the query waits
+for none of it.
 
 On Ctrl-C PySpark is waiting for an answer of Java's. An exception in the middle of that leaves a
 broken connection, pages of tracebacks, and jobs that go on. So the signal only has another thread
@@ -15,7 +15,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Thread, current_thread, main_thread
 from time import monotonic
@@ -32,8 +32,6 @@ from matchrec.spark.session import OF_JAVA, is_connect
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.spinner import Spinner
-    from rich.table import Table
 
 TIMES_A_SECOND = 4
 WIDTH = 40  # of the line in a cell, which is written over
@@ -83,13 +81,22 @@ def progress(spark: SparkSession) -> Iterator[None]:
     """
     console = find_console()
     if console is None:
-        drawn: AbstractContextManager[None] = nullcontext()
-    elif console.is_jupyter:
-        drawn = write_progress(spark)
-    else:
-        drawn = draw_progress(spark, console)
-    with drawn:
         yield
+        return
+    began, ended = monotonic(), Event()
+    with watch_tasks(spark) as tasks, line_of(console) as write:
+
+        def tell() -> None:
+            while not ended.wait(1 / TIMES_A_SECOND):
+                write(f"{tasks()}, {monotonic() - began:.0f} s")
+
+        teller = Thread(target=tell, daemon=True)
+        teller.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            teller.join()
 
 
 def find_console() -> Console | None:
@@ -101,61 +108,23 @@ def find_console() -> Console | None:
 
 
 @contextmanager
-def draw_progress(spark: SparkSession, console: Console) -> Iterator[None]:
-    """Draw the progress of the jobs inside on a console that somebody looks at."""
-    from rich.live import Live
-    from rich.spinner import Spinner
+def line_of(console: Console) -> Iterator[Callable[[str], object]]:
+    """What writes over a line, which is gone in the end: in a terminal after what turns, below a
+    cell without widgets.
+    """
+    if not console.is_jupyter:
+        with console.status(f"{Tasks()}, 0 s") as status:
+            yield status.update
+        return
 
-    began, spinner = monotonic(), Spinner("dots")
-    with watch_tasks(spark) as tasks:
+    def write(text: str) -> None:
+        sys.stdout.write(f"\r{text:<{WIDTH}}\r")
+        sys.stdout.flush()
 
-        def picture() -> Table:
-            return line(tasks(), monotonic() - began, spinner)
-
-        with Live(
-            get_renderable=picture,
-            console=console,
-            refresh_per_second=TIMES_A_SECOND,
-            transient=True,
-        ):
-            yield
-
-
-@contextmanager
-def write_progress(spark: SparkSession) -> Iterator[None]:
-    """Write the progress of the jobs inside as a line below a cell, which needs no widgets."""
-    began, ended = monotonic(), Event()
-    with watch_tasks(spark) as tasks:
-
-        def write() -> None:
-            while not ended.wait(1 / TIMES_A_SECOND):
-                sys.stdout.write(f"\r{in_words(tasks(), monotonic() - began):<{WIDTH}}\r")
-                sys.stdout.flush()
-
-        writer = Thread(target=write, daemon=True)
-        writer.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            writer.join()
-            sys.stdout.write(f"\r{'':<{WIDTH}}\r")
-
-
-def in_words(tasks: Tasks, seconds: float) -> str:
-    """How far the tasks are, and since when."""
-    return f"{tasks}, {seconds:.0f} s"
-
-
-def line(tasks: Tasks, seconds: float, spinner: Spinner) -> Table:
-    """One picture of the progress: a bar, or what turns where nothing tells of tasks, and words."""
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-
-    grid = Table.grid(padding=(0, 1))
-    bar = ProgressBar(total=tasks.all, completed=tasks.done, width=30) if tasks.all else spinner
-    grid.add_row(bar, in_words(tasks, seconds))
-    return grid
+    try:
+        yield write
+    finally:
+        write("")
 
 
 @contextmanager

@@ -174,32 +174,23 @@ class Preparation:
     def query(self, columns: tuple[RowColumn, ...]) -> Template:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
-        Irrelevant rows are left out before the sort.
+        Irrelevant rows are left out before the sort, and bits of conditions on one row are packed.
         """
-        packed = self.packed_before_sort()
-        several = tuple(one for one in self.drafted.row_conditions if not one.looks_at_one_row)
-        names = self.names(columns, several, packed)
-        tests = [
-            "FALSE" if condition.looks_at_one_row else names.over_window(condition)
-            for condition in self.drafted.row_conditions
+        conditions, origins = self.drafted.row_conditions, self.drafted.origins
+        several = tuple(one for one in conditions if not one.looks_at_one_row)
+        on_one_row = [
+            with_origin(one.text, origins.get(one.text)) if one.looks_at_one_row else "FALSE"
+            for one in conditions
         ]
-        bits = bit_columns(FIRST_ROW, tests)
-        for place, text in enumerate(packed):
-            bits[place] = SelectItem(f"{names.inner[text]} | {bits[place].sql}", bits[place].name)
+        before = bit_columns("FALSE", on_one_row)
+        names = self.names(columns, several, [one.sql for one in before])
+        tests = ["FALSE" if one.looks_at_one_row else names.over_window(one) for one in conditions]
+        bits = [
+            SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
+            for packed, one in zip(before, bit_columns(FIRST_ROW, tests), strict=True)
+        ]
         items = names.crossing(columns) + bits
         return self.relation.over(self.number_rows(names), map(str, items))
-
-    def packed_before_sort(self) -> list[str]:
-        """The bits of conditions on one row, as SQL over it; nothing where there is none."""
-        if not any(condition.looks_at_one_row for condition in self.drafted.row_conditions):
-            return []
-        tests = [
-            with_origin(condition.text, self.drafted.origins.get(condition.text))
-            if condition.looks_at_one_row
-            else "FALSE"
-            for condition in self.drafted.row_conditions
-        ]
-        return [column.sql for column in bit_columns("FALSE", tests)]
 
     def fields(
         self, rows: Sequence[StructField], columns: tuple[RowColumn, ...]

@@ -8,13 +8,14 @@ counters none of this is in the plan.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark_types
+from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, checked, is_number
 from matchrec.engine.kernels import layout
@@ -27,13 +28,6 @@ from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker import count
-from matchrec.spark.worker.matching import QueryWorker
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from matchrec.compile.executable import Executable
-    from matchrec.spark.transport import Sent
 
 Numbers = dict[str, int]
 
@@ -157,21 +151,6 @@ class Counters:
         if len(values) < len(COUNTED):
             yield "without event selection, runs and buffer are not counted"
 
-    def run_worker(
-        self,
-        sent: Sent,
-        matching: QueryWorker,
-        schema: spark_types.StructType,
-        over_pandas: Executable | None,
-    ) -> DataFrame:
-        """The rows of a worker, whose counters are seen on the way. Arguments as of `Sent.run`."""
-
-        def counting(sends: pa.Schema) -> QueryWorker:
-            return replace(matching, tally=count.Tally(sends))
-
-        rows = sent.run(counting, with_counters(schema), matching.name, over_pandas)
-        return self.observe(rows, selects=matching.executable.task.selects)
-
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.
 
@@ -179,7 +158,7 @@ class Counters:
         """
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
-        observation, expr = observing(frame, name)
+        observation = observing(frame, name)
         aggregates = [
             expr(f"{field.aggregate}(get({wire.COUNTERS}, {field.place})) AS {field.name}")
             for field in COUNTED
@@ -259,17 +238,15 @@ def check_observed(spark: SparkSession, given: str) -> None:
         raise nothing_observed(given=given)
 
 
-def observing(frame: DataFrame, name: str) -> tuple[Any, Any]:
-    """A new Observation of that name and the function `expr`, of Classic or of Connect."""
+def observing(frame: DataFrame, name: str) -> Any:
+    """A new Observation of that name, of Classic or of Connect."""
     if is_connect(frame.sparkSession):
-        from pyspark.sql.connect.functions import expr as connect_expr
         from pyspark.sql.connect.observation import Observation as ConnectObservation
 
-        return ConnectObservation(name), connect_expr
+        return ConnectObservation(name)
     from pyspark.sql import Observation
-    from pyspark.sql.functions import expr
 
-    return Observation(name), expr
+    return Observation(name)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:

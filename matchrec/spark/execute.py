@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 from pyspark.sql import DataFrame
@@ -420,12 +420,19 @@ def match_rows(
     incoming = sent.incoming
     if options.counters is None:  # which count all rows
         incoming = incoming.needing(executable.needed)
-    matching = QueryWorker(executable, incoming)
     over_pandas = executable if options.transport == "pandas" else None
-    if options.counters is not None:
-        matched = options.counters.run_worker(sent, matching, schema, over_pandas)
+    name = f"match_recognize[PATTERN ({executable.pattern})]"
+    if options.counters is None:
+        worker = QueryWorker(executable, incoming)
+        matched = sent.run(lambda _: worker, schema, name, over_pandas)
     else:
-        matched = sent.run(lambda _: matching, schema, matching.name, over_pandas)
+        from matchrec.spark.counters import with_counters
+        from matchrec.spark.worker.count import Tally
+
+        counting = partial(QueryWorker, executable, incoming)
+        counted = with_counters(schema)
+        matched = sent.run(lambda sends: counting(Tally(sends)), counted, name, over_pandas)
+        matched = options.counters.observe(matched, selects=executable.task.selects)
     return matched, schema, incoming.token
 
 

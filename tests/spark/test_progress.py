@@ -13,11 +13,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
-from rich.spinner import Spinner
-from rich.table import Table
 
 import matchrec
-from matchrec.spark.actions import ReportedTasks, Tasks, draw_progress, line, watch_tasks
+from matchrec.spark.actions import ReportedTasks, Tasks, watch_tasks
 from matchrec.spark.session import is_connect
 
 CLAUSE = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A B+) DEFINE B AS v > PREV(v)"
@@ -79,12 +77,14 @@ def test_rows_are_counted_where_workers_run_in_this_program(
         assert tasks().rows == (10 if on_sail else 0)
 
 
-def test_a_terminal_shows_them(spark: SparkSession) -> None:
+def test_a_terminal_shows_them(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=100)
-    with draw_progress(spark, console):
-        pass
+    monkeypatch.setattr("matchrec.spark.actions.find_console", lambda: console)
+    with matchrec.progress(spark):
+        spark.range(0, 2, 1, 2).mapInArrow(slowly(1.3), "id bigint").collect()
     assert "no task yet, 0 s" in shown.getvalue()
+    assert ", 1 s" in shown.getvalue()
 
 
 def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,24 +93,8 @@ def test_a_file_shows_nothing(spark: SparkSession, capsys: pytest.CaptureFixture
     assert capsys.readouterr() == ("", "")
 
 
-def as_text(table: Table) -> str:
-    console = Console(file=StringIO(), width=100)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get().strip()
-
-
-def test_a_line_turns_where_nothing_tells_of_tasks() -> None:
-    spinner = Spinner("dots")
-    turned, said = as_text(line(Tasks(rows=1200), 2, spinner)).split(" ", 1)
-    assert turned in spinner.frames
-    assert said == "1,200 rows read, 2 s"
-
-
-def test_a_line_says_the_share_of_tasks() -> None:
-    printed = as_text(line(Tasks(37, 212), 61.4, Spinner("dots")))
-    assert printed.startswith("━")
-    assert printed.endswith(" 17 % of 212 tasks, 61 s")
+def test_a_line_says_the_share_of_tasks_or_the_rows() -> None:
+    assert str(Tasks(37, 212)) == " 17 % of 212 tasks"
     assert str(Tasks(rows=1200)) == "1,200 rows read"
 
 

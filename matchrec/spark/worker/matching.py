@@ -72,11 +72,6 @@ class QueryWorker:
     incoming: Incoming = Incoming()
     tally: Tally | None = None
 
-    @property
-    def name(self) -> str:
-        """What Spark's own plan shows."""
-        return f"match_recognize[PATTERN ({self.executable.pattern})]"
-
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         with loading():
