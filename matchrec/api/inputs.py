@@ -25,7 +25,7 @@ from matchrec.frontends.sql.locate import (
     places_of_parameters,
 )
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
-from matchrec.source import Origin, Source, Span
+from matchrec.source import Origin, Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect
@@ -178,15 +178,14 @@ def runner_for(
 
 def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
     """Values by the names of their markers. Raises unless each `?` has one."""
+    markers, count = query.markers, len(args) if isinstance(args, list) else 0
+    if count != len(markers):
+        given = f"has {counted(count, 'value') if count else 'no values'}"
+        given = "is a dict" if isinstance(args, dict) else given
+        first = markers[count : count + 1]
+        raise errors.other_number_of_values(given, len(markers), *first).located(query.source)
     if isinstance(args, list):
-        if len(args) != len(query.markers):
-            first = query.markers[len(args) : len(args) + 1]
-            error = errors.other_number_of_values(len(args), len(query.markers), *first)
-            raise error.located(query.source)
-        return {parameter_name(one): value for one, value in zip(query.markers, args, strict=True)}
-    if query.markers:
-        given = "has no values" if args is None else "is a dict"
-        raise errors.no_values(given, len(query.markers), query.markers[0]).located(query.source)
+        return {parameter_name(one): value for one, value in zip(markers, args, strict=True)}
     return args
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from matchrec.conditions.functions.function import by_name
 from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
-from matchrec.errors.conditions import aggregate_not_grown, not_a_constant
+from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
 from matchrec.plan import expression
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
@@ -98,7 +98,8 @@ def check(aggregate: expression.Aggregate, span: Span) -> None:
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     function = AGGREGATES.get(name)
     if function is None:
-        raise aggregate_not_grown(name, INSTEAD.get(name), span)
+        cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
+        raise aggregate_not_grown(span, function=name, cure=cure)
     for place, argument in enumerate(aggregate.arguments):
         if place == function.constant and argument.references:
             raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
@@ -116,7 +117,7 @@ def listed_columns(
             case expression.Classifier():
                 return string_literal(variable)
             case _:
-                raise aggregate_not_grown(aggregate.function, None, span)
+                raise aggregate_not_grown(span, function=aggregate.function, cure=AS_MEASURE)
 
     def listed(term: expression.Scalar) -> Step:
         if expression.MATCH_NUMBER in term.references:

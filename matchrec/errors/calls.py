@@ -202,19 +202,14 @@ unconverted_option = unsupported("""a query with {option} cannot be converted
     leave it out, and say in the other language which matches come out""")
 
 
-def other_number_of_values(
-    passed: int, needed: int, first: Span | None = None
-) -> MatchRecognizePlanError:
-    """A list that is not as long as the query has markers. first: the first without a value."""
-    return no_values(f"has {counted(passed, 'value') if passed else 'no values'}", needed, first)
-
-
-def no_values(args: str, needed: int, first: Span | None) -> MatchRecognizePlanError:
-    """Markers, and no list of their values. args: what it is in place of one."""
+def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
+    """More or fewer values than the query has markers. args: what is passed; first: the first
+    marker without a value.
+    """
     markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     return MatchRecognizePlanError(
         f"the query has {markers} (?), args {args}",
-        first,
+        *first,
         hint=current_surface().markers
         if needed
         else 'write ? for each value, or :name and args={"name": value}, or leave args out',

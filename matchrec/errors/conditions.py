@@ -57,18 +57,10 @@ def _why_not(operator: str, left: str, right: str) -> str:
     return f"maps and variants of several {current().rows} are not compared there"
 
 
-def does_not_take(
-    function: str, type_name: str, words: tuple[str, ...], span: Span
-) -> MatchRecognizeError:
-    """A function of several rows that Python does not compute for such a value."""
-    said = f" as {words[0]}" if words else ""
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} cannot take {type_name}{said}",
-        span,
-        notes=(f"it is computed there of values of several {current().rows} of the match",),
-        hint=f"write the function around each navigation by itself: {current().alone}",
-    )
-
+# A function of several rows that Python does not compute for such a value.
+does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
+    note: it is computed there of values of several {word.rows} of the match
+    write the function around each navigation by itself: {word.alone}""")
 
 # A function of instants in a time zone that Python has not.
 unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
@@ -84,7 +76,7 @@ def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecog
         f"`{function}` in {part('DEFINE')} cannot take {type_name}",
         span,
         notes=("sum and avg take numbers there, min and max what can be sorted",),
-        hint=f"write a number in it, such as {number}" if number else _AS_MEASURE,
+        hint=f"write a number in it, such as {number}" if number else AS_MEASURE,
     )
 
 
@@ -94,23 +86,9 @@ filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {ty
     write a comparison, such as FILTER (WHERE A.x > 0)""")
 
 
-def not_boolean(type_name: str, span: Span | None) -> MatchRecognizeError:
-    """A condition that is not a condition."""
-    compared = _COMPARED.get(kind(type_name), "IS NOT NULL")
-    return MatchRecognizePlanError(
-        f"{current().condition} must be boolean, this is {type_name}",
-        span,
-        hint=f"compare it with something, such as ... {compared}",
-    )
-
-
-_COMPARED = {
-    "number": "> 0",
-    "string": "= 'x'",
-    "date": "> DATE'2024-01-31'",
-    "interval": "> INTERVAL '1' DAY",
-    "months": "> INTERVAL '1' MONTH",
-}
+# A condition that is not a condition.
+not_boolean = plan_error("""{word.condition} must be boolean, this is {type_name}
+    compare it with something, such as x > 0, x = 'a' or x IS NOT NULL""")
 
 # A condition that the engine would have to compute by too many steps one after the other.
 operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
@@ -136,17 +114,11 @@ too_many_operations = unsupported("""{word.condition} that depends on the run ha
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
 
 
-def aggregate_not_grown(
-    function: str, instead: str | None, span: Span | None
-) -> MatchRecognizeError:
-    """An aggregate in DEFINE that cannot be kept up to date as a match grows."""
-    return MatchRecognizeUnsupportedError(
-        f"aggregate `{function}` is not supported in {part('DEFINE')}",
-        span,
-        notes=(f"{part('DEFINE')} takes {_TAKEN}",),
-        hint=f"write {instead}" if instead else _AS_MEASURE,
-    )
-
+# An aggregate in DEFINE that cannot be kept up to date as a match grows.
+aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
+    note: {part[DEFINE]} takes count, sum, avg, min, max and others that docs/reference/supported.md
+        lists
+    {cure}""")
 
 # An argument of an aggregate that must be the same on all rows.
 not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
@@ -169,13 +141,12 @@ def aggregate_cannot_take(
             "it takes there what it takes as a measure, but no strings of other collations,",
             "no variants, and nothing that had to become another type first",
         ),
-        hint=f"convert it yourself, such as {number}" if number else _AS_MEASURE,
+        hint=f"convert it yourself, such as {number}" if number else AS_MEASURE,
     )
 
 
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
-_TAKEN = "count, sum, avg, min, max and others that docs/reference/supported.md lists"
-_AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
+AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
 def within_of_other_type(

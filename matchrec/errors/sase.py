@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizePlanError, listed
 from matchrec.errors.message import parse_error, plan_error, unsupported
-from matchrec.source import Span
 
 _ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
 _MEANT = {
@@ -99,14 +97,10 @@ argument_twice = plan_error("""component `{name}` is twice in the strategy's lis
     remove one of them""")
 
 
-def arguments_missing(strategy: str, missing: list[str], span: Span) -> MatchRecognizePlanError:
-    """Positive components that are not in the strategy's list."""
-    return MatchRecognizePlanError(
-        f"`{strategy}` in WHERE does not list {listed(f'`{name}`' for name in missing)}",
-        span,
-        notes=("one strategy is for all components; negated ones may be left out",),
-        hint=f"add {listed(missing)}, or leave the whole list out",
-    )
+# Positive components that are not in the strategy's list.
+arguments_missing = plan_error("""`{strategy}` in WHERE does not list {missing}
+    note: one strategy is for all components; negated ones may be left out
+    add {missing}, or leave the whole list out""")
 
 
 # partition_contiguity without an equivalence test.
@@ -227,14 +221,9 @@ nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {cla
     write the two side by side""")
 
 
-def wrong_number_of_arguments(function: str, given: int, span: Span) -> MatchRecognizePlanError:
-    """`avg()`, `max(a[].x, 1)`."""
-    return MatchRecognizePlanError(
-        f"{function} takes one argument, {given} given",
-        span,
-        hint=f"write {function}(a[].x)"
-        + (", or greatest and least for several values" if given > 1 else ""),
-    )
+# `avg()`, `max(a[].x, 1)`.
+wrong_number_of_arguments = plan_error("""{function} takes one argument, {given} given
+    write {function}(a[].x); of several values there are greatest and least""")
 
 
 # Predicates

@@ -11,15 +11,10 @@ bad_name = plan_error("""{call}: `{name}` cannot be the name of a stage
     write e.g. {call}("a")""")
 
 
-def duplicate_name(name: str, known: str) -> MatchRecognizePlanError:
-    """Two stages of one name; case does not count, as stages become columns."""
-    also = "" if name == known else f", as `{known}`"
-    return MatchRecognizePlanError(
-        f"stage `{name}` is in the pattern already{also}",
-        notes=("stages become columns, whose case does not count",),
-        hint="give one of them another name",
-    )
-
+# Two stages of one name; case does not count, as stages become columns.
+duplicate_name = plan_error("""stage `{name}` is in the pattern already
+    note: there is `{known}`; stages become columns, whose case does not count
+    give one of them another name""")
 
 # A pattern that nothing was appended to.
 no_stages = plan_error("the pattern has no stages", hint='begin with one: Pattern.begin("name")')
@@ -92,12 +87,9 @@ too_few_times = plan_error("""{stage} {least} times: the least is {lowest}
     write times(n) with n from 1 on; times(0, n) or optional() for what may be missing""")
 
 
-def most_below_least(stage: str, least: int, most: int) -> MatchRecognizePlanError:
-    """`times(3, 2)`, `times(0, 0)`."""
-    return MatchRecognizePlanError(
-        f"{stage} {least} to {most} times",
-        hint=f"write times({most}, {least})" if most > 0 else "leave the stage out",
-    )
+# `times(3, 2)`, `times(0, 0)`.
+most_below_least = plan_error("""{stage} {least} to {most} times
+    write times({most}, {least}), or leave the stage out where that is 0 times""")
 
 
 # What only repeated stages can be.

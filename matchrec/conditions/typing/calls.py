@@ -107,7 +107,8 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     if type_ is None:
         names = [part.type.name for part in parts]
         if len(names) == 1:
-            raise conditions.does_not_take(step.operator, names[0], step.words, step.span)
+            value = f"{names[0]} as {step.words[0]}" if step.words else names[0]
+            raise conditions.does_not_take(step.span, function=step.operator, value=value)
         raise conditions.cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
     check_zone(typer, step, (*use.types, type_))
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
@@ -181,12 +182,12 @@ def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Para
         if own == VOID and parameter in OF_NULL:
             return null(OF_NULL[parameter])
         if own.family is not parameter:
-            raise conditions.does_not_take(step.operator, own.name, (), step.span)
+            raise conditions.does_not_take(step.span, function=step.operator, value=own.name)
         return part
     if own == VOID:
         return null(parameter)
     if own.family not in IMPLICIT[parameter.family]:
-        raise conditions.does_not_take(step.operator, own.name, (), step.span)
+        raise conditions.does_not_take(step.span, function=step.operator, value=own.name)
     if own.family is parameter.family and own.bits <= parameter.bits:
         return part if own.family is Family.STRING else Typed(part.expression, parameter)
     return cast_implicitly(typer, step, part, parameter)

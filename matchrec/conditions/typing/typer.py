@@ -138,7 +138,7 @@ class Typer(ABC):
     def truth(self, typed: Typed) -> RunExpression:
         """The expression of what must be a truth value."""
         if typed.type.family is not Family.BOOLEAN and typed.type != VOID:
-            raise not_boolean(typed.type.name, typed.span)
+            raise not_boolean(typed.span, type_name=typed.type.name)
         return typed.expression
 
     def placed(self, expression: RunExpression) -> RunExpression:

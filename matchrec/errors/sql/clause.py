@@ -162,21 +162,12 @@ interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
     write {parameter} alone, and {here.length}""")
 
 
-def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
-    """ONE ROW or ALL ROWS with a wrong continuation."""
-    hint = (
-        "write ONE ROW PER MATCH, or ALL ROWS PER MATCH with SHOW EMPTY MATCHES, "
-        "OMIT EMPTY MATCHES, WITH UNMATCHED ROWS or nothing"
-    )
-    if any(word in text.upper() for word in ("TIME", "UNFINISHED", "PARTIAL")):
-        hint = (
-            "write ONE ROW PER MATCH or ALL ROWS PER MATCH, and then SHOW TIMEOUT MATCHES, "
-            "SHOW UNFINISHED MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES"
-        )
-    return MatchRecognizeParseError(
-        f"cannot read `{shortened(text)}` in MATCH_RECOGNIZE", span, hint=hint
-    )
-
+# ONE ROW or ALL ROWS with a wrong continuation.
+malformed_rows_per_match = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
+    note: ALL ROWS PER MATCH may go on with SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or
+    note: WITH UNMATCHED ROWS; runs that are no matches come out by SHOW TIMEOUT MATCHES,
+    note: SHOW UNFINISHED MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES
+    write ONE ROW PER MATCH or ALL ROWS PER MATCH, and one of these or nothing""")
 
 # AFTER MATCH with a wrong continuation.
 malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE

@@ -25,18 +25,10 @@ unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
     add {name} to {part[PATTERN]}""")
 
 
-def two_variables(
-    function: str, clause: str, names: tuple[str, str], spans: tuple[Span, Span]
-) -> MatchRecognizePlanError:
-    """Columns of two variables where all must be of one; no name is the universal variable."""
-    first, second = (f"`{name}`" if name else "all variables" for name in names)
-    return MatchRecognizePlanError(
-        f"{function} in {clause} looks at rows of {first} and of {second}",
-        *spans,
-        notes=("every column in it must belong to one variable; x alone belongs to all of them",),
-        hint=f"write the variable before each column, or one {function} for each variable",
-    )
-
+# Columns of two variables where all must be of one.
+two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
+    note: every column in it must belong to one variable; x alone belongs to all of them
+    write the variable before each column, or one {function} for each variable""")
 
 # An aggregate in a navigation or in another aggregate.
 aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
@@ -80,18 +72,10 @@ column_in_double_quotes = parse_error(
 )
 
 
-def semantics_before(
-    word: str, function: str | None, clause: str, span: Span
-) -> MatchRecognizePlanError:
-    """RUNNING or FINAL before what has no such semantics; function None: before no function."""
-    before = function or "a column"
-    return MatchRecognizePlanError(
-        f"{word} cannot stand before {before} in {clause}",
-        span,
-        notes=(f"{word} stands before FIRST, LAST, CLASSIFIER and aggregates",),
-        hint=f"remove {word}" if function else f"write {word} LAST(A.x)",
-    )
-
+# RUNNING or FINAL before what has no such semantics.
+semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
+    note: {word} stands before FIRST, LAST, CLASSIFIER and aggregates
+    remove {word}, or write {word} LAST(A.x)""")
 
 # max(x ORDER BY y).
 order_in_call = parse_error("""ORDER BY in a call in {clause}

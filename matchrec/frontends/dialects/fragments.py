@@ -242,7 +242,8 @@ class Fragments:
             is_column = column.is_name and column.key not in AFTER_OPERAND
             if token.key in SEMANTICS and is_column and not tokens.is_call(index + 1):
                 both = masked.before(token.span.to(column.span)).shifted(span.start)
-                raise semantics_before(token.key, None, part(place.part.value), both)
+                clause = part(place.part.value)
+                raise semantics_before(both, word=token.key, what="a column", clause=clause)
 
     def _between(
         self, masked: Edited, names: Mapping[str, Span], span: Span, place: Place

@@ -79,7 +79,7 @@ def read_with_semantics(reader: ExpressionCursor) -> Scalar | None:
         return None
     if not reader.text.is_call(start + 1):
         span = reader.span(start, start + 2)
-        raise errors.semantics_before(reader.key, None, reader.clause, span)
+        raise errors.semantics_before(span, word=reader.key, what="a column", clause=reader.clause)
     _refuse_semantics(reader, start)
     return read_call(reader, start)
 
@@ -120,7 +120,8 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
     span = reader.span(index, index + 2)
     if not (function in LOGICAL or function in AGGREGATES or function == "CLASSIFIER"):
         written = reader.tokens[index + 1].text
-        raise errors.semantics_before(reader.key_at(index), written, reader.clause, span)
+        word = reader.key_at(index)
+        raise errors.semantics_before(span, word=word, what=written, clause=reader.clause)
     if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
 
@@ -286,9 +287,12 @@ def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | No
         found.setdefault(read.variable, read.span)
     if len(found) > 1:
         (first, here), (second, there) = list(found.items())[:2]
-        function = reader.tokens[index].text
         raise errors.two_variables(
-            function, reader.clause, (first or "", second or ""), (here, there)
+            (here, there),
+            function=reader.tokens[index].text,
+            clause=reader.clause,
+            first=f"`{first}`" if first else "all variables",
+            second=f"`{second}`" if second else "all variables",
         )
     return next(iter(found), None)
 

@@ -36,7 +36,7 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
         raise errors.bad_name(call=call, name=name)
     for stage in named_stages(stages):
         if str(stage.content).upper() == name.upper():
-            raise errors.duplicate_name(name, str(stage.content))
+            raise errors.duplicate_name(name=name, known=str(stage.content))
 
 
 def has_stages(stages: tuple[Stage, ...]) -> None:
@@ -85,7 +85,7 @@ def bounds(stage: Stage, least: int, most: int | None) -> None:
     if least < lowest:
         raise errors.too_few_times(stage=stage.label, least=least, lowest=lowest)
     if most is not None and (most < least or most < 1):
-        raise errors.most_below_least(stage.label, least, most)
+        raise errors.most_below_least(stage=stage.label, least=least, most=most)
 
 
 def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -> None:

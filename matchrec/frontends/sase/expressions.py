@@ -300,7 +300,8 @@ class EventReader(ScalarReader):
             raise errors.nested_aggregate(span, function=function, clause=self.clause)
         arguments = call_arguments(self, start)
         if len(arguments) != 1:
-            raise errors.wrong_number_of_arguments(function, len(arguments), span)
+            given = len(arguments)
+            raise errors.wrong_number_of_arguments(span, function=function, given=given)
         self.position, self.aggregate, self.over = start + 2, function, []
         terms: tuple[Scalar, ...] = (self.expression(),)
         self.expect(")")

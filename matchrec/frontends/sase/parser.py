@@ -190,7 +190,7 @@ class QueryReader(EventReader):
         names = dict(found)
         missing = [one.written for one in self.components.positive if one.written not in names]
         if missing:
-            raise errors.arguments_missing(strategy.value, missing, span)
+            raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
 
     def listed(self) -> tuple[str, Span]:
         """A component as the list has it, and where."""

@@ -545,7 +545,7 @@ def _rows_per_match(
             return rows, replace(partial, span=clause.span(first, section.end))
     if written not in _ROWS_PER_MATCH:
         found = expression_at(clause, section.start, section.end)
-        raise errors.malformed_rows_per_match(found.text, found.span)
+        raise errors.malformed_rows_per_match(found.span, text=found.text)
     return _ROWS_PER_MATCH[written], None
 
 

@@ -483,7 +483,7 @@ def not_truths(
     for condition in conditions:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
-            yield not_boolean(type_name, condition.span)
+            yield not_boolean(condition.span, type_name=type_name)
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
