@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -18,7 +18,7 @@ import click
 
 from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
-from matchrec.cli.files import CsvOptions, Table, delimiter, different, table, writable
+from matchrec.cli.files import CsvOptions, Table, delimiter, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
@@ -78,33 +78,29 @@ def engine(argument: str) -> str:
 
 def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
     """The tables, of which no two have one name, with what is said of all csv files."""
+    refuse_twice([table.name.upper() for table in given])
     written = CsvOptions(ctx.params.pop("delimiter", None), ctx.params.pop("header", True))
-    try:
-        return tuple(replace(table, csv=written) for table in different(given))
-    except MatchRecognizeError as error:
-        raise click.BadParameter(str(error)) from error
+    return tuple(replace(table, csv=written) for table in given)
 
 
 def named_once(
     _: click.Context, __: click.Parameter, given: tuple[tuple[str, T], ...]
 ) -> tuple[tuple[str, T], ...]:
     """The settings, of which no two have one name."""
-    names = [name for name, _ in given]
+    refuse_twice([name for name, _ in given])
+    return given
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Raises click.BadParameter where two names are the same."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise click.BadParameter(f"`{twice}` is given twice")
-    return given
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
     """Several options as one decorator; help shows them in this order."""
-
-    def decorated(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return decorated
+    return lambda function: reduce(lambda done, one: one(done), reversed(options), function)
 
 
 def tells_failures(function: Callable[..., None]) -> Callable[..., None]:

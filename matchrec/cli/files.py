@@ -199,15 +199,6 @@ def read_query(path: str) -> str:
         raise errors.not_a_text_file(path=path) from error
 
 
-def different(tables: tuple[Table, ...]) -> tuple[Table, ...]:
-    """The tables as they are. Raises MatchRecognizeError where two have one name."""
-    names = [table.name.upper() for table in tables]
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise errors.repeated_table(name=tables[at].name)
-    return tables
-
-
 def table(argument: str) -> Table:
     """The table of a NAME=PATH argument, where PATH is a file, a folder, or a pattern of those."""
     name, equals, path = argument.partition("=")

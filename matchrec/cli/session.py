@@ -57,14 +57,13 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 
 def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
     """The session; what Spark leaves behind is in `folder`."""
-    from matchrec.spark.environment import check_java, use_own_interpreter
+    from matchrec.spark.environment import use_own_interpreter
     from matchrec.spark.sail.start import SPARK, engine_for
     from matchrec.spark.session import query_context_logger
 
     query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
     if engine_for(on, settings) != SPARK:
         return started(folder, settings, on)
-    check_java()
     use_own_interpreter()
     ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
     with java_stderr_to(folder / LOG) as terminal, busy("Starting Spark", terminal):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from matchrec.errors.kinds import (
     SHORT,
-    MatchRecognizeError,
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     library_of,
@@ -354,26 +353,14 @@ def unknown_word(
     )
 
 
-# Errors of the machine: no Java, too old a Java, Python workers that cannot do the work.
+# Errors of the machine: no session of Spark, Python workers that cannot do the work.
 
-INSTALL_JAVA = (
-    "install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`)"
-    " and set JAVA_HOME to its folder"
-)
-
-
-def no_java(needed: int, java_home: str | None) -> MatchRecognizeError:
-    """Spark runs on Java, and there is none where it looks."""
-    where = "on PATH" if java_home is None else f"in `{java_home}`, where JAVA_HOME points"
-    return MatchRecognizeError(
-        f"Spark needs Java {needed} or newer, and there is none {where}", hint=INSTALL_JAVA
-    )
-
-
-# The Java that Spark would start is older than this Spark can use.
-java_too_old = refused(
-    "Spark needs Java {needed} or newer, and `{java}` is Java {found}", hint=INSTALL_JAVA
-)
+# The local session could not be made; the reason is what Spark wrote last.
+spark_did_not_start = refused("""Spark did not start
+    note: {reason}
+    note: it runs on Java, PySpark 4 on Java 17 or newer
+    install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
+        JAVA_HOME to its folder""")
 
 # The cure of every difference between driver and workers.
 _OTHER_PYTHON = (
@@ -454,9 +441,6 @@ no_server = plan_error("""no server answers at {address}: {reason}
 sail_refuses_client = refused("""Sail does not run with PySpark {version}
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
-
-# The local session could not be made; the reason is what Spark wrote last.
-spark_did_not_start = refused("Spark did not start", notes=("{reason}",))
 
 # Matches are drawn over their rows.
 no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed

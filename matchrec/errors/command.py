@@ -8,9 +8,6 @@ from matchrec.errors.message import plan_error, refused
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
 
-# Two --table arguments of one name.
-repeated_table = refused("--table names `{name}` twice", hint="give each table a name of its own")
-
 # A file in the place of a table's name.
 file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
     write --table labels={path} --labels labels""")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
@@ -23,23 +23,26 @@ from matchrec.spark import wire
 from matchrec.spark.execute import Demand, ScopeOf, demand_of, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.transport import Sent
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
+from matchrec.spark.worker.matching import Incoming
 
 NOTED = 5  # numbers of a starting row
+
+Fields = Sequence[spark_types.StructField]
 
 
 def count_starting_rows(question: Question) -> Counted:
     """Run a query, and count how far its starting rows come.
 
+    What names a row is text in what comes out: PySpark has no value for some of Spark's.
     Raises MatchRecognizeError for whatever is wrong with it.
     """
-    check_coverable(question.rules[0].plan)
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
-    asked, task, rows = count(question)
-    found = rows.collect()
+    asked, task, rows = search(question, CoverageWorker, schema_of_counts)
+    texts = (f"CAST({name} AS STRING) AS {name}" for name in rows.columns[2:])
+    found = rows.selectExpr(*rows.columns[:2], *texts).collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
     names = [*keys, *(output.name for output in asked.drafted.outputs)]
@@ -48,49 +51,23 @@ def count_starting_rows(question: Question) -> Counted:
     return Counted(asked, task, figures, counts, nearest)
 
 
-def count(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
-    """What counts the starting rows of a query, and a row of counts for each of Spark's tasks.
-
-    What names a row is text in what comes out: PySpark has no value for some of Spark's.
-    """
-    with covering(question) as (asked, task, sent):
-        schema = schema_of(task, sent.fields)
-        rows = sent.run(
-            lambda sends: CoverageWorker(task, sends, sent.incoming), schema, name_of(task)
-        )
-        texts = (f"CAST({name} AS STRING) AS {name}" for name in schema.names[2:])
-        shown = rows.selectExpr(*schema.names[:2], *texts)
-        return asked, task, question.runner.analyse(shown)
-
-
 def attempts_of(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
-    """A row for each starting row: see `AttemptWorker`. The plan has an order.
-
-    Raises MatchRecognizeError, as `count_starting_rows`.
-    """
-    check_coverable(question.rules[0].plan)
-    with covering(question) as (asked, task, sent):
-        kinds = [sent.fields[index].dataType for index in task.ends]
-        kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
-        schema = struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})
-        rows = sent.run(
-            lambda sends: AttemptWorker(task, sends, sent.incoming), schema, name_of(task)
-        )
-        return asked, task, question.runner.analyse(rows)
+    """A row for each starting row: see `AttemptWorker`. The plan has an order."""
+    return search(question, AttemptWorker, schema_of_attempts)
 
 
-def name_of(task: CoverageTask) -> str:
-    """What Spark's own plan shows."""
-    return f"match_recognize_coverage[PATTERN ({task.executable.pattern})]"
+def search(
+    question: Question,
+    worker: Callable[[CoverageTask, pa.Schema, Incoming], Any],
+    schema_of: Callable[[CoverageTask, Fields], spark_types.StructType],
+) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+    """What a worker makes of the starting rows of a query. Runs no job.
 
-
-@contextmanager
-def covering(question: Question) -> Iterator[tuple[CoverageDraft, CoverageTask, Sent]]:
-    """What counts the starting rows of a query, and the rows on their way to it.
-
-    Raises MatchRecognizeError in terms of the query.
+    schema_of: of its rows, by the fields of the columns that cross. Raises MatchRecognizeError in
+    terms of the query.
     """
     (rule,) = question.rules
+    check_coverable(rule.plan)
 
     def demand(scope: ScopeOf) -> Demand[CoverageDraft]:
         asked = draft_coverage(question.draft(rule, scope(rule.plan)))
@@ -100,19 +77,25 @@ def covering(question: Question) -> Iterator[tuple[CoverageDraft, CoverageTask, 
         prepared = prepare(question, demand)
         asked, executable = prepared.demand.drafts_made, prepared.link(rule)
         task = link_coverage(asked, executable)
-        yield asked, task, prepared.send(executable.crossing.columns)
+        sent = prepared.send(executable.crossing.columns)
+        name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
+        schema = schema_of(task, sent.fields)
+        rows = sent.run(lambda sends: worker(task, sends, sent.incoming), schema, name)
+        return asked, task, question.runner.analyse(rows)
 
 
-def schema_of(
-    task: CoverageTask, fields: Sequence[spark_types.StructField]
-) -> spark_types.StructType:
-    """The schema of a worker's row: counts, what the nearest run needed, what names its start.
-
-    fields: of the columns that cross.
-    """
+def schema_of_counts(task: CoverageTask, fields: Fields) -> spark_types.StructType:
+    """Counts, what the nearest run needed, what names its start."""
     long = spark_types.LongType()
     named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming)}
     return struct_of({wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long} | named)
+
+
+def schema_of_attempts(task: CoverageTask, fields: Fields) -> spark_types.StructType:
+    """What names the partition, the order on the first and the last row, and numbers."""
+    kinds = [fields[index].dataType for index in task.ends]
+    kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
+    return struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})
 
 
 def nearest_of(found: list[Any], keys: list[str], orders: list[str]) -> NearestStart | None:

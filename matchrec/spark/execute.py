@@ -5,10 +5,10 @@ Builds everything at once, so that every user error surfaces, and runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
@@ -34,7 +34,7 @@ from matchrec.spark.errors.second_look import watch_matches, watch_rows
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
 from matchrec.spark.sail.probes import has_watermarks
-from matchrec.spark.session import OF_ANOTHER_SPARK, REFUSALS, Relation, is_connect, quiet_analysis
+from matchrec.spark.session import REFUSALS, Relation, is_connect, quiet_analysis
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
 from matchrec.spark.wire import SelectItem
@@ -218,21 +218,12 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
 
 
 def why_spark_sorts(question: Question) -> str | None:
-    """Why the workers are not to sort, whatever the rules are; None if they may.
-
-    So where Spark needs no shuffle and nobody has asked for the workers.
-    """
+    """Why the workers are not to sort, whatever the rules are; None if they may."""
     options = question.options
     if options.sort == "spark":
         return "it was asked to"
     if options.transport == "pandas":
         return "only Spark sorts rows that cross in pandas"
-    plan = question.rules[0].plan
-    keys = [question.columns.find(key.names) or "" for key in plan.partition_by]
-    if question.has_times:
-        return None
-    if options.sort == "auto" and is_bucketed_by(question.relation.rows, keys):
-        return "it reads the table's buckets without a shuffle"
     return None
 
 
@@ -246,36 +237,6 @@ def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
         if not sorts_exactly(found.dataType):
             kind = found.dataType.simpleString()
             yield f"only Spark can sort by {text}, which is {kind}"
-
-
-def is_bucketed_by(rows: DataFrame, keys: Collection[str]) -> bool:
-    """Whether rows come from a table in buckets by some of these columns, so that Spark may read
-    its partitions without a shuffle.
-
-    PySpark has no call that tells it of a DataFrame, so this looks into Spark's own plan, and takes
-    no answer, as over Connect, for no.
-    """
-    plan = getattr(rows, "_jdf", None)
-    if plan is None:
-        return False
-    try:
-        leaves = plan.queryExecution().analyzed().collectLeaves()
-        found = [columns_of_buckets(leaves.apply(place)) for place in range(leaves.size())]
-    except OF_ANOTHER_SPARK:
-        return False
-    names = {key.lower() for key in keys}
-    return any(columns and columns <= names for columns in found)
-
-
-def columns_of_buckets(leaf: Any) -> set[str]:
-    """The columns by which a table of Spark's plan is in buckets; none of anything else."""
-    if leaf.getClass().getSimpleName() != "LogicalRelation" or leaf.catalogTable().isEmpty():
-        return set()
-    buckets = leaf.catalogTable().get().bucketSpec()
-    if buckets.isEmpty():
-        return set()
-    names = buckets.get().bucketColumnNames()  # a sequence of Scala's
-    return {names.apply(place).lower() for place in range(names.size())}
 
 
 # What is prepared → the DataFrame of the result.

@@ -253,8 +253,7 @@ def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable)
 def size_of(rows: DataFrame) -> int | None:
     """The bytes of an input that costs little to read three times; None of any other.
 
-    PySpark has no call that tells it, so this looks into Spark's own plan, as
-    `execute.is_bucketed_by` does.
+    PySpark has no call that tells it, so this looks into Spark's own plan.
     """
     frame: Any = getattr(rows, "_jdf", None)
     if frame is None:

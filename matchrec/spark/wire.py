@@ -76,9 +76,6 @@ class SelectItem(NamedTuple):
     def __str__(self) -> str:
         return self.name if self.sql == self.name else f"{self.sql} AS {self.name}"
 
-    def __format__(self, _: str) -> str:
-        return str(self)
-
 
 class Struct(NamedTuple):
     """A column of structs, never NULL. parts: the columns of a table that its fields are."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import subprocess
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-
-from matchrec.spark.environment import find_java
 
 PACKAGES = ("pyspark", "numpy", "numba", "pyarrow", "pandas")
 
@@ -30,7 +29,8 @@ def load() -> str:
 
 def java() -> str:
     """The version of the Java that Spark finds."""
-    program = find_java(os.environ.get("JAVA_HOME"))
+    home = os.environ.get("JAVA_HOME")
+    program = shutil.which("java", path=f"{home}/bin" if home else None)
     assert program is not None, "no Java"
     result = subprocess.run([program, "-version"], capture_output=True, text=True, check=True)
     found = re.search(r'version "([^"]+)"', result.stderr)

@@ -166,14 +166,10 @@ def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None
     assert "3 columns" in str(error) or "2 columns" in str(error)
 
 
-def test_the_query_context_is_of_the_users_text(spark: SparkSession, frame: Any) -> None:
+def test_a_frame_before_the_clause_moves_no_place(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
     error = refusal(spark, query, f=frame)
-    for context in getattr(error, "getQueryContext", list)():  # Spark 3.5 has none in Python
-        start = query.index("m.nosuch")
-        assert (context.startIndex(), context.stopIndex()) == (start, start + 7)
-        assert context.fragment() == "m.nosuch"
-        assert context.summary().split("\n") == picture(query, "m.nosuch")
+    assert str(error).split("\n")[1:] == picture(query, "m.nosuch")
 
 
 def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:

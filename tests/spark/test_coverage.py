@@ -12,8 +12,9 @@ from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
-from matchrec.spark.coverage import count
+from matchrec.spark.coverage import schema_of_counts, search
 from matchrec.spark.question import Options, Question
+from matchrec.spark.worker.cover import CoverageWorker
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -145,7 +146,8 @@ def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: s
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = relation_of(spark.table("covered_visits"))
-    _, _, rows = count(Question.of_query(plan, relation, None, Options()))
+    question = Question.of_query(plan, relation, None, Options())
+    _, _, rows = search(question, CoverageWorker, schema_of_counts)
     rows.explain()
     shown = capsys.readouterr().out
     assert shown.count("Exchange") == 1

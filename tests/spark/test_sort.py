@@ -12,7 +12,6 @@ import matchrec
 from matchrec.errors import MatchRecognizeError
 from matchrec.spark import execute
 from matchrec.spark.execute import prepare_sorted
-from matchrec.spark.session import is_connect
 from tests.quick.scale import some_of
 
 ROWS = """
@@ -229,16 +228,3 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
     )
     assert found == same
     assert len(found) == 2
-
-
-@pytest.mark.once
-def test_buckets_are_sparks(spark: SparkSession) -> None:
-    spark.range(20).selectExpr("id % 2 AS k", "id").write.bucketBy(2, "k").saveAsTable("in_buckets")
-    try:
-        clause = "PARTITION BY {} ORDER BY id MEASURES A.id AS a PATTERN (A) DEFINE A AS id > 1"
-        table = spark.table("in_buckets")
-        who = "the workers" if is_connect(spark) else "Spark: it reads the table's buckets"
-        assert sorted_by(table, clause.format("K")).startswith(f"sorted by {who}")
-        assert sorted_by(table, clause.format("id")).startswith("sorted by the workers")
-    finally:
-        spark.sql("DROP TABLE in_buckets")

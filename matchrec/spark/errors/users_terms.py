@@ -93,7 +93,6 @@ class InUsersTerms:
 
     _shown: str
     _parameters: dict[str, str]
-    _places: list[Any]
 
     def __str__(self) -> str:
         return self._shown
@@ -111,36 +110,8 @@ class InUsersTerms:
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name
-        """The places that the error is about."""
-        return self._places
-
-
-@dataclass(frozen=True)
-class PlaceInText:
-    """Spark's query context for a place in the user's text."""
-
-    context: Any
-    source: Source
-    span: Span
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.context, name)
-
-    def startIndex(self) -> int:  # noqa: N802 -- PySpark's name
-        """The first character."""
-        return self.span.start
-
-    def stopIndex(self) -> int:  # noqa: N802 -- PySpark's name
-        """The last character."""
-        return self.span.end - 1
-
-    def fragment(self) -> str:
-        """The characters."""
-        return self.source.at(self.span)
-
-    def summary(self) -> str:
-        """The characters in their line."""
-        return self.source.excerpt(self.span)
+        """None: the places are those of another text."""
+        return []
 
 
 def in_users_terms(
@@ -155,15 +126,14 @@ def in_users_terms(
         return error
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
-    places = [_placed(context, filled) or context for context in contexts]
-    excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
-    if not contexts:
-        span = _named(str(error), filled) if place is None else _word_at(place, filled)
-        excerpts = [filled.source.excerpt(span)] if span else []
+    if contexts:
+        spans = [_placed(context, filled) for context in contexts]
+    else:
+        spans = [_named(str(error), filled) if place is None else _word_at(place, filled)]
+    excerpts = [filled.source.excerpt(span) for span in spans if span is not None][:1]
     parameters = parameters_of(error)
     short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
-    short._places = places
     return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
 
 
@@ -199,7 +169,7 @@ def reworded(error: PySparkException, text: str) -> Any:
     kind: Any = type(error)
     found: Any = kind.__new__(_kind(kind))
     found.__dict__.update(error.__dict__)
-    found._shown, found._parameters, found._places = text, {}, []
+    found._shown, found._parameters = text, {}
     return found
 
 
@@ -236,15 +206,14 @@ def _parted(text: str) -> tuple[str, tuple[int, int] | None]:
     return sentence[: place.start()], (numbers[0], numbers[1]) if numbers else None
 
 
-def _placed(context: Any, filled: Filled) -> PlaceInText | None:
+def _placed(context: Any, filled: Filled) -> Span | None:
     """Where the user wrote what Spark's context is about; None where that is in no text of ours."""
     if context.contextType().name != "SQL":
         return None
     start, end = context.startIndex(), context.stopIndex() + 1
     if _masked(filled.text[start:end]) != _masked(context.fragment()):
         return None
-    span = filled.written(start, end)
-    return PlaceInText(context, *filled.source.written(span)) if span else None
+    return filled.written(start, end)
 
 
 def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:

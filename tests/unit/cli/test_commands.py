@@ -372,7 +372,7 @@ def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Pat
 
 def test_a_table_that_is_named_twice(files: Path) -> None:
     twice = refused("run", "streaks.sql", *STOCKS, "--table", "T=prices.csv")
-    assert "--table names `T` twice" in twice
+    assert "`T` is given twice" in twice
 
 
 @pytest.mark.parametrize(

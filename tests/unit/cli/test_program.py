@@ -48,7 +48,8 @@ def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
     result = program(files, "run", "streaks.sql", "--table", "t=prices.csv", "--on", "spark")
     assert (result.returncode, result.stdout) == (ExitCode.FAILED, "")
-    assert "there is none in" in result.stderr
+    assert "Spark did not start" in result.stderr
+    assert "install Java 17" in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -24,70 +23,9 @@ def program(folder: Path, name: str, script: str) -> str:
     return str(path)
 
 
-def java(folder: Path, printed: str) -> None:
-    """A JAVA_HOME whose java prints a version as Java does, to stderr."""
-    program(folder, "bin/java", f"echo '{printed}' >&2")
-
-
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     environment.obstacle_of.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("printed", "major"),
-    [
-        ('openjdk version "17.0.15" 2025-04-15', 17),
-        ('java version "1.8.0_392"', 8),
-        ('openjdk version "21" 2023-09-19', 21),
-        ('Picked up JAVA_TOOL_OPTIONS: -Xmx1g\nopenjdk version "11.0.2" 2019-01-15', 11),
-        ("no version here", None),
-    ],
-)
-def test_version_is_read_from_what_java_prints(printed: str, major: int | None) -> None:
-    assert environment.parse_java_version(printed) == major
-
-
-def test_java_of_this_machine_is_accepted() -> None:
-    environment.check_java()
-
-
-def test_java_home_without_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(MatchRecognizeError) as raised:
-        environment.check_java()
-    assert f"there is none in `{tmp_path}`, where JAVA_HOME points" in str(raised.value)
-    assert "install Java 17" in str(raised.value)
-
-
-def test_no_java_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MatchRecognizeError, match="there is none on PATH"):
-        environment.check_java()
-
-
-def test_stub_that_only_pretends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(tmp_path, "bin/java", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(MatchRecognizeError, match="there is none in"):
-        environment.check_java()
-
-
-def test_java_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    java(tmp_path, 'java version "1.7.0_80"')
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    least = environment.least_java(version("pyspark"))
-    with pytest.raises(MatchRecognizeError) as raised:
-        environment.check_java()
-    assert f"Spark needs Java {least} or newer, and `{tmp_path}/bin/java` is Java 7" in str(
-        raised.value
-    )
-
-
-@pytest.mark.parametrize(("pyspark", "least"), [("3.5.0", 8), ("4.0.1", 17), ("4.3.0", 17)])
-def test_least_java(pyspark: str, least: int) -> None:
-    assert environment.least_java(pyspark) == least
 
 
 def test_own_interpreter_is_accepted_without_starting_it(monkeypatch: pytest.MonkeyPatch) -> None:
