@@ -302,5 +302,9 @@ TERMS = ArgumentKind(
     one_or_several(lambda one: isinstance(one, str) or is_column(one)),
     'write {argument}="name", or {argument}=["name", "another"]',
 )
-COUNT = ArgumentKind("a whole number from 1", lambda given: is_whole(given) and 1 <= given < 2**31)
+COUNT = ArgumentKind(
+    "a whole number from 1",
+    lambda given: is_whole(given) and 1 <= given < 2**31,
+    "write {argument}=4, or leave it out",
+)
 FLAG = ArgumentKind("True or False", instance_of(bool), "write {argument}=True, or leave it out")

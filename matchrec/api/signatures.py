@@ -139,11 +139,6 @@ ROW = ArgumentKind(
     names_row,
     "write row=value, or leave it out",
 )
-LIMIT = ArgumentKind(
-    "a whole number of 1 or more, how many attempts are shown",
-    lambda given: is_whole(given) and 1 <= given < 2**31,
-    "write limit=5, or leave it out",
-)
 CLAUSE = ArgumentKind(
     "the number of a clause, or the alias of its result",
     lambda given: isinstance(given, str) or (is_whole(given) and abs(given) < 2**31),
@@ -175,7 +170,7 @@ ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
         "df": FRAME,
         "dialect": DIALECT,
         "frames": FRAMES,
-        "limit": LIMIT,
+        "limit": COUNT,
         "match": NAME.or_none(),
         "options": OPTIONS,
         "order_by": TERMS,

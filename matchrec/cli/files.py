@@ -223,7 +223,8 @@ def format_of_table(name: str, path: Path) -> str:
     if path.is_dir() and path.suffix.lower() not in FORMATS:
         inside = next(files_in(path), None)
         if inside is None:
-            raise errors.empty_folder(name=name, path=str(path))
+            reason = "it is a folder without files"
+            raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return format_of_table(name, inside)
     if start_of(path).startswith(PARQUET_STARTS):
         return "parquet"

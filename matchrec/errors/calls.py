@@ -100,12 +100,6 @@ altered_by_pandas = unsupported("""transport `pandas` would alter column {column
         {type_name}
     write transport="arrow", or leave it out""")
 
-# A column that an aggregate of Spark's reads of all rows of a match.
-altered_in_arrays = unsupported("""transport `pandas` would alter column {column} of type
-        {type_name} in an array
-    note: an aggregate that Spark computes takes the values of a match as one array
-    write transport="arrow", or leave it out""")
-
 # `sweep` of more combinations than one pass over the rows can hold.
 too_many_points = unsupported("""{count:,} combinations of values
     vary less, or call sweep for one part of the values after the other: it searches at most
@@ -287,11 +281,6 @@ column_is_no_condition = plan_error("""a condition must be boolean, {column} is 
 
 # A part of SASE+ or of a Pattern that SQL has no words for.
 cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
-
-# What was written in SQL and, read again, asks for something else.
-means_something_else = unsupported(
-    "MATCH_RECOGNIZE has no equivalent: {what} would mean something else there"
-)
 
 # read="pattern", or a Pattern where a language is named.
 pattern_as_text = plan_error("""a Pattern is converted as an object, without read=

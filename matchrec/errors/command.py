@@ -37,14 +37,11 @@ unknown_format = refused("the name of `{path}` does not show its format", notes=
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
     give each format a table of its own""")
 
-# A folder without files, as a table.
-empty_folder = refused("the folder of table `{name}`, `{path}`, has no files")
-
 # A file without a single column, as a table.
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
-# A file that the engine cannot read, in its words.
+# A file that the engine cannot read, in its words, or a folder without files.
 unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
 
 # A CSV or JSON file in another encoding, of which an engine makes other characters.

@@ -12,7 +12,7 @@ from typing import Any
 from matchrec.arguments import ArgumentKind, is_number
 from matchrec.errors import kinds
 from matchrec.errors import stages as errors
-from matchrec.errors.sql.clause import parameter_without_unit
+from matchrec.errors.sql.clause import interval_without_unit
 from matchrec.frontends.lexing.tokens import amount_of_number
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.text import MICROSECONDS, Amount
@@ -106,7 +106,8 @@ def interval(
         return RowExpression(f"INTERVAL {fields[1]}", span)
     length = duration(value, call, span, counted_in)
     if not (length.is_time or counted_in is None):
-        raise parameter_without_unit(span, parameter=written)
+        unit = "MINUTE, or pass '10 minutes'"
+        raise interval_without_unit(span, number=written, where="WITHIN", unit=unit)
     return length.interval(span)
 
 

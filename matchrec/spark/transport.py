@@ -25,7 +25,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 from matchrec.compile.executable import Executable
-from matchrec.errors.calls import altered_by_pandas, altered_in_arrays
+from matchrec.errors.calls import altered_by_pandas
 from matchrec.loading import makes_queries
 from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
 from matchrec.plan.text import quoted
@@ -254,7 +254,7 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
         if arrow_type(field.dataType) is None:
             raise altered_by_pandas(column=name, type_name=type_)
         if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
-            raise altered_in_arrays(column=name, type_name=type_)
+            raise altered_by_pandas(column=name, type_name=f"{type_} in an array")
     columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
     return PandasEncoding(tuple(columns))
 

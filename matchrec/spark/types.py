@@ -343,10 +343,8 @@ def encode(value: str, type_: spark.DataType) -> str:
     if isinstance(type_, spark.DayTimeIntervalType):
         return microseconds(value)
     assert isinstance(type_, spark.YearMonthIntervalType)
-    if type_.startField == type_.endField:
-        months = 12 if type_.startField == spark.YearMonthIntervalType.YEAR else 1
-        return f"CAST({value} AS INT) * {months}"
-    return f"CAST(EXTRACT(YEAR FROM {value}) * 12 + EXTRACT(MONTH FROM {value}) AS INT)"
+    full = f"CAST({value} AS INTERVAL YEAR TO MONTH)"
+    return f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
 
 
 def microseconds(value: str) -> str:

@@ -69,4 +69,5 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
     if part is not None:
         found = (each for each in plan.definitions if condition_of(each.variable) == part)
         span = next((each.condition.span for each in found), reading.pattern)
-        raise errors.means_something_else(span, what=part)
+        what = f"{part}, which would mean something else there"
+        raise errors.cannot_write(span, what=what, cure=None)

@@ -51,7 +51,7 @@ class StreamRun(Run):
         table = table.append_column(KEY, pa.array(number))
         column_map = ColumnMap({name: name for name in table.schema.names}, ())
         arriving = Arriving(PandasEncoding(()), table.schema, (KEY,), (self.order,), column_map)
-        bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),))
+        bucket = Bucket(arriving, QUERY, (ContiguousSearch(executable),), {}, remembers=False)
         chosen = [*(range(number.max() + 1) if self.partitions is None else self.partitions)]
         random = Random(self.seed)
         random.shuffle(chosen)

@@ -148,11 +148,7 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
-# WITHIN INTERVAL :gap, and the value has no unit.
-parameter_without_unit = plan_error("""INTERVAL {parameter} in WITHIN has a number without a unit
-    write INTERVAL {parameter} MINUTE, or pass '10 minutes'""")
-
-# x + INTERVAL 5.
+# x + INTERVAL 5; WITHIN INTERVAL :gap, and the value has no unit.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")
 

@@ -118,14 +118,9 @@ window_function = _in_place_of_a_window(
     },
 )
 
-# A subquery that looks at a row of the match.
-correlated_subquery = unsupported("""subquery in {clause} that refers to pattern variable `{name}`
-        is not supported
-    join the input with the subquery's table first""")
-
-# One that looks at a column of the input, which it would have for each row of the match.
-correlated_column = unsupported("""subquery in {clause} that refers to column `{name}` of the input
-        is not supported
+# A subquery that looks at a row of the match, or at a column of the input, which it would have for
+# each row of the match. what: it looks at.
+correlated_subquery = unsupported("""subquery in {clause} that refers to {what} is not supported
     join the input with the subquery's table first""")
 
 # RESPECT NULLS of an aggregate that collects values.

@@ -187,14 +187,9 @@ negation_without_window = plan_error("""NOT {name} at the {end} of PATTERN has n
         are skipped
     add WITHIN: such a row must not come in the window of the match""")
 
-# `A NOT B C A` where rows are skipped. name: that stands before and after NOT.
-variable_on_both_sides = unsupported("""`{name}` stands before NOT and after it, where rows are
-        skipped
-    use another variable with the condition of `{name}` on one side""")
-
-# `A NOT B C B` where rows are skipped.
-negated_and_mapped = unsupported("""`{name}` stands under NOT and by itself, where rows are skipped
-    use another variable with the condition of `{name}` under NOT""")
+# `A NOT B C A`, and `A NOT B C B`, where rows are skipped.
+variable_beside_negation = unsupported("""`{name}` stands {places}, where rows are skipped
+    use another variable with the condition of `{name}` in one of the places""")
 
 # A variable under NOT where one with rows is asked for.
 negated_variable = plan_error("""`{name}` in {clause} stands under NOT in PATTERN: no row is mapped

@@ -238,9 +238,9 @@ class ExpressionCursor(Cursor, ABC):
                 continue
             is_variable = token.variable in self.scope.variables
             if is_variable and token.name.upper() not in relation_names(self.text, start, end):
-                raise errors.correlated_subquery(
-                    self._path_span(index), clause=self.clause, name=token.variable
-                )
+                what = f"pattern variable `{token.variable}`"
+                span = self._path_span(index)
+                raise errors.correlated_subquery(span, clause=self.clause, what=what)
 
     def _path_span(self, start: int) -> Span:
         """The names with dots between them from `start` on."""

@@ -94,7 +94,8 @@ def take_out_negations(
     for negation in found:
         for name in negation.names:
             if name in mapped:
-                raise errors.negated_and_mapped(negation.span, name=name)
+                places = "under NOT and by itself"
+                raise errors.variable_beside_negation(negation.span, name=name, places=places)
     return rest, tuple(_absences(parts, windowed=windowed))
 
 
@@ -113,7 +114,8 @@ def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
             names = _beside(before[::-1], "before", part), _beside(after, "after", part)
             for name in names[0] or ():
                 if name in variable_names(concatenation(after)):
-                    raise errors.variable_on_both_sides(part.span, name=name)
+                    places = "before NOT and after it"
+                    raise errors.variable_beside_negation(part.span, name=name, places=places)
             yield from (Absence(name, *names, part.span) for name in part.names)
 
 

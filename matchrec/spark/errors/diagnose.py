@@ -28,7 +28,7 @@ from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_o
 from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
-    correlated_column,
+    correlated_subquery,
     cure_of_quoted_column,
     not_sortable,
     refused_by_engine,
@@ -243,7 +243,8 @@ def refused_correlation(
     if not queries:
         return None
     smallest = min(queries, key=lambda span: span.end - span.start)
-    return correlated_column(smallest, clause="MEASURES", name=name).under(name)
+    what = f"column `{name}` of the input"
+    return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
 
 def mismatch_of_within(

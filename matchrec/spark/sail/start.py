@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from pyspark.sql import SparkSession
 
-from matchrec.arguments import ArgumentKind, checked
+from matchrec.arguments import COUNT, ArgumentKind, checked
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.spark.environment import tune
@@ -35,11 +35,6 @@ ENGINE = ArgumentKind(
     lambda one: isinstance(one, str) and (one in (SAIL, SPARK) or bool(ADDRESS.fullmatch(one))),
     "write {argument}='sail', {argument}='spark', or {argument}='sc://localhost:15002'",
 )
-CORES = ArgumentKind(
-    "a number of cores, 1 or more",
-    lambda one: isinstance(one, int) and not isinstance(one, bool) and one >= 1,
-    "write {argument}=4, or leave it out for all of them",
-)
 MEMORY_SIZE = ArgumentKind(
     "a size, such as '4g'",
     lambda one: isinstance(one, str) and bytes_of(one) > 0,
@@ -47,7 +42,7 @@ MEMORY_SIZE = ArgumentKind(
 )
 
 
-@checked(on=ENGINE.or_none(), cores=CORES.or_none(), memory=MEMORY_SIZE.or_none())
+@checked(on=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
 def session(
     on: str | None = None, *, cores: int | None = None, memory: str | None = None
 ) -> SparkSession:

@@ -185,17 +185,16 @@ class Bucket:
     """What goes on with the events of a bucket. Picklable.
 
     query: a digest of what is asked, of a set of what all rules share. searches: those of all
-    rules, one of a query; each event is kept once for all of them.
+    rules, one of a query; each event is kept once for all of them. versions: the rules, by the
+    names of their searches; none of a query. remembers: whether it is to be known how far the rows
+    have come, though no row is needed.
     """
 
     arriving: Arriving
     query: str
     searches: tuple[KeySearch, ...]
-
-    @property
-    def versions(self) -> dict[str, KnownVersion]:
-        """The rules that are searched for, by the names of their searches; none of a query."""
-        return {}
+    versions: Mapping[str, KnownVersion]
+    remembers: bool
 
     def run(
         self, _: object, frames: Iterable[pd.DataFrame], group: GroupState
@@ -217,11 +216,6 @@ class Bucket:
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()
-
-    @property
-    def remembers(self) -> bool:
-        """Whether it is to be known how far the rows have come, though no row is needed."""
-        return False
 
     def recall(self, group: GroupState) -> Memory:
         """What is known of the bucket, with the columns of the rows that arrive.
@@ -271,7 +265,7 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
     """What a worker of whole partitions does with the events of a bucket."""
     if isinstance(worker, QueryWorker):
         query = digest(worker.executable, arriving)
-        return Bucket(arriving, query, (search_of(worker.executable),))
+        return Bucket(arriving, query, (search_of(worker.executable),), {}, remembers=False)
     rule_set = worker.rule_set
     searches = tuple(
         search_of(rule.executable, worker.output_of(number), rule.version, rule.identity)
@@ -280,7 +274,11 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
     columns = map(wire.column, (rule_set.order, *rule_set.events.values()))
     events = tuple(rule_set.events), arriving.of_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
-    return RulesOfBucket(arriving, query, searches, worker)
+    versions = {
+        rule.identity: KnownVersion(rule.name, rule.version.since, rule.version.until)
+        for rule in rule_set.rules
+    }
+    return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
 
 
 def search_of(executable: Executable, *of_rule: Any) -> KeySearch:
@@ -344,17 +342,6 @@ class RulesOfBucket(Bucket):
     """Runs all rules over the events of a bucket. Picklable. rules: over whole partitions."""
 
     rules: RuleSetWorker
-
-    @property
-    def versions(self) -> dict[str, KnownVersion]:
-        return {
-            rule.identity: KnownVersion(rule.name, rule.version.since, rule.version.until)
-            for rule in self.rules.rule_set.rules
-        }
-
-    @property
-    def remembers(self) -> bool:
-        return self.rules.rule_set.has_versions
 
     def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
         """Let a rule go on with some keys, without those for which it fails."""

@@ -189,7 +189,7 @@ def test_a_first_file_without_a_line(embedded: Path) -> None:
 def test_an_empty_folder(files: Path) -> None:
     (files / "nothing").mkdir()
     told = refused("--table", "t=nothing", code=2)
-    assert "the folder of table `t`, `nothing`, has no files" in told
+    assert "the file of table `t`, `nothing`, cannot be read: it is a folder without files" in told
 
 
 def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
