@@ -160,14 +160,9 @@ class PandasColumn:
         )
         return PandasColumn(name, path, kind, fields)
 
-    @property
-    def is_struct(self) -> bool:
-        """Whether it has fields, though it may be none of them."""
-        return isinstance(self.kind, spark_types.StructType)
-
     def leaves(self) -> Iterator[tuple[str, str, spark_types.DataType]]:
         """Path, name and type of each column that crosses."""
-        if self.is_struct:
+        if self.fields:
             yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
             for _, column in self.fields:
                 yield from column.leaves()
@@ -176,7 +171,7 @@ class PandasColumn:
 
     def arrow(self) -> pa.DataType:
         """The Arrow type. Raises ValueError with the name of the first type that has none."""
-        if self.is_struct:
+        if self.fields:
             return pa.struct([pa.field(name, column.arrow()) for name, column in self.fields])
         kind = arrow_type(self.kind)
         if kind is None:
@@ -185,14 +180,9 @@ class PandasColumn:
 
     def array(self, crossed: Mapping[str, pa.Array]) -> pa.Array:
         """The column out of those that crossed, by name."""
-        if not self.is_struct:
+        if not self.fields:
             return crossed[self.name]
         absent = crossed[f"{self.name}_n"]
-        if not self.fields:
-            nothing: list[dict[str, object] | None] = [
-                None if one else {} for one in absent.to_pylist()
-            ]
-            return pa.array(nothing, pa.struct([]))
         arrays = [column.array(crossed) for _, column in self.fields]
         return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=absent)
 

@@ -262,9 +262,9 @@ def test_a_stream_is_refused_by_name(
 
 
 OF_CALLS = {
-    "upper(A.s, 1)": "a function that takes one argument has another number of them",
-    "upper()": "a function that takes one argument has none",
-    "sum(A.id, 1)": "the function sum does not take 2 arguments",
+    "upper(A.s, 1)": "a function that takes one has another number of arguments",
+    "upper()": "a function that takes one has another number of arguments",
+    "sum(A.id, 1)": "the function sum takes another number of arguments than 2",
     "min(A.id, 1)": "the functions min and max take one argument",
     "year(A.s, 1)": "Spark `year` function requires 1 argument, got 2",
     "A.id + 1e400": "the number 1e400 is too large",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
@@ -23,11 +22,25 @@ SAID = {
 }
 """What Sail says of a name: Spark's condition, and the sentence."""
 
+CRASH = "RST_STREAM"
+"""What a client says where a server has broken off one answer, and not where there is none."""
+
 UNGROUPED = (
     "a column is neither in GROUP BY nor in an aggregate; without GROUP BY, an aggregate makes one "
     "group of all rows"
 )
-UNPLANNED = {
+SENTENCES = {
+    r"^(?P<n>\w+) values? expected": r"a function that takes \g<n> has another number of arguments",
+    r"^expected at least one value, but got": "a function has no argument",
+    r"Function '(?P<f>\w+)' (?:failed|expects)(?s:.*?) but received (?P<n>\d+)": r"the function "
+    r"\g<f> takes another number of arguments than \g<n>",
+    r"^(?:invalid argument: )?requires (?P<n>(?s:.+))$": r"a function takes \g<n>",
+    r"min/max was called with": "the functions min and max take one argument",
+    r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": r"the number "
+    r"\g<n> is too large",
+    r"^(?:Plan|Command)Node::(?P<n>\w+)$": r"there is no \g<n> in Sail; run it on Spark",
+    CRASH: "its analysis fails and does not say why, as it does at some functions with too few "
+    "arguments",
     r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
     "write EXISTS (SELECT ...) elsewhere",
     r"logical expression ScalarSubquery": "a subquery reads the row around it where Sail plans "
@@ -43,8 +56,8 @@ UNPLANNED = {
     r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
   write them as float32, in pandas by frame.astype({"x": "float32"})""",
 }
-"""What it says, as a regular expression, of what it knows and cannot run at its place; and what
-Spark says, too, of columns of a file.
+"""What it says, as a regular expression, of a call, of a number, or of what it knows and cannot run
+at its place; and what Spark says, too, of columns of a file. Each in plain words.
 """
 
 SYNTAX = re.compile(
@@ -66,35 +79,6 @@ STEPS = re.compile(
     r"|Function '\w+' user-defined coercion failed with: )+"
 )
 """In which of its steps it has failed, before what has."""
-
-CRASH = "RST_STREAM"
-"""What a client says where a server has broken off one answer, and not where there is none."""
-
-OF_CALLS: dict[str, Callable[[re.Match[str]], str]] = {
-    r"^(?P<n>\w+) values? expected: \[(?P<given>.)": lambda said: (
-        f"a function that takes {said['n']} argument{'s' * (said['n'] != 'one')} has "
-        + ("none" if said["given"] == "]" else "another number of them")
-    ),
-    r"^expected at least one value, but got": lambda _: "a function has no argument",
-    r"Function '(?P<f>\w+)' (?:failed|expects).*? but received (?P<n>\d+)": lambda said: (
-        f"the function {said['f']} does not take {said['n']} argument{'s' * (said['n'] != '1')}"
-    ),
-    r"^(?:invalid argument: )?requires (?P<n>.+)$": lambda said: f"a function takes {said['n']}",
-    r"min/max was called with": lambda _: "the functions min and max take one argument",
-    r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": lambda said: (
-        f"the number {said['n']} is too large"
-    ),
-    r"^(?:Plan|Command)Node::(?P<words>\w+)$": lambda said: (
-        "there is no "
-        + " ".join(re.findall("[A-Z][a-z]*", said["words"])).upper()
-        + " in Sail; run it on Spark"
-    ),
-    CRASH: lambda _: (
-        "its analysis fails and does not say why, as it does at some "
-        "functions with too few arguments"
-    ),
-}
-"""What it says of a call or a number, as a regular expression, and that in plain words."""
 
 
 def condition_of(said: str) -> tuple[str, str] | None:
@@ -135,11 +119,11 @@ def sentence_of(said: str) -> str:
     >>> sentence_of("f expects 2 arguments. No function matches the given name 'f(Int32)'")
     'f expects 2 arguments'
     >>> sentence_of("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
-    'a function that takes one argument has another number of them'
+    'a function that takes one has another number of arguments'
     >>> sentence_of("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
-    'the function sum does not take 2 arguments'
+    'the function sum takes another number of arguments than 2'
     >>> sentence_of("PlanNode::CacheTable")
-    'there is no CACHE TABLE in Sail; run it on Spark'
+    'there is no CacheTable in Sail; run it on Spark'
     """
     syntax = SYNTAX.search(said)
     if syntax is not None:
@@ -150,12 +134,11 @@ def sentence_of(said: str) -> str:
         found = re.search(pattern, said)
         if found is not None and not said.startswith("["):
             return sentence.format(name=f"`{name_in(found)}`")
-    for pattern, of_call in OF_CALLS.items():
-        found = re.search(pattern, said, re.DOTALL)
+    for pattern, sentence in SENTENCES.items():
+        found = re.search(pattern, said)
         if found is not None:
-            return of_call(found)
-    unplanned = (one for words, one in UNPLANNED.items() if re.search(words, said))
-    return next(unplanned, None) or STEPS.sub("", ADVICE.sub("", said), count=1)
+            return found.expand(sentence)
+    return STEPS.sub("", ADVICE.sub("", said), count=1)
 
 
 def cause_of(said: str) -> str:
