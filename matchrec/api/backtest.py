@@ -56,14 +56,10 @@ def against(
     try:
         asked, task, rows = attempts_of(clause.question(plan, options))
     except MatchRecognizeUnsupportedError as unknown:
-        attempts = None
-        why = f"not known: {unknown.message}"
-    else:
-        attempts = Attempts(
-            rows, words_of_endings(asked), task.selects, plan.first_matches is not None
-        )
-        why = ""
-    return Joined(labelled, found, attempts, why).backtest()
+        return Joined(labelled, found, None, f"not known: {unknown.message}").backtest()
+    is_limited = plan.first_matches is not None
+    attempts = Attempts(rows, words_of_endings(asked), task.selects, is_limited)
+    return Joined(labelled, found, attempts, "").backtest()
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
@@ -113,14 +109,10 @@ class Labels:
         """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
         *keys, first, _ = zip(found.columns, kinds_of(found), strict=True)
         names = [name for name, _ in keys]
-        if key is None:
-            columns = [column_of(frame, one, "") for one in names]
-        else:
-            columns = [
-                column_of(frame, one, "key") for one in ([key] if isinstance(key, str) else key)
-            ]
-            if columns and len(columns) != len(names):
-                raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
+        named = names if key is None else [key] if isinstance(key, str) else key
+        columns = [column_of(frame, one, "" if key is None else "key") for one in named]
+        if columns and len(columns) != len(names):
+            raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
         begin, end = (
             column_of(frame, one, name) for one, name in zip(ends, ("start", "end"), strict=True)
         )
@@ -310,13 +302,9 @@ class Joined:
     def of_attempts(self, is_hit: str) -> list[str]:
         """The columns that say how far the best attempt of a missed incident came."""
         if self.attempts is None:
-            nowhere = ("match_start", "match_end")
-            low, high = (f"CAST(NULL AS {self.found.dtypes[-1][1]})" for _ in nowhere)
-            came, needed, because = (
-                "CAST(NULL AS STRING)",
-                "CAST(NULL AS BIGINT)",
-                string_literal(self.why),
-            )
+            low = high = f"CAST(NULL AS {self.found.dtypes[-1][1]})"
+            came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"
+            because = string_literal(self.why)
         else:
             came, because = self.attempts.came_to, self.attempts.because
             low, high = "best.__low", "best.__high"

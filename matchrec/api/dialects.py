@@ -149,10 +149,8 @@ def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:
     with shown_in(reading.source):
         for clause in islice(reading.clauses(), turn + 1):
             inputs = kinds_of(clause.relation.rows)
-            is_last = len(found) == turn
-            found.append(
-                ClauseKinds(inputs, *(() if is_last else [kinds_of(clause.result.dataframe)]))
-            )
+            outputs = [] if len(found) == turn else [kinds_of(clause.result.dataframe)]
+            found.append(ClauseKinds(inputs, *outputs))
     return found
 
 

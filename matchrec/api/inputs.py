@@ -56,10 +56,8 @@ def streams_of(
     df: DataFrame, order_by: Terms, partition_by: Terms
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What events are sorted by, and what divides them into streams. Raises MatchRecognizeError."""
-    order, partition = (
-        texts_of(df, "order_by", order_by),
-        texts_of(df, "partition_by", partition_by),
-    )
+    order = texts_of(df, "order_by", order_by)
+    partition = texts_of(df, "partition_by", partition_by)
     dialect = dialect_of(df.sparkSession, order, partition)
     return orders(order, dialect), keys(partition, dialect)
 

@@ -155,11 +155,8 @@ def figures(
     """
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
-    spans = (
-        "abs(end_time - start_time)"
-        if matches.dtypes[-2][1] not in ("string", "binary")
-        else "NULL"
-    )
+    are_texts = matches.dtypes[-2][1] in ("string", "binary")
+    spans = "NULL" if are_texts else "abs(end_time - start_time)"
     alike = ", ".join(in_one_form(quoted(key), matches.schema[key].dataType) for key in keys)
     partitions = f"count(DISTINCT struct({alike}))" if keys else "1"
     found = matches.groupBy("rule").agg(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.cli.failures import is_of_spark, refusal_of_spark, tell
+from matchrec.cli.failures import is_of_spark, refusal_of_spark
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
@@ -92,8 +92,6 @@ class Table:
             columns = frame.columns
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
-        if self.format == "csv":
-            self.tell_doubts()
         is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
         frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
 
@@ -124,21 +122,6 @@ class Table:
                     plain=shlex.quote(str(plain)),
                     suffix=plain.suffix.lower().lstrip(".") or self.format,
                 )
-
-    def tell_doubts(self) -> None:
-        """Says what makes a CSV file look as if it were meant otherwise."""
-        file, given = self.first_file(), self.csv.delimiter
-        start = start_of(file)
-        lines = [line for line in text_of(start).splitlines() if line.strip()]
-        if not lines:  # the columns are those of another file
-            return
-        likely = likely_delimiter(lines[0])
-        if given is not None and given not in lines[0] and likely in lines[0]:
-            written = TAB_NAMES[0] if likely == "\t" else likely
-            tell(str(errors.other_delimiter(path=str(file), given=given, likely=written)))
-        is_only = self.files == (file,)
-        if is_only and self.csv.header and len(lines) == 1 and len(start) < SNIFFED:
-            tell(str(errors.no_rows_in_file(name=self.name, path=str(file))))
 
     def by_lines(self) -> Table:
         """The table with an object on each line, as all engines read JSON, where it is in arrays.
@@ -293,11 +276,6 @@ def start_of(path: Path) -> bytes:
     return start
 
 
-def text_of(start: bytes) -> str:
-    """The first bytes of a file as a text."""
-    return start.decode("utf-8", errors="replace")
-
-
 def first_line_of_no_utf8(path: Path) -> int | None:
     """The number of the first line with bytes that are not UTF-8, or None."""
     decode, lines = getincrementaldecoder("utf-8")().decode, 1
@@ -318,7 +296,7 @@ def delimiter_of(path: Path) -> str:
     """What stands between the fields of a CSV file: what its name or else its first line tells."""
     if bare(path).suffix.lower() == ".tsv":
         return "\t"
-    lines = text_of(start_of(path)).splitlines()
+    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
     return likely_delimiter(lines[0] if lines else "")
 
 

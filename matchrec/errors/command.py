@@ -50,15 +50,6 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, 
     if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
         and name that""")
 
-# A CSV file with a line of names, and no other; it is told, as there may be none today.
-no_rows_in_file = refused("""the file of table `{name}`, `{path}`, has no rows, so nothing tells
-        the types of its columns""")
-
-# --delimiter with a character that does not divide the names; it is told.
-other_delimiter = refused("""the first line of `{path}` has no `{given}`, and looks divided by
-        `{likely}`
-    write --delimiter '{likely}', or leave it out""")
-
 # A JSON file that begins with `[`, and is no array of objects.
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")

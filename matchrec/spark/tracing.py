@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, partial
 from math import isfinite
@@ -310,7 +310,7 @@ def literal(value: object, argument: str) -> str:
         case str():
             return string_literal(value)
         case datetime():
-            return timestamp(value)
+            return f"TIMESTAMP'{value.isoformat(sep=' ')}'"
         case date():
             return f"DATE'{value.isoformat()}'"
         case timedelta():
@@ -319,14 +319,6 @@ def literal(value: object, argument: str) -> str:
     if callable(item) and not isinstance(plain := item(), type(value)):
         return literal(plain, argument)
     raise no_literal(argument=argument, value=value)
-
-
-def timestamp(value: datetime) -> str:
-    """An instant, or a time without a zone."""
-    if value.tzinfo is None:
-        return f"TIMESTAMP'{value.isoformat(sep=' ')}'"
-    instant = value.astimezone(timezone.utc).replace(tzinfo=None)
-    return f"TIMESTAMP'{instant.isoformat(sep=' ')}+00:00'"
 
 
 def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:

@@ -166,16 +166,6 @@ def test_csv_with_a_line_of_names_only(embedded: Path) -> None:
     (embedded / "x.csv").write_text("k,t,v\n")
     result = invoke("run", "-c", QUERY, "--table", "t=x.csv")
     assert (result.exit_code, result.stdout) == (0, "k  t  v\n")
-    assert result.stderr.startswith("the file of table `t`, `x.csv`, has no rows, so nothing tells")
-
-
-@pytest.mark.parametrize(("between", "written"), [(",", "','"), ("\t", "'tab'")])
-def test_a_delimiter_that_the_names_do_not_have(between: str, written: str, embedded: Path) -> None:
-    ROWS.to_csv(embedded / "x.csv", sep=between, index=False)
-    result = invoke("run", "-c", QUERY, "--table", "t=x.csv", "--delimiter", ";")
-    assert result.exit_code == 0
-    assert "the first line of `x.csv` has no `;`, and looks divided by" in result.stderr
-    assert f"write --delimiter {written}, or leave it out" in result.stderr
 
 
 def test_a_first_file_without_a_line(embedded: Path) -> None:
