@@ -158,9 +158,10 @@ def prepare_unsorted(
     question: Question, demand: Callable[[ScopeOf], Demand[D]]
 ) -> Prepared[D] | MatchRecognizeError:
     """What prepares rows that the workers sort; or why they do not."""
-    reason = why_spark_sorts(question)
-    if reason is not None:
-        return worker_cannot_sort(reason=reason)
+    if question.options.sort == "spark":
+        return worker_cannot_sort(reason="it was asked to")
+    if question.options.transport == "pandas":
+        return worker_cannot_sort(reason="only Spark sorts rows that cross in pandas")
     wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
     reason = next(unsortable(wanted, question), None)
     if reason is not None:
@@ -215,16 +216,6 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             if is_connect(question.runner.spark):
                 check_types(drafted.written, question.relation)
     return replace(prepared, conditions=found)
-
-
-def why_spark_sorts(question: Question) -> str | None:
-    """Why the workers are not to sort, whatever the rules are; None if they may."""
-    options = question.options
-    if options.sort == "spark":
-        return "it was asked to"
-    if options.transport == "pandas":
-        return "only Spark sorts rows that cross in pandas"
-    return None
 
 
 def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
