@@ -93,12 +93,12 @@ TYPES = {
     "ts > 'high'": "write a number in place of the text",
     "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) > 600": "times is a length of time",
     "timestamp_seconds(ts) - 600 > PREV(timestamp_seconds(ts))": "write INTERVAL '10' MINUTE",
-    "timestamp_seconds(ts) > 5": "write a time such as TIMESTAMP'",
+    "timestamp_seconds(ts) > 5": "such as TIMESTAMP'",
     "date_add(DATE'2026-01-01', ts) > '2026-13-01'": "write a date such as DATE'2026-01-31'",
     "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) < '10 MINUTES'": "INTERVAL '10' MINUTE",
     "ts = TRUE": "compare x with a value of its type",
     "NOT page": "NOT takes a condition",
-    "page LIKE 5": "LIKE takes a text",
+    "page LIKE 5": "LIKE takes texts",
 }
 
 

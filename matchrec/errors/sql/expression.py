@@ -527,17 +527,18 @@ _TYPES = {
     # The difference of two times beside a number.
     r'(?:Duration|Interval)\(.*\) \S+ (?:Int|Float)|\("INTERVAL [^"]*" and': "the difference of "
     "two times is a length of time: write INTERVAL '10' MINUTE in place of the number",
-    # A time beside a number.
-    r"Timestamp\(.*\) \S+ (?:Int|Float)": "write a time such as TIMESTAMP'2026-01-31 12:00:00' "
-    "in place of the number",
+    # A time beside a number, a text, or a truth value.
+    r"Timestamp\(.*\) \S+ (?:Int|Float)|comparison operation .*Timestamp|"
+    r"string '.*' to value of Timestamp": "compare a time with a time, such as "
+    "TIMESTAMP'2026-01-31 12:00:00'",
     # Texts in arithmetic.
     r"Utf8 [-+*/%]|[-+*/%] Utf8": "a text is neither a number nor a time: write "
     "CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
     # NOT of what is no condition; a truth value beside another type.
     r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
     "NOT x > 0",
-    r'bitwise operation Boolean|"INTEGRAL", not "BOOLEAN"': "write AND for &, OR for |",
-    r'expression Boolean - Int32|"~.*"INTEGRAL" type, however .*"BOOLEAN"': "write NOT x for ~x",
+    r'bitwise operation Boolean|expression Boolean - Int32|"INTEGRAL", not "BOOLEAN"|'
+    r'"~.*"INTEGRAL" type, however .*"BOOLEAN"': "write AND for &, OR for |, NOT x for ~x",
     r'operation Boolean [<>]=? (?:Int|Float)|"\(\(.*\) [<>]=? .*\("BOOLEAN" and': "write "
     "x > 1 AND x < 5 for a value between two others",
     r"(?:Cannot|compatible).*\bBoolean\b": "TRUE and FALSE are no numbers, texts or times: compare "
@@ -549,15 +550,10 @@ _TYPES = {
     r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
     # A text beside a number, or a time.
     r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
-    r"coerce Utf8 and \w+ in I?LIKE": "LIKE takes a text, such as x LIKE '5%'",
-    r"coerce \w+ and Utf8 in I?LIKE": "LIKE takes texts: write CAST(x AS STRING) LIKE '5%'",
+    r"coerce .* in I?LIKE": "LIKE takes texts: write CAST(x AS STRING) LIKE '5%'",
     r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
     "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
-    r"comparison operation .*Timestamp": "compare a time with a time, such as "
-    "TIMESTAMP'2026-01-31 12:00:00'",
     r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",
-    r"string '.*' to value of Timestamp": "write a time such as TIMESTAMP'2026-01-31 12:00:00' in "
-    "place of the text",
 }
 """What to write where types do not go together, by what Sail or Spark says of them."""
 
