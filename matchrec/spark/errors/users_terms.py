@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.plan.text import Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
@@ -157,13 +157,18 @@ def in_users_terms(
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     places = [_placed(context, filled) or context for context in contexts]
     excerpts = [one.summary() for one in places if isinstance(one, PlaceInText)][:1]
+    cure = None
     if not contexts:
         span = _named(str(error), filled) if place is None else _word_at(place, filled)
         excerpts = [filled.source.excerpt(span)] if span else []
+        if span and "Syntax error" in sentence:
+            cure = cure_of_syntax(filled.source.text[: span.end])
     parameters = parameters_of(error)
     short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     short._places = places
+    if cure is not None:
+        short.add_cure(cure)
     return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
 
 
