@@ -91,7 +91,7 @@ def test_a_frame_of_any_length(far: DataFrame) -> None:
     assert [row[1] for row in sorted(rows)] == [3, None, LAST - 1, None, None]
 
 
-@pytest.mark.parametrize("window", ["WITHIN n", "WITHIN n BETWEEN ROWS", "WITHIN -1"])
+@pytest.mark.parametrize("window", ["WITHIN n", "WITHIN n BETWEEN ROWS", "WITHIN -n"])
 def test_a_length_that_is_added_and_has_no_end_there(far: DataFrame, window: str) -> None:
     rows = matchrec.match_recognize(
         far, f"ORDER BY k {MATCHED} PATTERN (A B*) {window} DEFINE B AS n > 0"

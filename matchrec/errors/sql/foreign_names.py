@@ -8,6 +8,7 @@ Databricks, SQL Server and DuckDB, and sqlglot's translations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -61,6 +62,21 @@ def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     near = nearest(plain, known)
     cures = (near and f"write {near}", current_surface().table.format(name=plain))
     return ", or ".join(filter(None, cures)) or None if name else None
+
+
+def cure_of_syntax(text: str) -> str | None:
+    """What to write where Spark stumbles at the end of a text, if another product reads it.
+
+    >>> cure_of_syntax("SELECT TOP 5 *"), cure_of_syntax('SELECT * FROM "ticks"')
+    ('write LIMIT 5 at the end, or pass dialect="snowflake"', 'write `ticks` in backticks')
+    """
+    if top := re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE):
+        return or_dialect(f"write LIMIT {top[1]} at the end", "snowflake")
+    if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
+        around = "write SELECT * FROM (SELECT ...) WHERE ... around it"
+        return or_dialect(around, "snowflake")
+    name = re.search(r'"([^"\n]+)"$', text)
+    return f"write `{name[1]}` in backticks" if name else None
 
 
 def or_dialect(cure: str | None, *dialects: str) -> str:

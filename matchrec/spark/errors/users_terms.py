@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
-from matchrec.errors.sql.foreign_names import cure_of, cure_of_table
+from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.plan.text import Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
@@ -126,14 +126,20 @@ def in_users_terms(
         return error
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
+    cure = None
     if contexts:
         spans = [_placed(context, filled) for context in contexts]
     else:
-        spans = [_named(str(error), filled) if place is None else _word_at(place, filled)]
+        span = _named(str(error), filled) if place is None else _word_at(place, filled)
+        spans = [span]
+        if span and "Syntax error" in sentence:
+            cure = cure_of_syntax(filled.source.text[: span.end])
     excerpts = [filled.source.excerpt(span) for span in spans if span is not None][:1]
     parameters = parameters_of(error)
     short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
+    if cure is not None:
+        short.add_cure(cure)
     return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
 
 
