@@ -407,7 +407,7 @@ _BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 _CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
-def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
+def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
     """Whether a call is all of an item of the select list."""
     first, end = select.items
     starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
@@ -504,7 +504,7 @@ class Block:
         for window in self.windows:
             for call, known in window.calls:
                 text = quoted(known.column)
-                if known.measure is not None and _is_unnamed_item(tokens, call, self.select):
+                if known.measure is not None and is_unnamed_item(tokens, call, self.select):
                     text = f"{text} AS {quoted(known.measure)}"
                 yield tokens.span(call.start, call.end), text
             found = window.found
