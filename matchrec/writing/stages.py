@@ -4,8 +4,8 @@
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH     not_followed_by   NOT
 
-What one strategy cannot say is refused: other NOTs, until, greedy, windows between some
-neighbours only, conditions on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot say is refused: other NOTs, until, greedy, windows between
+neighbours, conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.durations import Duration
-from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
@@ -109,45 +107,6 @@ def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     return (stage for stage in stages if not stage.negated)
 
 
-# WITHIN ... BETWEEN ROWS of SQL, and `within(window, "previous_to_current")` of a Pattern.
-#
-# The one is of all rows of a match but the first, the other of the events of one stage. They say
-# the same where every stage has the same window; a first stage of one event needs none.
-
-Stages = tuple[Stage, ...]
-
-
-def gap_of(stages: Stages) -> tuple[clauses.Gap, ...]:
-    """The window between rows that follow each other, if there is one.
-
-    Raises MatchRecognizeUnsupportedError where stages have different ones.
-    """
-    if all(stage.near is None for stage in named_stages(stages)):
-        return ()
-    first = stages[0]
-    follows = first.is_group or first.quantified  # an event of the first stage, another of its own
-    asked = list(named_stages(stages if follows else stages[1:]))
-    lengths = {stage.near for stage in asked}
-    near = asked[0].near if asked else None
-    if len(lengths) > 1 or near is None:
-        raise errors.not_in_sql(
-            what="the pattern", obstacle="has a window between some neighbours only"
-        )
-    return (clauses.Gap(near.interval()),)
-
-
-def without_near(stages: Stages) -> Stages:
-    """The stages without windows between neighbours."""
-    return tuple(with_length(stage, None) for stage in stages)
-
-
-def with_length(stage: Stage, length: Duration | None) -> Stage:
-    """The stage, or all of a group, with a window between neighbours or without."""
-    if isinstance(stage.content, str):
-        return replace(stage, near=length)
-    return replace(stage, content=tuple(with_length(one, length) for one in stage.content))
-
-
 SELECTION = {
     Contiguity.STRICT: clauses.EventSelection.STRICT_CONTIGUITY,
     Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
@@ -163,13 +122,13 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
     strategy cannot say.
     """
-    stages, gaps = without_near(query.pattern.stages), gap_of(query.pattern.stages)
+    stages = query.pattern.stages
     selection = strategy_of(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
     check_nots(stages, CONTIGUITY[selection])
-    plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))
+    plan, source = lower_pattern(query)
     assert plan.staging is not None
     pattern, absences = take_out_negations(
         pattern_with_nots(plan.staging.steps),
@@ -184,7 +143,6 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             absences=absences,
             selection=selection,
             staging=None,
-            gaps=gaps,
             measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
             definitions=definitions(plan),
         ),
@@ -253,6 +211,6 @@ def unsayable(stage: Stage) -> str | None:
         return "has until()"
     if stage.greedy:
         return "is greedy()"
-    if stage.gap is not None:
-        return "has a window between repetitions"
+    if stage.gap is not None or stage.near is not None:
+        return "has a window between neighbours"
     return None

@@ -19,7 +19,6 @@ NO_ALIAS = words_of("NO ALIAS")
 
 _ROTATIONS = words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = words("NULL TRUE FALSE")
-_BEFORE_OPERAND = words("DIV OF TO")
 _TRAVEL = words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
 _SET_OPERATORS = words("UNION INTERSECT EXCEPT MINUS |> ;")
 _BY = words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
@@ -195,27 +194,11 @@ def past_sample(tokens: TokenSequence, index: int, end: int) -> int:
     if key == "WITH" and tokens.key(index + 1) == "(":
         return tokens.past(index + 1)
     word = index + (key == "FOR")
-    is_travel = tokens.key(word) in _TRAVEL and tokens.says(word + 1, "AS", "OF")
-    return _travel_end(tokens, word + 3, end) if is_travel else index
-
-
-def _travel_end(tokens: TokenSequence, start: int, end: int) -> int:
-    """Where the version that starts at `start` ends: before a sample, an alias or the clause."""
-    for index in tokens.level(start, end):
-        if index > start and tokens.key(index) in ("TABLESAMPLE", "AS"):
-            return index
-    is_alias = end - start > 1 and tokens[end - 1].is_name and not _is_unit(tokens, end - 1)
-    operand = tokens[end - 2]
-    ends = operand.key == ")" or operand.is_constant or operand.is_name
-    return end - 1 if is_alias and ends and operand.key not in _BEFORE_OPERAND else end
-
-
-def _is_unit(tokens: TokenSequence, index: int) -> bool:
-    """Whether a word is a unit in INTERVAL 1 DAY 2 HOURS or INTERVAL '1:30' HOUR TO MINUTE."""
-    if tokens.key(index - 1) == "TO":
-        return _is_unit(tokens, index - 2)
-    value = tokens.openings.get(index - 1, index - 1)
-    if value == index - 1 and not tokens[value].is_constant:
-        return False
-    before = value - 1 - (tokens.key(value - 1) in ("-", "+"))
-    return tokens.key(before) == "INTERVAL" or (before > 1 and _is_unit(tokens, before))
+    if tokens.key(word) not in _TRAVEL or not tokens.says(word + 1, "AS", "OF"):
+        return index
+    first = word + 3
+    is_constant = first < end and tokens[first].is_constant
+    for at in tokens.level(first, end):
+        if at > first and (is_constant or tokens.key(at) in ("TABLESAMPLE", "AS")):
+            return at
+    return end
