@@ -72,7 +72,7 @@ class FlinkSql(Spark):
 
 def tokens_in(text: str, product: Product) -> list[Token]:
     """The tokens of a text. Raises sqlglot's TokenError."""
-    return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
+    return tokens_by(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
 def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
