@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.frontends.lexing.tokens import TokenSequence, words
+from matchrec.frontends.lexing.tokens import Token, TokenSequence, words
 from matchrec.plan.text import words_of
+from matchrec.source import Span
 
 NO_ALIAS = words_of("NO ALIAS")
 
@@ -65,6 +66,16 @@ def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str
     """What the relations among tokens `start .. end` are called, in upper case."""
     found = (one for index in range(start, end) for one in relations_after(tokens, index, end))
     return frozenset(name.upper() for relation in found for name in relation.names)
+
+
+def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
+    """Each name with a dot after it and none before it, and where all of its path stands."""
+    for index in indices:
+        if tokens.can_name(index) and tokens.says(index + 1, ".") and tokens.key(index - 1) != ".":
+            last = index
+            while tokens.key(last + 1) == ".":
+                last += 2
+            yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
 
 
 def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:

@@ -131,18 +131,14 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
 
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
-    if name not in negated_names(pattern):
-        return condition
-    return with_references(condition, lambda one: _of_forbidden_row(one, name))
 
+    def named(one: Reference) -> Reference:
+        if isinstance(one, ColumnReference) and one.navigation.is_last:
+            own = one.navigation.variable or name
+            return replace(one, navigation=replace(one.navigation, variable=own))
+        return one
 
-def _of_forbidden_row(reference: Reference, name: str) -> Reference:
-    if not isinstance(reference, ColumnReference):
-        return reference
-    navigation = reference.navigation
-    if navigation.variable is None and navigation.is_last:
-        return replace(reference, navigation=replace(navigation, variable=name))
-    return reference
+    return with_references(condition, named) if name in negated_names(pattern) else condition
 
 
 def check_absent_rows(plan: MatchPlan) -> None:

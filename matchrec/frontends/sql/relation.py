@@ -16,6 +16,7 @@ from matchrec.frontends.lexing.relations import (
     is_from,
     is_set_operator,
     is_word,
+    qualified_names,
     read_relation,
     relation_names,
     relations_after,
@@ -399,16 +400,9 @@ def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """A column in the relation that is qualified by a relation of the query around it."""
     outer = frozenset(_names_around(tokens, start))
     inner = relation_names(tokens, start - 1, end)
-    for index in range(start, end):
-        token = tokens[index]
-        if tokens.key(index + 1) != "." or tokens.key(index - 1) == "." or not token.is_name:
-            continue
+    for token, path in qualified_names(tokens, range(start, end)):
         if token.name.upper() in outer - inner:
-            last = index
-            while tokens.key(last + 1) == ".":
-                last += 2
-            span = tokens.span(index, last + 1)
-            raise errors.correlated_relation(span, name=tokens.text_at(span))
+            raise errors.correlated_relation(path, name=tokens.text_at(path))
 
 
 def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
