@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.kinds import shown
@@ -391,6 +392,9 @@ def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
     yield from (one for node in quantified for one in node.parameters if one is not None)
 
 
+_BOUND = "the bound of a quantifier in PATTERN"
+
+
 def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
     """The pattern with the values of its parameters; a pattern without any is itself.
 
@@ -402,8 +406,10 @@ def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
     if not isinstance(filled, Quantified):
         return filled
     low, high = filled.parameters
-    least = filled.least if low is None else value_of(low, values)
-    most = filled.most if high is None else least if high is low else value_of(high, values)
+    least = filled.least if low is None else number_of(low, values, _BOUND)
+    most = (
+        filled.most if high is None else least if high is low else number_of(high, values, _BOUND)
+    )
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
@@ -431,14 +437,17 @@ def value_given(parameter: Parameter, values: Values) -> object:
     return values[parameter.name]
 
 
-def value_of(parameter: Parameter, values: Values) -> int:
-    """The value of a parameter, a whole number that may be a bound."""
-    span, value = parameter.span, value_given(parameter, values)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        text = "NULL" if value is None else shown(value)
-        raise errors.value_is_no_bound(span, parameter=parameter.written, value=text)
-    if value > MOST:
-        raise errors.bound_too_large(span, limit=MOST)
+def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -> int:
+    """The value of a parameter in the place of a number. what: that number, as messages say it."""
+    value = value_given(parameter, values)
+    if not is_whole(value) or not least <= value <= MOST:
+        raise errors.value_is_no_number(
+            parameter.span,
+            parameter=parameter.written,
+            what=what,
+            value="NULL" if value is None else shown(value),
+            least=least,
+        )
     return value
 
 

@@ -341,7 +341,8 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Expression
     yield from ((ClausePart.PARTITION_BY, key.expression) for key in clause.partition_by)
     yield from ((ClausePart.ORDER_BY, key.expression) for key in clause.order_by)
     yield from ((ClausePart.MEASURES, measure.expression) for measure in clause.measures)
-    yield from ((ClausePart.DEFINE, definition.condition) for definition in clause.definitions)
+    conditions = {one.condition.span: one.condition for one in clause.definitions}  # A, B AS ...
+    yield from ((ClausePart.DEFINE, condition) for condition in conditions.values())
     yield from ((ClausePart.WITHIN, window.interval) for window in clause.windows)
 
 

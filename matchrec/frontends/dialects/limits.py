@@ -141,6 +141,8 @@ def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Featur
     variables = variable_names(clause.pattern)
     if not clause.definitions:
         yield "NO_DEFINE", clause.pattern_span
+    if len({one.condition.span for one in clause.definitions}) < len(clause.definitions):
+        yield "SHARED", clause.definitions[0].span
     if not {one.variable for one in clause.definitions}.issuperset(variables):
         yield "UNDEFINED", clause.pattern_span
     names = frozenset((*variables, *(one.name for one in clause.subsets)))

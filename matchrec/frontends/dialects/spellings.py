@@ -61,7 +61,6 @@ def written_out(
         yield from _dollar_names(tokens)
     if product.comments:
         yield from _comments(tokens, product.comments)
-    yield from _shared_conditions(tokens)
     if product.name not in ("azure", "bigquery"):
         return
     times = set()
@@ -77,22 +76,6 @@ def written_out(
         is_time = product.name == "azure" and tokens.says(index, "TIMESTAMP", "BY")
         if is_time and index not in times:
             raise errors.time_of_step(tokens.span(index, index + 2))
-
-
-def _shared_conditions(tokens: TokenSequence) -> Iterator[Edit]:
-    """`DEFINE A, B AS x > 1` as `DEFINE A AS x > 1, B AS x > 1`, which all products read."""
-    for define in range(len(tokens)):
-        level = tokens.level(tokens.around[define] + 1, define)
-        starts = tokens.key(define) == "DEFINE" and tokens.key(define + 2) in ("AS", ",")
-        if not starts or not any(tokens.says(at, "PATTERN", "(") for at in level):
-            continue
-        shared: Span | None = None
-        for start, end in reversed(tokens.separated(define + 1, tokens.enclosing(define))):
-            if end - start > 1:
-                shared = tokens.span(start + 1, end)
-            elif end > start and shared:
-                place = tokens[start].span.end
-                yield Edit(Span(place, place), f" {tokens.text_at(shared)}", shared)
 
 
 _Options = tuple[tuple[Span, str], ...]

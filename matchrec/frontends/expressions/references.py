@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.frontends.expressions.reader import (
@@ -36,7 +34,7 @@ from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     whole_number,
 )
-from matchrec.frontends.row_pattern import parameter_at, value_given
+from matchrec.frontends.row_pattern import number_of, parameter_at
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     MATCHED_ROW,
@@ -432,12 +430,8 @@ def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) 
     written = reader.written(span)
     parameter = parameter_at(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
-        value = value_given(parameter, reader.scope.values)
-        if not is_whole(value) or not 0 <= value <= MOST:
-            raise pattern_errors.value_is_no_offset(
-                span, parameter=written, function=name, clause=reader.clause, value=shown(value)
-            )
-        return value
+        what = f"the offset of {name} in {reader.clause}"
+        return number_of(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():
