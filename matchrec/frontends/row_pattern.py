@@ -320,7 +320,10 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
         if match is None:
-            raise _unreadable(text[position], Span(position, position + 1))
+            character, place = text[position], Span(position, position + 1)
+            if character in '`"':
+                raise errors.unclosed_name(place)
+            raise errors.stray_character(place, text=character)
         here = Span(*match.span())
         position = here.end
         match match.lastgroup:
@@ -335,11 +338,6 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
             case kind:
                 tokens.append(_token(kind or "", match.group(), here))
     return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
-
-
-def _unreadable(character: str, span: Span) -> MatchRecognizeError:
-    is_quote = character in '`"'
-    return errors.unclosed_name(span) if is_quote else errors.stray_character(span, text=character)
 
 
 def _comment_end(text: str, opening: Span, end: int) -> int:

@@ -104,11 +104,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         aggregate, end = read_aggregate(reader, index, semantics)
         read = Term((aggregate,), function.span)
     reader.position, reader.last_read = end, reader.span(start, end)
-    return _spanned(read, reader.last_read)
-
-
-def _spanned(read: Scalar, span: Span) -> Scalar:
-    """The readings as if all of them were written at `span`."""
+    span = reader.last_read
     return replace(with_references(read, lambda one: replace(one, span=span)), span=span)
 
 
@@ -393,7 +389,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     span, before = reader.span(start, end), len(reader.rows_read)
     prefixed = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
     inner = start + prefixed
-    if _is_whole_call(reader, inner, end):
+    if reader.text.is_call(inner) and reader.text.pairs.get(inner + 1) == end - 1:
         seen = Semantics(reader.key_at(start)) if prefixed else semantics
         if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
             if prefixed:
@@ -418,10 +414,6 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     operations = written_operations(tree)
     found = ColumnReference(navigation, row_text(tree), None, operations, names_of(tree))
     return Term((found,), span)
-
-
-def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:
-    return reader.text.is_call(index) and reader.text.pairs.get(index + 1) == end - 1
 
 
 def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:

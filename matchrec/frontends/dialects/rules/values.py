@@ -83,19 +83,13 @@ def safe_quotient(node: exp.SafeDivide, place: Place) -> exp.Expr:
     """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
     if not place.write.has_functions_of_spark:
         return node
-    dividend, divisor = (_operand(one) for one in (node.this, node.expression))
+    dividend, divisor = (
+        exp.paren(one.copy()) if isinstance(one, exp.Binary) else one.copy()
+        for one in (node.this, node.expression)
+    )
     divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
-    return exp.paren(_exact_quotient(dividend, divisor), copy=False)
-
-
-def _operand(node: exp.Expr) -> exp.Expr:
-    """An operand that can stand beside another operator."""
-    return exp.paren(node.copy()) if isinstance(node, exp.Binary) else node.copy()
-
-
-def _exact_quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-    """A quotient that sqlglot writes as it is."""
-    return exp.Div(this=dividend, expression=divisor, typed=True, safe=False)
+    quotient = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)  # as it is
+    return exp.paren(quotient, copy=False)
 
 
 def average_of_integers(node: exp.Avg, place: Place) -> exp.Expr:
