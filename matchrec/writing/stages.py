@@ -10,7 +10,6 @@ neighbours, conditions on earlier events of the same stage, and a mixture of str
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
@@ -64,47 +63,30 @@ def check_nots(stages: tuple[Stage, ...], contiguity: Contiguity) -> None:
     contiguity: of all stages.
     """
     for stage in all_stages(stages):
-        if stage.negated:
-            obstacle = obstacle_of(stage, stages, contiguity)
-            if obstacle is not None:
-                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+        if stage.negated and not is_sayable(stage, stages, strict=contiguity is Contiguity.STRICT):
+            raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
 
 
-def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """What a clause cannot say of a NOT, or None."""
-    if not any(one is stage for one in stages):
-        return "is a NOT in a group"
-    place = next(n for n, one in enumerate(stages) if one is stage)
-    before, after = tuple(_positive(stages[:place])), tuple(_positive(stages[place:]))
+_OTHER_NOTS = (
+    "is neither a not_next between single stages where no event is skipped, nor elsewhere a "
+    "not_followed_by after a single stage, at the end or before a last single stage"
+)
+
+
+def is_sayable(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
+    """Whether a clause says the same of a NOT. strict: no event is skipped."""
+    place = next((n for n, one in enumerate(stages) if one is stage), None)
+    if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
+        return False
+    before, after = (
+        [one for one in some if not one.negated] for some in (stages[:place], stages[place:])
+    )
     if before[-1].quantified or before[-1].optional or before[-1].is_group:
-        return "is a NOT after a stage that is repeated or a group"
-    if stage.contiguity is Contiguity.STRICT:
-        return obstacle_of_next(after, contiguity)
-    if contiguity is Contiguity.STRICT:
-        return "is a not_followed_by where no event is skipped"
-    if not after:
-        return None
-    if len(after) > 1 or stages[-1].negated:
-        return "is a not_followed_by before two stages, where an event of both kinds ends a run"
-    if after[0].quantified or after[0].is_group:
-        return "is a not_followed_by before a stage that is repeated or a group"
-    return None
-
-
-def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """What a clause cannot say of a not_next, or None. after: the stages of events after it."""
-    if contiguity is not Contiguity.STRICT:
-        return "is a not_next where events are skipped"
-    if not after:
-        return "is a not_next at the end, which waits for a next event"
-    if after[0].is_group or after[0].optional:
-        return "is a not_next before a group or an optional stage"
-    return None
-
-
-def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """The stages of events."""
-    return (stage for stage in stages if not stage.negated)
+        return False
+    if strict:  # which waits for a next event
+        return bool(after) and not (after[0].is_group or after[0].optional)
+    is_last = len(after) == 1 and not stages[-1].negated  # an event of two kinds ends a run
+    return not after or (is_last and not (after[0].quantified or after[0].is_group))
 
 
 SELECTION = {

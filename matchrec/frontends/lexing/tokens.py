@@ -162,20 +162,6 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
-    """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
-    around = []
-    waiting = [-1]
-    ends = set(pairs.values())
-    for index in range(count):
-        if index in ends:
-            waiting.pop()
-        around.append(waiting[-1])
-        if index in pairs:
-            waiting.append(index)
-    return tuple(around)
-
-
 class Cursor:
     """Reads tokens `position .. end` from left to right; parsers add a method for each rule."""
 
@@ -466,7 +452,14 @@ class TokenSequence:
     @cached_property
     def around(self) -> tuple[int, ...]:
         """For each token the bracket that opens the innermost pair around it, -1 for none."""
-        return find_enclosing(self.pairs, len(self.tokens))
+        around, waiting = [], [-1]
+        for index in range(len(self.tokens)):
+            if index in self.openings:
+                waiting.pop()
+            around.append(waiting[-1])
+            if index in self.pairs:
+                waiting.append(index)
+        return tuple(around)
 
     @cached_property
     def index_at(self) -> dict[int, int]:
