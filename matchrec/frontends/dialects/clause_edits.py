@@ -341,8 +341,7 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Expression
     yield from ((ClausePart.PARTITION_BY, key.expression) for key in clause.partition_by)
     yield from ((ClausePart.ORDER_BY, key.expression) for key in clause.order_by)
     yield from ((ClausePart.MEASURES, measure.expression) for measure in clause.measures)
-    conditions = {one.condition.span: one.condition for one in clause.definitions}  # A, B AS ...
-    yield from ((ClausePart.DEFINE, condition) for condition in conditions.values())
+    yield from ((ClausePart.DEFINE, definition.condition) for definition in clause.definitions)
     yield from ((ClausePart.WITHIN, window.interval) for window in clause.windows)
 
 
@@ -367,17 +366,6 @@ def in_order(
         return one.closing + 1 if isinstance(one, Cut) else one.select.rows_end
 
     return tuple(sorted((*clauses, *windows), key=end))
-
-
-def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
-    """What stands between the parentheses of a window."""
-    return tokens.span(window.opening + 1, window.closing)
-
-
-def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
-    """The calls over the rows of matches, with OVER."""
-    for window in windows:
-        yield from (tokens.span(call.start, call.end) for call in window.calls)
 
 
 def window_edits(

@@ -52,6 +52,8 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
         words = table()[feature].words
         if is_noted(feature, write):
             noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
+        if feature == "SHARED" and lacks(feature, read):
+            raise not_in(span, product=read.title, what=words)
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):

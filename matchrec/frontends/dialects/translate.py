@@ -19,10 +19,8 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
 from matchrec.frontends.dialects.clause_edits import (
-    calls_over,
     clause_edits,
     in_order,
-    inside,
     window_edits,
     windows_between,
 )
@@ -230,8 +228,9 @@ def _query_edits(
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}
     fragments = replace(fragments, rows=rows)
-    insides = frozenset(inside(tokens, one) for one in windows)
-    holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
+    insides = frozenset(tokens.span(one.opening + 1, one.closing) for one in windows)
+    calls = (tokens.span(call.start, call.end) for one in windows for call in one.calls)
+    holes = (*wholes.values(), *insides, *calls)
     yield from replace(fragments, windows=insides).edits(tokens.whole, holes)
     for window in windows:
         inputs_of = known.get(window, ClauseKinds()).inputs or {}
