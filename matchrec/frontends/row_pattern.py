@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import marker_without_value, unbound_parameter
 from matchrec.errors.kinds import shown
@@ -319,7 +320,10 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
     while position < span.end:
         match = _TOKEN.match(text, position, span.end)
         if match is None:
-            raise _unreadable(text[position], Span(position, position + 1))
+            character, place = text[position], Span(position, position + 1)
+            if character in '`"':
+                raise errors.unclosed_name(place)
+            raise errors.stray_character(place, text=character)
         here = Span(*match.span())
         position = here.end
         match match.lastgroup:
@@ -334,11 +338,6 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
             case kind:
                 tokens.append(_token(kind or "", match.group(), here))
     return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
-
-
-def _unreadable(character: str, span: Span) -> MatchRecognizeError:
-    is_quote = character in '`"'
-    return errors.unclosed_name(span) if is_quote else errors.stray_character(span, text=character)
 
 
 def _comment_end(text: str, opening: Span, end: int) -> int:
@@ -391,6 +390,9 @@ def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
     yield from (one for node in quantified for one in node.parameters if one is not None)
 
 
+_BOUND = "the bound of a quantifier in PATTERN"
+
+
 def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
     """The pattern with the values of its parameters; a pattern without any is itself.
 
@@ -402,8 +404,10 @@ def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
     if not isinstance(filled, Quantified):
         return filled
     low, high = filled.parameters
-    least = filled.least if low is None else value_of(low, values)
-    most = filled.most if high is None else least if high is low else value_of(high, values)
+    least = filled.least if low is None else number_of(low, values, _BOUND)
+    most = (
+        filled.most if high is None else least if high is low else number_of(high, values, _BOUND)
+    )
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
@@ -431,14 +435,17 @@ def value_given(parameter: Parameter, values: Values) -> object:
     return values[parameter.name]
 
 
-def value_of(parameter: Parameter, values: Values) -> int:
-    """The value of a parameter, a whole number that may be a bound."""
-    span, value = parameter.span, value_given(parameter, values)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        text = "NULL" if value is None else shown(value)
-        raise errors.value_is_no_bound(span, parameter=parameter.written, value=text)
-    if value > MOST:
-        raise errors.bound_too_large(span, limit=MOST)
+def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -> int:
+    """The value of a parameter in the place of a number. what: that number, as messages say it."""
+    value = value_given(parameter, values)
+    if not is_whole(value) or not least <= value <= MOST:
+        raise errors.value_is_no_number(
+            parameter.span,
+            parameter=parameter.written,
+            what=what,
+            value="NULL" if value is None else shown(value),
+            least=least,
+        )
     return value
 
 

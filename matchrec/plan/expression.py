@@ -15,7 +15,7 @@ from itertools import chain
 from operator import is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
-from matchrec.plan.text import Amount, run_together
+from matchrec.plan.text import Amount, in_place, run_together
 from matchrec.source import Span
 
 DEEPEST = 100
@@ -502,12 +502,8 @@ def differs_by_less(there: Term, here: Term, length: Term) -> Operation:
 
 def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:
     """The text at `span`, as `write` gives it, with operands in their places."""
-    parts: list[str | Scalar] = []
-    position = span.start
-    for operand in operands:
-        parts += [write(Span(position, operand.span.start)), operand]
-        position = operand.span.end
-    return tuple(part for part in (*parts, write(Span(position, span.end))) if part != "")
+    holes = ((operand.span, (operand,)) for operand in operands)
+    return tuple(part for part in in_place(write, span, holes) if part != "")
 
 
 def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:

@@ -56,6 +56,7 @@ from matchrec.plan.pattern import (
     RowPattern,
     Variable,
     children,
+    has_row,
     may_be_empty,
     negated_names,
     show,
@@ -176,18 +177,9 @@ def variables_before(name: str, pattern: RowPattern, *, first: bool) -> set[str]
     if places and (is_loop or isinstance(pattern, Permutation)):
         earlier = parts
     if first:
-        earlier = tuple(one for one in earlier if not needs(one, name))
+        earlier = tuple(one for one in earlier if not has_row(one, frozenset({name})))
     inside = (variables_before(name, parts[place], first=first) for place in places)
     return set[str]().union(*inside, *map(variable_names, earlier))
-
-
-def needs(pattern: RowPattern, name: str) -> bool:
-    """Whether each word of a row pattern has a variable."""
-    if isinstance(pattern, Variable):
-        return pattern.name == name
-    is_skipped = isinstance(pattern, Quantified) and pattern.least == 0
-    of = all if isinstance(pattern, Alternation) else any
-    return not is_skipped and of(needs(part, name) for part in children(pattern))
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:

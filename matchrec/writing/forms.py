@@ -91,10 +91,6 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield ("ORDER BY", tuple((plain(one.expression.text), one.direction) for one in plan.order_by))
     yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
     yield (
-        "WITHIN between rows",
-        frozenset((length(gap.interval.text), gap.after, gap.to) for gap in plan.gaps),
-    )
-    yield (
         "SUBSET",
         frozenset((s.name, frozenset(s.members)) for s in plan.subsets if s.name in used),
     )

@@ -172,13 +172,11 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def _windows(plan: MatchPlan) -> Iterator[str]:
-    """The windows of a match, and those inside of it."""
+    """The windows of a match."""
     if plan.within is not None:
         yield plan.within.interval.text
     if plan.within_rows is not None:
         yield f"{plan.within_rows} ROWS"
-    for gap in plan.gaps:
-        yield f"{gap.interval.text} BETWEEN ROWS"
 
 
 def _selection(plan: MatchPlan) -> Iterator[str]:

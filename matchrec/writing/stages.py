@@ -4,18 +4,15 @@
     followed_by, single stages only      SKIP TILL NEXT MATCH    not_followed_by   NOT
     followed_by_any, allow_combinations  SKIP TILL ANY MATCH     not_followed_by   NOT
 
-What one strategy cannot say is refused: other NOTs, until, greedy, windows between some
-neighbours only, conditions on earlier events of the same stage, and a mixture of strategies.
+What one strategy cannot say is refused: other NOTs, until, greedy, windows between
+neighbours, conditions on earlier events of the same stage, and a mixture of strategies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from matchrec.errors import stages as errors
-from matchrec.frontends.durations import Duration
-from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import Stage, all_stages, named_stages
 from matchrec.frontends.sql.lower import take_out_negations
@@ -66,86 +63,30 @@ def check_nots(stages: tuple[Stage, ...], contiguity: Contiguity) -> None:
     contiguity: of all stages.
     """
     for stage in all_stages(stages):
-        if stage.negated:
-            obstacle = obstacle_of(stage, stages, contiguity)
-            if obstacle is not None:
-                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+        if stage.negated and not is_sayable(stage, stages, strict=contiguity is Contiguity.STRICT):
+            raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
 
 
-def obstacle_of(stage: Stage, stages: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """What a clause cannot say of a NOT, or None."""
-    if not any(one is stage for one in stages):
-        return "is a NOT in a group"
-    place = next(n for n, one in enumerate(stages) if one is stage)
-    before, after = tuple(_positive(stages[:place])), tuple(_positive(stages[place:]))
+_OTHER_NOTS = (
+    "is neither a not_next between single stages where no event is skipped, nor elsewhere a "
+    "not_followed_by after a single stage, at the end or before a last single stage"
+)
+
+
+def is_sayable(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool:
+    """Whether a clause says the same of a NOT. strict: no event is skipped."""
+    place = next((n for n, one in enumerate(stages) if one is stage), None)
+    if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
+        return False
+    before, after = (
+        [one for one in some if not one.negated] for some in (stages[:place], stages[place:])
+    )
     if before[-1].quantified or before[-1].optional or before[-1].is_group:
-        return "is a NOT after a stage that is repeated or a group"
-    if stage.contiguity is Contiguity.STRICT:
-        return obstacle_of_next(after, contiguity)
-    if contiguity is Contiguity.STRICT:
-        return "is a not_followed_by where no event is skipped"
-    if not after:
-        return None
-    if len(after) > 1 or stages[-1].negated:
-        return "is a not_followed_by before two stages, where an event of both kinds ends a run"
-    if after[0].quantified or after[0].is_group:
-        return "is a not_followed_by before a stage that is repeated or a group"
-    return None
-
-
-def obstacle_of_next(after: tuple[Stage, ...], contiguity: Contiguity) -> str | None:
-    """What a clause cannot say of a not_next, or None. after: the stages of events after it."""
-    if contiguity is not Contiguity.STRICT:
-        return "is a not_next where events are skipped"
-    if not after:
-        return "is a not_next at the end, which waits for a next event"
-    if after[0].is_group or after[0].optional:
-        return "is a not_next before a group or an optional stage"
-    return None
-
-
-def _positive(stages: tuple[Stage, ...]) -> Iterator[Stage]:
-    """The stages of events."""
-    return (stage for stage in stages if not stage.negated)
-
-
-# WITHIN ... BETWEEN ROWS of SQL, and `within(window, "previous_to_current")` of a Pattern.
-#
-# The one is of all rows of a match but the first, the other of the events of one stage. They say
-# the same where every stage has the same window; a first stage of one event needs none.
-
-Stages = tuple[Stage, ...]
-
-
-def gap_of(stages: Stages) -> tuple[clauses.Gap, ...]:
-    """The window between rows that follow each other, if there is one.
-
-    Raises MatchRecognizeUnsupportedError where stages have different ones.
-    """
-    if all(stage.near is None for stage in named_stages(stages)):
-        return ()
-    first = stages[0]
-    follows = first.is_group or first.quantified  # an event of the first stage, another of its own
-    asked = list(named_stages(stages if follows else stages[1:]))
-    lengths = {stage.near for stage in asked}
-    near = asked[0].near if asked else None
-    if len(lengths) > 1 or near is None:
-        raise errors.not_in_sql(
-            what="the pattern", obstacle="has a window between some neighbours only"
-        )
-    return (clauses.Gap(near.interval()),)
-
-
-def without_near(stages: Stages) -> Stages:
-    """The stages without windows between neighbours."""
-    return tuple(with_length(stage, None) for stage in stages)
-
-
-def with_length(stage: Stage, length: Duration | None) -> Stage:
-    """The stage, or all of a group, with a window between neighbours or without."""
-    if isinstance(stage.content, str):
-        return replace(stage, near=length)
-    return replace(stage, content=tuple(with_length(one, length) for one in stage.content))
+        return False
+    if strict:  # which waits for a next event
+        return bool(after) and not (after[0].is_group or after[0].optional)
+    is_last = len(after) == 1 and not stages[-1].negated  # an event of two kinds ends a run
+    return not after or (is_last and not (after[0].quantified or after[0].is_group))
 
 
 SELECTION = {
@@ -163,13 +104,13 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     Its measures are the times of a match. Raises MatchRecognizeUnsupportedError for what one
     strategy cannot say.
     """
-    stages, gaps = without_near(query.pattern.stages), gap_of(query.pattern.stages)
+    stages = query.pattern.stages
     selection = strategy_of(stages)
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
     check_nots(stages, CONTIGUITY[selection])
-    plan, source = lower_pattern(replace(query, pattern=Pattern(stages)))
+    plan, source = lower_pattern(query)
     assert plan.staging is not None
     pattern, absences = take_out_negations(
         pattern_with_nots(plan.staging.steps),
@@ -184,7 +125,6 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             absences=absences,
             selection=selection,
             staging=None,
-            gaps=gaps,
             measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
             definitions=definitions(plan),
         ),
@@ -253,6 +193,6 @@ def unsayable(stage: Stage) -> str | None:
         return "has until()"
     if stage.greedy:
         return "is greedy()"
-    if stage.gap is not None:
-        return "has a window between repetitions"
+    if stage.gap is not None or stage.near is not None:
+        return "has a window between neighbours"
     return None

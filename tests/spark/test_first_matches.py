@@ -35,9 +35,9 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
     found = matchrec.sql(rows.sparkSession, query, [7, 2]).collect()
     assert [row.x for row in found] == [7] * 4
     wrong = (
-        ({"most": 0}, "`0` is no number of matches"),
-        ({"most": "2"}, "is no number of matches in FIRST"),
-        ({"most": 10**5000}, "is no number of matches in FIRST"),
+        ({"most": 0}, "the number of matches in FIRST, is"),
+        ({"most": "2"}, "the number of matches in FIRST, is"),
+        ({"most": 10**5000}, "the number of matches in FIRST, is"),
         ({}, "`:most` has no value"),
     )
     for args, words in wrong:

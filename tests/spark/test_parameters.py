@@ -147,7 +147,7 @@ def test_the_length_of_a_frame(spark: SparkSession, length: str, args: Any) -> N
 @pytest.mark.parametrize("value", [None, 1.5, -1, "2"])
 def test_what_is_no_length_of_a_frame(spark: SparkSession, value: Any) -> None:
     message, place, _, caret, *_ = refused(spark, frame_of(":k"), {"k": value})
-    assert "is no length of a frame" in message
+    assert "the length of a frame, is" in message
     assert place == "  line 3, column 63"
     assert caret.strip() == "^^"
 
@@ -168,7 +168,7 @@ def frame_of(length: str) -> str:
         ("{:n}", {"n": True}, f"{NO_BOUND} True, of type bool", 2),
         ("{2,:n}", {"n": None}, f"{NO_BOUND} NULL", 2),
         ("{:n,}", {"n": -1}, f"{NO_BOUND} -1, of type int", 2),
-        ("{:n}", {"n": 2**31}, "quantifier in PATTERN has a bound over 2,147,483,647", 2),
+        ("{:n}", {"n": 2**31}, f"{NO_BOUND} 2147483648, of type int", 2),
         ("{:n,:m}", {"n": 3, "m": 2}, "quantifier in PATTERN asks for at least 3 and at most 2", 7),
         (
             "{,:m}",
@@ -414,7 +414,7 @@ def test_a_window_of_rows(spark: SparkSession) -> None:
     swept = matchrec.sweep(rows, named, {"w": [4, 9]})
     assert [row[:2] for row in swept.rows] == [(4, 3), (9, 1)]
     for wrong in (0, -1, 2.5, "4", 2**40, None, True):
-        with pytest.raises(matchrec.MatchRecognizeError, match="is no number of rows in WITHIN"):
+        with pytest.raises(matchrec.MatchRecognizeError, match="the number of rows in WITHIN, is"):
             matchrec.match_recognize(rows, named, {"w": wrong})
 
 

@@ -133,10 +133,10 @@ foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another 
     write :{name}, or pass {option[dialect=bigquery]}""")
 
 
-# An argument that cannot be the bound of a quantifier.
-value_is_no_bound = plan_error("""parameter `{parameter}`, the bound of a quantifier in PATTERN, is
+# An argument that cannot be a bound of a quantifier, an offset, or a number of rows or matches.
+value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is
         {value}
-    pass an int from 0 on; for no bound leave it out, as in {2,}""")
+    pass a whole number from {least} on, smaller than 2 to the power of 31""")
 
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it
@@ -213,11 +213,6 @@ wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
 bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not a constant whole
         number of rows
     write a number from 0 on; left out, it is {default}""")
-
-# PREV(x, :k) with a value of k that is no offset.
-value_is_no_offset = plan_error("""parameter `{parameter}`, the offset of {function} in {clause}, is
-        {value}
-    pass a whole number from 0 on""")
 
 # PREV(x, 9223372036854775807).
 offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}

@@ -77,11 +77,6 @@ wrong_frame = parse_error(
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
 
-# A parameter in the place of n in `AND n FOLLOWING`.
-not_a_length = plan_error("""`{number}` is no length of a frame
-    note: it counts the rows after the current one that a match may have
-    pass a whole number from 0 on""")
-
 # ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
 not_in_window = unsupported(
     "{what} cannot stand in a window",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,33 +14,26 @@ from matchrec.frontends.dialects.limits import check_limits, is_option, lacks, r
 from matchrec.frontends.dialects.products import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
 from matchrec.frontends.dialects.spellings import (
-    alternative_edits,
     alternative_notes,
     calls_classifier,
     in_quotes,
-    name_to_quote,
     names_edits,
-    option_edits,
-    reserved_places,
     variable_places,
     variables_as_written,
-    words_after,
 )
-from matchrec.frontends.durations import duration
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.relations import read_relation
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
 from matchrec.frontends.sql.pattern_windows import (
-    CallTokens,
     FoundWindow,
     clause_of_own,
     find_pattern_windows,
+    is_unnamed_item,
 )
 from matchrec.frontends.sql.relation import Cut
-from matchrec.plan.clauses import MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.pattern import (
     Quantified,
     RowPattern,
@@ -50,7 +42,6 @@ from matchrec.plan.pattern import (
     show_name,
     top,
     variable_names,
-    walk,
 )
 from matchrec.source import Span
 
@@ -70,8 +61,6 @@ def default_edits(
     if clause.within and read.within_includes and not write.within_includes:
         end = clause.within.span.end
         yield Edit(Span(end, end), f" + {_LEAST_TIME}")
-    elif clause.within and write.within_includes and not read.within_includes:
-        yield Edit(clause.within.span, _with_last_moment(clause.within))
     if read.has_bare_rows and not write.has_bare_rows:
         yield from _least_measure(tokens, clause)
     if clause.after_match is None and read.skip is not write.skip:
@@ -81,55 +70,6 @@ def default_edits(
         starts = (measure.span.start for measure in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
-
-
-def _least_define(
-    tokens: ClauseTokens, clause: MatchRecognize, write: Product, written: Mapping[Span, str]
-) -> Iterator[Edit]:
-    """DEFINE with a variable that every row satisfies, which others than Spark's needs.
-
-    BigQuery refuses a variable without a condition, so that each of these gets one there.
-    """
-    needs_each = write.name == "bigquery"
-    if write is SPARK or (clause.definitions and not needs_each):
-        return
-    places = {node.name: node.span for node in walk(clause.pattern) if isinstance(node, Variable)}
-    for definition in clause.definitions:
-        places.pop(definition.variable, None)
-    spans = [*filter(None, places.values())][: None if needs_each else 1]
-    if not spans:
-        return
-    truth = "1 = 1" if write.name == "oracle" else "TRUE"
-    conditions = ", ".join(f"{_written(tokens, span, write, written)} AS {truth}" for span in spans)
-    if clause.definitions:
-        end = clause.definitions[-1].condition.span.end
-        yield Edit(Span(end, end), f", {conditions}")
-    else:
-        end = tokens[len(tokens) - 1].span.end
-        yield Edit(Span(end, end), f" DEFINE {conditions}")
-
-
-def _written(tokens: ClauseTokens, span: Span, write: Product, written: Mapping[Span, str]) -> str:
-    """The variable that stands there, as the other product writes it."""
-    token = tokens[tokens.index_at[span.start]]
-    name = name_to_quote(token, written)
-    return token.text if name is None else in_quotes(name, write.quote)
-
-
-def _with_last_moment(within: ExpressionText) -> str:
-    """The longest interval that is shorter, as one literal: rows have times in milliseconds.
-
-    >>> _with_last_moment(ExpressionText("INTERVAL 1 HOUR", Span(0, 15)))
-    "INTERVAL '0 00:59:59.999' DAY TO SECOND"
-    """
-    length = duration(within.text, "WITHIN")
-    seconds, milliseconds = divmod(math.ceil(length.amount / 1000) - 1, 1000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    day, hour = divmod(hours, 24)
-    digits = f"({len(str(day))})" if day > 99 else ""
-    time = f"{day} {hour:02}:{minute:02}:{second:02}.{milliseconds:03}"
-    return f"INTERVAL '{time}' DAY{digits} TO SECOND"
 
 
 def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
@@ -154,6 +94,8 @@ def output_notes(
     if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
+    if clause.within and write.within_includes and not read.within_includes:
+        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.span)
     if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
         with_them, without = (read, write) if read.finds_empty else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
@@ -363,20 +305,13 @@ def clause_edits(
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
-    known, relation = KnownColumns(columns), fragments.relation_name
-    place = Place(read, write, clause, columns=known, quoted=written, relation=relation)
+    place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
     for part, node in expressions(clause):
         yield from fragments.edits(node.span, place=place.within(clause, part))
     spans = tuple(node.span for _, node in expressions(clause))
-    places = variable_places(clause, written) | reserved_places(clause, write.reserved)
-    yield from names_edits(tokens, spans, write.quote, places)
-    yield from _least_define(tokens, clause, write, places)
-    selection = words_after(tokens, clause.pattern_span, "STRICT", "CONTIGUITY")
-    if selection and write is not SPARK:  # others have it without these words
-        yield Edit(selection, "")
+    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
-    yield from alternative_edits(fragments.text, clause.pattern, read, write)
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         here = place.within(clause, ClausePart.DEFINE)
@@ -387,8 +322,6 @@ def clause_edits(
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
-    if clause.output is MatchOutput.LONGEST and write.name == "bigquery":
-        yield from option_edits(tokens, clause.pattern_span)
     fragments.notes.extend(output_notes(tokens, clause, read, write))
     fragments.notes.extend(alternative_notes(fragments.text, clause.pattern, read, write))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
@@ -414,14 +347,6 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Expression
 
 # Row pattern windows of a query that is translated: sqlglot does not know them.
 
-_BEFORE_ITEM = frozenset({",", "SELECT", "DISTINCT"})
-_AFTER_ITEM = frozenset({",", "FROM"})
-
-
-def _is_item(tokens: TokenSequence, call: CallTokens) -> bool:
-    """Whether a call is all of an item of SELECT, without a name."""
-    return tokens.key(call.start - 1) in _BEFORE_ITEM and tokens.key(call.end) in _AFTER_ITEM
-
 
 def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
     """The windows of a query. Raises where one of the two products has none."""
@@ -443,27 +368,14 @@ def in_order(
     return tuple(sorted((*clauses, *windows), key=end))
 
 
-def inside(tokens: TokenSequence, window: FoundWindow) -> Span:
-    """What stands between the parentheses of a window."""
-    return tokens.span(window.opening + 1, window.closing)
-
-
-def calls_over(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Iterator[Span]:
-    """The calls over the rows of matches, with OVER."""
-    for window in windows:
-        yield from (tokens.span(call.start, call.end) for call in window.calls)
-
-
 def window_edits(
     tokens: TokenSequence, window: FoundWindow, fragments: Fragments, columns: Callable[[], Kinds]
 ) -> Iterator[Edit]:
     """The edits of a window and of the calls over it. columns: gives those of its input."""
     own = clause_of_own(tokens, window)
-    name = read_relation(tokens, *window.select.relation).name
-    yield from clause_edits(own, replace(fragments, relation_name=name), columns)
+    yield from clause_edits(own, fragments, columns)
     clause = read_clause(own)
-    known = KnownColumns(columns)
-    place = Place(fragments.read, fragments.write, clause, columns=known)
+    place = Place(fragments.read, fragments.write, clause, columns=KnownColumns(columns))
     for call in window.calls:
         first = tokens[call.start]
         if tokens.key(call.over - 1) != ")":
@@ -471,7 +383,7 @@ def window_edits(
             if first.kind is TokenKind.QUOTED:
                 text = in_quotes(text, fragments.write.quote)
                 yield Edit(first.span, text)
-            if fragments.write is not SPARK and _is_item(tokens, call):
+            if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
                 end = tokens[call.end - 1].span.end
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
         else:

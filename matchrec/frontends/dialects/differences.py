@@ -49,6 +49,11 @@ class Difference:
         return self.words[-1] == "(" and len(self.words) == 2
 
     @property
+    def is_of_written(self) -> bool:
+        """Whether it is about what Spark reads, and another product does not."""
+        return any(">" in product for product in self.products)
+
+    @property
     def name(self) -> str:
         """What a query uses, as a message names it."""
         return " ".join(self.words).removesuffix(" (")
@@ -104,7 +109,8 @@ def _asked(read: Product, write: Product) -> frozenset[str]:
     """What rows of a translation say in their first column."""
     of_read = set() if read.has_functions_of_spark else {read.name, "others"}
     of_write = set() if write.has_functions_of_spark else {f">{write.name}", ">others"}
-    return frozenset(of_read | of_write)
+    of_both = {f"spark{one}" for one in of_write} if read.has_functions_of_spark else set()
+    return frozenset(of_read | of_write | of_both)
 
 
 @cache

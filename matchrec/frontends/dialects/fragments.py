@@ -72,7 +72,7 @@ class FlinkSql(Spark):
 
 def tokens_in(text: str, product: Product) -> list[Token]:
     """The tokens of a text. Raises sqlglot's TokenError."""
-    return tokens_by(SqlglotDialect.get_or_raise(product.sqlglot).tokenize, text)
+    return tokens_by(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
 def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
@@ -184,8 +184,8 @@ class Fragments:
     windows: holes between the parentheses of windows, where sqlglot reads a key; a name alone there
     would be another window's, which its versions print with parentheses or without.
     rows: the columns of clauses' rows by the places of relation and clause. tables: the columns of
-    tables. relation_name: of what stands before a clause. notes: what was found to differ, in the
-    order in which fragments are translated. missed: columns whose kinds rules ask for.
+    tables. notes: what was found to differ, in the order in which fragments are translated.
+    missed: columns whose kinds rules ask for.
     """
 
     text: str
@@ -195,7 +195,6 @@ class Fragments:
     windows: frozenset[Span] = frozenset()
     rows: Mapping[Span, Kinds] = field(default_factory=dict)
     tables: Tables = no_tables
-    relation_name: str | None = None
     notes: list[Note] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
 

@@ -16,7 +16,7 @@ from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import PHYSICAL, TokenSequence
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.nodes import DefinitionNode, MatchRecognize
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowsPerMatch, SkipTo
+from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
     Exclusion,
@@ -52,6 +52,8 @@ def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Itera
         words = table()[feature].words
         if is_noted(feature, write):
             noted.setdefault(feature, Note(f"{write.title} refuses {words}", span))
+        if feature == "SHARED" and lacks(feature, read):
+            raise not_in(span, product=read.title, what=words)
         if not lacks(feature, write):
             continue
         if feature == "WITHIN" and clause.order_by and not is_noted("FIRST", write):
@@ -101,7 +103,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     pattern = clause.pattern_span
     if clause.output is MatchOutput.LONGEST:
         yield "LONGEST", Span(pattern.end, pattern.end + 1)
-    elif clause.output or clause.selection not in (None, EventSelection.STRICT_CONTIGUITY):
+    elif clause.output or clause.selection:
         yield "SELECTION", Span(pattern.end, pattern.end + 1)
     if clause.first_matches is not None:
         yield "FIRST_MATCHES", clause.first_matches.span or pattern
@@ -121,9 +123,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
     if clause.partial:
         yield "PARTIAL", clause.partial.span or pattern
-    names = frozenset((*variable_names(clause.pattern), *(one.name for one in clause.subsets)))
-    for definition in clause.definitions:
-        yield from _of_condition(definition, names - {definition.variable}, product)
+    yield from _of_definitions(clause, product)
     for measure in clause.measures:
         yield from _of_calls(measure.expression.tokens, product)
     skip = clause.after_match
@@ -138,6 +138,20 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield "OPEN_END", last.span or pattern
 
 
+def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
+    """The parts that DEFINE has, and which conditions are left out."""
+    variables = variable_names(clause.pattern)
+    if not clause.definitions:
+        yield "NO_DEFINE", clause.pattern_span
+    if len({one.condition.span for one in clause.definitions}) < len(clause.definitions):
+        yield "SHARED", clause.definitions[0].span
+    if not {one.variable for one in clause.definitions}.issuperset(variables):
+        yield "UNDEFINED", clause.pattern_span
+    names = frozenset((*variables, *(one.name for one in clause.subsets)))
+    for definition in clause.definitions:
+        yield from _of_condition(definition, names - {definition.variable}, product)
+
+
 def _of_condition(
     definition: DefinitionNode, others: frozenset[str], product: Product
 ) -> Iterator[Feature]:
@@ -148,7 +162,7 @@ def _of_condition(
     tokens = definition.condition.tokens
     yield from _of_calls(tokens, product)
     for index, token in enumerate(tokens.tokens):
-        if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER"):
+        if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
             yield token.key, token.span
         elif tokens.key(index + 1) == "." and token.variable in others:
             yield "OTHER_VARIABLES", token.span

@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Any
 
 from matchrec.plan.clauses import ColumnOrder, SkipTo
-from matchrec.plan.text import words_of
 from matchrec.source import read_table
 
 
@@ -27,8 +26,7 @@ class Product:
     name: as `dialect=` has it. title: in messages. sqlglot: the name of sqlglot's dialect.
     is_spark: its SQL is Spark's but for what the rules say, so what Spark reads alike stays as it
     is. divides_integers: whether `/` of two integers is an integer. skip: where the search goes on
-    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark. reserved:
-    words that are names in quotes only, in upper case as a name without quotes is.
+    where AFTER MATCH is left out. quote: what stands around a name. parameter: its mark.
     functions: names of functions of row patterns here, each with the name by which the rules know
     it. comments: with what they begin beside `--`. columns: their order with ALL ROWS.
 
@@ -56,7 +54,6 @@ class Product:
     skip: SkipTo = SkipTo.PAST_LAST_ROW
     quote: str = "`"
     parameter: str = ":"
-    reserved: frozenset[str] = frozenset()
     functions: dict[str, str] = field(default_factory=dict)
     comments: str = ""
     columns: ColumnOrder = ColumnOrder.STANDARD
@@ -91,8 +88,6 @@ def _value(field: str, text: str) -> object:
         return type(default)[text]
     if isinstance(default, dict):
         return dict(pair.split("=") for pair in text.split())
-    if isinstance(default, frozenset):
-        return words_of(text)
     return text == "TRUE" if isinstance(default, bool) else text
 
 

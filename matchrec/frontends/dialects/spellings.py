@@ -61,7 +61,6 @@ def written_out(
         yield from _dollar_names(tokens)
     if product.comments:
         yield from _comments(tokens, product.comments)
-    yield from _shared_conditions(tokens)
     if product.name not in ("azure", "bigquery"):
         return
     times = set()
@@ -77,22 +76,6 @@ def written_out(
         is_time = product.name == "azure" and tokens.says(index, "TIMESTAMP", "BY")
         if is_time and index not in times:
             raise errors.time_of_step(tokens.span(index, index + 2))
-
-
-def _shared_conditions(tokens: TokenSequence) -> Iterator[Edit]:
-    """`DEFINE A, B AS x > 1` as `DEFINE A AS x > 1, B AS x > 1`, which all products read."""
-    for define in range(len(tokens)):
-        level = tokens.level(tokens.around[define] + 1, define)
-        starts = tokens.key(define) == "DEFINE" and tokens.key(define + 2) in ("AS", ",")
-        if not starts or not any(tokens.says(at, "PATTERN", "(") for at in level):
-            continue
-        shared: Span | None = None
-        for start, end in reversed(tokens.separated(define + 1, tokens.enclosing(define))):
-            if end - start > 1:
-                shared = tokens.span(start + 1, end)
-            elif end > start and shared:
-                place = tokens[start].span.end
-                yield Edit(Span(place, place), f" {tokens.text_at(shared)}", shared)
 
 
 _Options = tuple[tuple[Span, str], ...]
@@ -255,24 +238,14 @@ def alternative_notes(
     text: str, pattern: RowPattern, read: Product, write: Product
 ) -> Iterator[Note]:
     """Where an alternative of a query may be another one there."""
-    if not read.divides_sequences or write.divides_sequences:
+    if read.divides_sequences is write.divides_sequences:
         return
+    product = read if read.divides_sequences else write
     message = (
-        f"`A B | C` is `A (B | C)` by the page of {read.title}, and `(A B) | C` in {write.title}: "
+        f"`A B | C` is `A (B | C)` by the page of {product.title}, and `(A B) | C` elsewhere: "
         "write the parentheses"
     )
     yield from (Note(message, span) for span in _of_several_parts(text, pattern))
-
-
-def alternative_edits(
-    text: str, pattern: RowPattern, read: Product, write: Product
-) -> Iterator[Edit]:
-    """Parentheses around alternatives that would be others without them."""
-    if read.divides_sequences or not write.divides_sequences:
-        return
-    for span in _of_several_parts(text, pattern):
-        yield Edit(Span(span.start, span.start), "(")
-        yield Edit(Span(span.end, span.end), ")")
 
 
 def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:
@@ -307,13 +280,6 @@ def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[
     return {span: text for span, text in places.items() if span is not None and text is not None}
 
 
-def reserved_places(clause: MatchRecognize, reserved: frozenset[str]) -> dict[Span, str]:
-    """Where names of variables and measures are reserved words, each in upper case."""
-    measures = ((measure.name, measure.span) for measure in clause.measures)
-    names = ((name and name.upper(), span) for name, span in (*_variables(clause), *measures))
-    return {span: name for name, span in names if span is not None and name in reserved}
-
-
 def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None]]:
     for node in walk(clause.pattern):
         if isinstance(node, Variable):
@@ -325,21 +291,6 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
         yield from zip(subset.members, subset.member_spans, strict=True)
 
 
-def words_after(clause: ClauseTokens, pattern: Span, *words: str) -> Span | None:
-    """Where words stand first after PATTERN, which stands at `pattern`."""
-    found = (at for at in clause.level(0, len(clause)) if clause.says(at, *words))
-    spans = (clause.span(at, at + len(words)) for at in found)
-    return next((span for span in spans if span.start > pattern.end), None)
-
-
-def option_edits(clause: ClauseTokens, pattern: Span) -> Iterator[Edit]:
-    """LONGEST MATCH after PATTERN, which stands at `pattern`, as an option of the clause."""
-    if words := words_after(clause, pattern, "LONGEST", "MATCH"):
-        end = clause[len(clause) - 1].span.end
-        yield Edit(words, "")
-        yield Edit(Span(end, end), f" OPTIONS ({_LONGEST.lower()} = TRUE)")
-
-
 def names_edits(
     tokens: ClauseTokens, spans: tuple[Span, ...], quote: str, variables: Mapping[Span, str]
 ) -> Iterator[Edit]:
@@ -348,16 +299,11 @@ def names_edits(
     variables: places of variables without quotes, and what to quote there.
     """
     for token in tokens.tokens:
-        name = name_to_quote(token, variables)
+        name = token.name if is_quoted(token) else variables.get(token.span)
         if name is None or any(span.holds(token.span) for span in spans):
             continue
         if not is_quoted(token) or tokens.text_at(token.span)[0] != quote:
             yield Edit(token.span, in_quotes(name, quote))
-
-
-def name_to_quote(token: Token, variables: Mapping[Span, str]) -> str | None:
-    """The name at a token that stands in quotes, or is to. variables: as of `names_edits`."""
-    return token.name if is_quoted(token) else variables.get(token.span)
 
 
 def is_quoted(token: Token) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from itertools import pairwise
 
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
@@ -20,10 +19,8 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
 from matchrec.frontends.dialects.clause_edits import (
-    calls_over,
     clause_edits,
     in_order,
-    inside,
     window_edits,
     windows_between,
 )
@@ -33,16 +30,14 @@ from matchrec.frontends.dialects.fragments import SELECT_ALL, Fragments, tokens_
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
 from matchrec.frontends.dialects.spellings import written_out
-from matchrec.frontends.lexing.relations import read_relation
 from matchrec.frontends.lexing.tokens import TokenSequence, find_frames, renamed, sequence_of
-from matchrec.frontends.row_pattern import parameter_at, parameters_in
+from matchrec.frontends.row_pattern import parameter_at
 from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import MatchRecognize, Site
+from matchrec.frontends.sql.nodes import Site
 from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import Parameter
 from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.plan.text import words_of
 from matchrec.source import Origin, Source, Span
@@ -97,7 +92,6 @@ def translate_query(
             )
         refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
-        yield from _joined_signs(tokens, read)
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
         return _query_edits(tokens, replace(fragments, tables=own.tables), own.kinds)
@@ -124,7 +118,7 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     """
     notes = []
     for row, span in found_differences(tokens, read, write):
-        if row.is_refused and write.has_functions_of_spark:
+        if row.is_refused and (write.has_functions_of_spark or row.is_of_written):
             raise errors.without_equivalent(
                 span,
                 product=write.title,
@@ -155,47 +149,23 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
     if product is SPARK:
         query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
         with shown_in(query.source):
-            return [_plan(site) for site in query.sites]
+            pieces = (tokens.tokens[at : at + n] for at in range(len(tokens)) for n in (1, 2))
+            values = {found.name: 1 for found in map(parameter_at, pieces) if found}
+            return [_plan(site, values) for site in query.sites]
     return []
 
 
-def _plan(site: Site) -> MatchPlan:
-    """The plan of a clause or a window, of which only a window says INITIAL or SEEK."""
+def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
+    """The plan of a clause or a window, of which only a window says INITIAL or SEEK.
+
+    parameters: of the query, each with a number in its place.
+    """
     clause = site.clause
     if site.window is not None:
         clause = replace(clause, search=None, search_span=None)
-    return lower(clause, stand_ins(clause))
-
-
-def stand_ins(clause: MatchRecognize) -> dict[str, object]:
-    """A value for each parameter that a clause has in the place of a number or an interval."""
-    numbers = [*parameters_in(clause.pattern)]
-    numbers += [one.parameter for one in (clause.first_matches,) if one and one.parameter]
-    if clause.frame is not None and isinstance(clause.frame.rows, Parameter):
-        numbers.append(clause.frame.rows)
-    expressions = [one.condition for one in clause.definitions]
-    expressions += [one.expression for one in clause.measures]
-    for expression in expressions:
-        tokens = expression.tokens.tokens
-        pieces = (tokens[place : place + n] for place in range(len(tokens)) for n in (1, 2))
-        numbers += [found for found in map(parameter_at, pieces) if found is not None]
-    found: dict[str, object] = {number.name: 1 for number in numbers}
-    for window in clause.windows:
-        if window.parameter:
-            found[window.parameter.name] = timedelta(1) if window.rows is None else 1
-    return found
-
-
-def _joined_signs(tokens: TokenSequence, read: Product) -> Iterator[Edit]:
-    """`x < = 3`, which is one sign to all but Spark, and Spark's parser has none of two."""
-    if read.is_spark:
-        return
-    for token, other in pairwise(tokens.tokens):
-        if (token.key, other.key) in _SIGNS and token.span.end < other.span.start:
-            yield Edit(token.span.to(other.span), f"{token.key}{other.key}")
-
-
-_SIGNS = frozenset({("<", "="), (">", "="), ("!", "="), ("<", ">")})
+    windows = (one for one in clause.windows if one.rows is None)
+    times = {one.parameter.name: timedelta(1) for one in windows if one.parameter}
+    return lower(clause, {**parameters, **times})
 
 
 def translate_clause(
@@ -258,8 +228,9 @@ def _query_edits(
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}
     fragments = replace(fragments, rows=rows)
-    insides = frozenset(inside(tokens, one) for one in windows)
-    holes = (*wholes.values(), *insides, *calls_over(tokens, windows))
+    insides = frozenset(tokens.span(one.opening + 1, one.closing) for one in windows)
+    calls = (tokens.span(call.start, call.end) for one in windows for call in one.calls)
+    holes = (*wholes.values(), *insides, *calls)
     yield from replace(fragments, windows=insides).edits(tokens.whole, holes)
     for window in windows:
         inputs_of = known.get(window, ClauseKinds()).inputs or {}
@@ -275,9 +246,8 @@ def _query_edits(
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
-        name = read_relation(tokens, tokens.index_at[relation.start], cut.word).name
-        own = replace(fragments, relation_name=name)
-        yield from clause_edits(clause, own, inputs if columns is None else partial(dict, columns))
+        kinds_of = inputs if columns is None else partial(dict, columns)
+        yield from clause_edits(clause, fragments, kinds_of)
 
 
 def _as_subquery(relation: Span) -> Iterator[Edit]:

@@ -15,7 +15,7 @@ from matchrec.errors.language import Language
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.operands import OperandReader
-from matchrec.frontends.expressions.reader import AFTER_OPERAND, SIGNS, ClausePart, Scope
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import (
     CONSTANT_CALLS,
     SPARK,
@@ -83,28 +83,9 @@ class ScalarReader(OperandReader):
 
     def negation(self) -> Scalar:
         start = self.position
-        if self.key == "!" or (self.key == "NOT" and self.negates()):
-            self.position += 1
+        if self.accept("!") or self.accept("NOT"):
             return self.operation("NOT", start, self.negation())
         return self.predicate()
-
-    def negates(self) -> bool:
-        """Whether NOT stands before a condition, and is no name itself."""
-        following, after = self.kind_at(self.position + 1), self.key_at(self.position + 1)
-        if after == "NOT":  # `NOT NOT a`, or a column of `NOT NOT IN (1, 2)`
-            return self.key_at(self.position + 2) not in _NEGATED
-        if following is TokenKind.SYMBOL:
-            return after in SIGNS or after in (":", "?", "{")
-        if following is TokenKind.END:
-            return False
-        return after not in AFTER_OPERAND or (after != "IS" and self.ends_operand())
-
-    def ends_operand(self) -> bool:
-        """Whether the word after NOT is a whole operand, by what follows it."""
-        index = self.position + 2
-        key, kind = self.key_at(index), self.kind_at(index)
-        is_end = kind is TokenKind.END or key in AFTER_OPERAND
-        return is_end or (kind is TokenKind.SYMBOL and key not in SIGNS)
 
     def predicate(self) -> Scalar:
         start = self.position

@@ -593,20 +593,14 @@ def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | Non
     return _closed(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 
-def read_extract(reader: OperandReader, _: str, start: int) -> Scalar | None:
-    field, is_word = reader.key, reader.kind_at(reader.position) is TokenKind.WORD
-    if not (is_word and reader.key_at(reader.position + 1) == "FROM"):
+def read_extract(reader: OperandReader, name: str, start: int) -> Scalar | None:
+    """`EXTRACT(HOUR FROM x)` and `DATE_PART('HOUR', x)`."""
+    kind, sign = (TokenKind.WORD, "FROM") if name == "EXTRACT" else (TokenKind.STRING, ",")
+    field = reader.position
+    if reader.kind_at(field) is not kind or reader.key_at(field + 1) != sign:
         return None
     reader.position += 2
-    return _closed(reader, "EXTRACT", start, reader.expression(), words=(field,))
-
-
-def read_date_part(reader: OperandReader, _: str, start: int) -> Scalar | None:
-    field, is_text = reader.position, reader.kind_at(reader.position) is TokenKind.STRING
-    if not (is_text and reader.key_at(field + 1) == ","):
-        return None
-    reader.position += 2
-    word = reader.text.text_at(reader.tokens[field].span)[1:-1].upper()
+    word = reader.tokens[field].text.strip("'\"").upper()
     return _closed(reader, "EXTRACT", start, reader.expression(), words=(word,))
 
 
@@ -678,8 +672,7 @@ WITH_UNIT = {
 
 SPECIAL_CALLS: Mapping[str, Form] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),
-    "EXTRACT": read_extract,
-    **dict.fromkeys(("DATE_PART", "DATEPART"), read_date_part),
+    **dict.fromkeys(("EXTRACT", "DATE_PART", "DATEPART"), read_extract),
     "TRIM": read_trim,
     "POSITION": read_position,
     "STRUCT": read_struct,

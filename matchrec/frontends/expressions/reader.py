@@ -13,7 +13,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.language import part
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
-from matchrec.frontends.lexing.relations import relation_names
+from matchrec.frontends.lexing.relations import qualified_names, relation_names
 from matchrec.frontends.lexing.tokens import (
     CLOSING,
     OPENING,
@@ -231,23 +231,11 @@ class ExpressionCursor(Cursor, ABC):
 
     def _refuse_correlation(self, start: int, end: int) -> None:
         """A column of a variable in a query, none of whose relations has that name."""
-        for index in range(start, end):
-            token = self.tokens[index]
-            qualifies = token.can_name and self.key_at(index + 1) == "."
-            if not qualifies or self.key_at(index - 1) == ".":
-                continue
+        for token, path in qualified_names(self.text, range(start, end)):
             is_variable = token.variable in self.scope.variables
             if is_variable and token.name.upper() not in relation_names(self.text, start, end):
                 what = f"pattern variable `{token.variable}`"
-                span = self._path_span(index)
-                raise errors.correlated_subquery(span, clause=self.clause, what=what)
-
-    def _path_span(self, start: int) -> Span:
-        """The names with dots between them from `start` on."""
-        index = start
-        while self.key_at(index + 1) == ".":
-            index += 2
-        return self.span(start, min(index + 1, self.end))
+                raise errors.correlated_subquery(path, clause=self.clause, what=what)
 
 
 def refuse_strange(tokens: TokenSequence, where: str) -> None:

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.kinds import shown
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import pattern as pattern_errors
 from matchrec.frontends.expressions.reader import (
@@ -36,7 +34,7 @@ from matchrec.frontends.lexing.tokens import (
     TokenSequence,
     whole_number,
 )
-from matchrec.frontends.row_pattern import parameter_at, value_given
+from matchrec.frontends.row_pattern import number_of, parameter_at
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     MATCHED_ROW,
@@ -106,11 +104,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         aggregate, end = read_aggregate(reader, index, semantics)
         read = Term((aggregate,), function.span)
     reader.position, reader.last_read = end, reader.span(start, end)
-    return _spanned(read, reader.last_read)
-
-
-def _spanned(read: Scalar, span: Span) -> Scalar:
-    """The readings as if all of them were written at `span`."""
+    span = reader.last_read
     return replace(with_references(read, lambda one: replace(one, span=span)), span=span)
 
 
@@ -399,7 +393,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     span, before = reader.span(start, end), len(reader.rows_read)
     prefixed = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)
     inner = start + prefixed
-    if _is_whole_call(reader, inner, end):
+    if reader.text.is_call(inner) and reader.text.pairs.get(inner + 1) == end - 1:
         seen = Semantics(reader.key_at(start)) if prefixed else semantics
         if reader.key_at(inner) in LOGICAL and reader.key_at(index) in PHYSICAL:
             if prefixed:
@@ -426,22 +420,14 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
     return Term((found,), span)
 
 
-def _is_whole_call(reader: ExpressionCursor, index: int, end: int) -> bool:
-    return reader.text.is_call(index) and reader.text.pairs.get(index + 1) == end - 1
-
-
 def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
     start, end = _without_parentheses(reader, argument)
     span = reader.span(start, end)
     written = reader.written(span)
     parameter = parameter_at(reader.tokens[start:end])
     if parameter is not None and reader.scope.values is not None:
-        value = value_given(parameter, reader.scope.values)
-        if not is_whole(value) or not 0 <= value <= MOST:
-            raise pattern_errors.value_is_no_offset(
-                span, parameter=written, function=name, clause=reader.clause, value=shown(value)
-            )
-        return value
+        what = f"the offset of {name} in {reader.clause}"
+        return number_of(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
     if token.key == "-" and end == start + 2 and rows.isdigit():

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matchrec.frontends.lexing.tokens import TokenSequence, words
+from matchrec.frontends.lexing.tokens import Token, TokenSequence, words
 from matchrec.plan.text import words_of
+from matchrec.source import Span
 
 NO_ALIAS = words_of("NO ALIAS")
 
 _ROTATIONS = words("PIVOT UNPIVOT MATCH_RECOGNIZE")
 _LITERALS = words("NULL TRUE FALSE")
-_BEFORE_OPERAND = words("DIV OF TO")
 _TRAVEL = words("VERSION TIMESTAMP SYSTEM_VERSION SYSTEM_TIME")
 _SET_OPERATORS = words("UNION INTERSECT EXCEPT MINUS |> ;")
 _BY = words("GROUP ORDER SORT CLUSTER DISTRIBUTE")
@@ -66,6 +66,16 @@ def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str
     """What the relations among tokens `start .. end` are called, in upper case."""
     found = (one for index in range(start, end) for one in relations_after(tokens, index, end))
     return frozenset(name.upper() for relation in found for name in relation.names)
+
+
+def qualified_names(tokens: TokenSequence, indices: range) -> Iterator[tuple[Token, Span]]:
+    """Each name with a dot after it and none before it, and where all of its path stands."""
+    for index in indices:
+        if tokens.can_name(index) and tokens.says(index + 1, ".") and tokens.key(index - 1) != ".":
+            last = index
+            while tokens.key(last + 1) == ".":
+                last += 2
+            yield tokens[index], tokens.span(index, min(last + 1, len(tokens)))
 
 
 def relations_after(tokens: TokenSequence, index: int, end: int) -> Iterator[WrittenRelation]:
@@ -195,27 +205,11 @@ def past_sample(tokens: TokenSequence, index: int, end: int) -> int:
     if key == "WITH" and tokens.key(index + 1) == "(":
         return tokens.past(index + 1)
     word = index + (key == "FOR")
-    is_travel = tokens.key(word) in _TRAVEL and tokens.says(word + 1, "AS", "OF")
-    return _travel_end(tokens, word + 3, end) if is_travel else index
-
-
-def _travel_end(tokens: TokenSequence, start: int, end: int) -> int:
-    """Where the version that starts at `start` ends: before a sample, an alias or the clause."""
-    for index in tokens.level(start, end):
-        if index > start and tokens.key(index) in ("TABLESAMPLE", "AS"):
-            return index
-    is_alias = end - start > 1 and tokens[end - 1].is_name and not _is_unit(tokens, end - 1)
-    operand = tokens[end - 2]
-    ends = operand.key == ")" or operand.is_constant or operand.is_name
-    return end - 1 if is_alias and ends and operand.key not in _BEFORE_OPERAND else end
-
-
-def _is_unit(tokens: TokenSequence, index: int) -> bool:
-    """Whether a word is a unit in INTERVAL 1 DAY 2 HOURS or INTERVAL '1:30' HOUR TO MINUTE."""
-    if tokens.key(index - 1) == "TO":
-        return _is_unit(tokens, index - 2)
-    value = tokens.openings.get(index - 1, index - 1)
-    if value == index - 1 and not tokens[value].is_constant:
-        return False
-    before = value - 1 - (tokens.key(value - 1) in ("-", "+"))
-    return tokens.key(before) == "INTERVAL" or (before > 1 and _is_unit(tokens, before))
+    if tokens.key(word) not in _TRAVEL or not tokens.says(word + 1, "AS", "OF"):
+        return index
+    first = word + 3
+    is_constant = first < end and tokens[first].is_constant
+    for at in tokens.level(first, end):
+        if at > first and (is_constant or tokens.key(at) in ("TABLESAMPLE", "AS")):
+            return at
+    return end

@@ -7,12 +7,14 @@ invented (sqlglot reads `1BD` as `1::BD`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
+from sqlglot import Dialect as SqlglotDialect
 from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
@@ -160,20 +162,6 @@ def pair_brackets(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def find_enclosing(pairs: dict[int, int], count: int) -> tuple[int, ...]:
-    """For each of `count` tokens, the innermost bracket around it, by its opening; -1 for none."""
-    around = []
-    waiting = [-1]
-    ends = set(pairs.values())
-    for index in range(count):
-        if index in ends:
-            waiting.pop()
-        around.append(waiting[-1])
-        if index in pairs:
-            waiting.append(index)
-    return tuple(around)
-
-
 class Cursor:
     """Reads tokens `position .. end` from left to right; parsers add a method for each rule."""
 
@@ -296,8 +284,6 @@ def number_of_rows(
 # sqlglot's own tokens, which its parser takes, stand beside ours, which our parsers read.
 
 
-Tokenizer = Callable[[str], Sequence[SqlglotToken]]
-
 _WORDS = re.compile(r"\w+(\s+\w+)*")
 _STRINGS = frozenset(one for one in TokenType if f"_{one.name}".endswith("_STRING"))
 
@@ -308,7 +294,7 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
     In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
     """
     try:
-        tokens = tokens_by(Spark().tokenize, text)
+        tokens = tokens_by(Spark, text)
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
     if dialect is Dialect.QUOTED_NAMES:
@@ -316,14 +302,15 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
     return [_as_name(tokens, index, text) for index in range(len(tokens))]
 
 
-def tokens_by(tokenize: Tokenizer, text: str) -> list[SqlglotToken]:
-    """The tokens that a tokenizer of sqlglot finds in a query, a script or an expression."""
-    tokens: list[SqlglotToken] = []
-    for token in tokenize(text):
-        if _is_rest_of_command(token):
-            tokens += _not_as_command(tokenize, text[: token.end + 1], tokens[-1].end + 1)
-        else:
-            tokens.append(token)
+@cache
+def _tokenizer(dialect: type[SqlglotDialect]) -> Any:
+    """The tokenizer of a dialect, in which EXPLAIN and a column `show` are words, no commands."""
+    return type("Words", (dialect.tokenizer_class,), {"COMMANDS": set()})
+
+
+def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
+    """The tokens that a dialect of sqlglot finds in a query, a script or an expression."""
+    tokens = _tokenizer(dialect)(dialect=dialect()).tokenize(text)
     return [_not_as_clause(tokens, index) for index in range(len(tokens))]
 
 
@@ -367,21 +354,6 @@ def renamed(
     """A token of another kind and text in the place of `token`, or up to the character `end`."""
     last = token.end if end is None else end
     return SqlglotToken(kind, text, token.line, token.col, token.start, last, token.comments)
-
-
-def _is_rest_of_command(token: SqlglotToken) -> bool:
-    """Whether it is all that follows EXPLAIN or a column `show`, taken as one string.
-
-    Such a string is longer than its place, which has no quotes.
-    """
-    is_string = token.token_type is TokenType.STRING
-    return is_string and token.end - token.start + 1 < len(token.text) + 2
-
-
-def _not_as_command(tokenize: Tokenizer, text: str, start: int) -> list[SqlglotToken]:
-    """The tokens from `start` on, where no statement starts: a parenthesis stands before them."""
-    before = re.sub(r"[^\r\n]", " ", text[: start - 1])
-    return list(tokenize(f"{before}({text[start:]}"))[1:]
 
 
 def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
@@ -480,7 +452,14 @@ class TokenSequence:
     @cached_property
     def around(self) -> tuple[int, ...]:
         """For each token the bracket that opens the innermost pair around it, -1 for none."""
-        return find_enclosing(self.pairs, len(self.tokens))
+        around, waiting = [], [-1]
+        for index in range(len(self.tokens)):
+            if index in self.openings:
+                waiting.pop()
+            around.append(waiting[-1])
+            if index in self.pairs:
+                waiting.append(index)
+        return tuple(around)
 
     @cached_property
     def index_at(self) -> dict[int, int]:

@@ -175,9 +175,6 @@ class EventReader(ScalarReader):
 
     # Identifiers
 
-    def negates(self) -> bool:
-        return True
-
     def operand(self) -> Scalar:
         if self.key == "[":
             return self.equivalence()

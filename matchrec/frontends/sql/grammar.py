@@ -358,13 +358,6 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
     raise errors.missing_pattern(after[0].keyword if after else here)
 
 
-def items_of(clause: ClauseTokens, section: Section) -> tuple[tuple[int, int], ...]:
-    """The index ranges between the commas of a section, none of them empty."""
-    if section.start == section.end:
-        raise errors.nothing_in(section.keyword, part=section.part.value)
-    return items_between(clause, (section.start, section.end), section.part.value)
-
-
 def expression_at(tokens: TokenSequence, start: int, end: int) -> ExpressionText:
     written = tokens.part(start, end)
     return ExpressionText(written.text, written.whole, written)
@@ -411,7 +404,12 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
     (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
 
     def items(part: ClausePart) -> tuple[Range, ...]:
-        return items_of(clause, written[part]) if part in written else ()
+        if part not in written:
+            return ()
+        section = written[part]
+        if section.start == section.end:
+            raise errors.nothing_in(section.keyword, part=part.value)
+        return items_between(clause, (section.start, section.end), part.value)
 
     def each(part: ClausePart, read: Callable[[ClauseTokens, int, int], T]) -> tuple[T, ...]:
         return tuple(read(clause, *item) for item in items(part))

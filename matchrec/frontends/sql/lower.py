@@ -11,15 +11,14 @@ from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
-from matchrec.arguments import is_column, is_whole
-from matchrec.errors.kinds import shown
+from matchrec.arguments import is_column
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import search_outside_window, skip_among_all
 from matchrec.frontends.durations import interval
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import MOST, first_matches, number_of_rows, read_tokens
-from matchrec.frontends.row_pattern import Values, fill_bounds, value_given
+from matchrec.frontends.lexing.tokens import read_tokens
+from matchrec.frontends.row_pattern import Values, fill_bounds, number_of, value_given
 from matchrec.frontends.sql import nodes
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
@@ -50,7 +49,6 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import (
     Negation,
-    Parameter,
     RowPattern,
     concatenation,
     may_be_empty,
@@ -133,18 +131,14 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
 
 def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
-    if name not in negated_names(pattern):
-        return condition
-    return with_references(condition, lambda one: _of_forbidden_row(one, name))
 
+    def named(one: Reference) -> Reference:
+        if isinstance(one, ColumnReference) and one.navigation.is_last:
+            own = one.navigation.variable or name
+            return replace(one, navigation=replace(one.navigation, variable=own))
+        return one
 
-def _of_forbidden_row(reference: Reference, name: str) -> Reference:
-    if not isinstance(reference, ColumnReference):
-        return reference
-    navigation = reference.navigation
-    if navigation.variable is None and navigation.is_last:
-        return replace(reference, navigation=replace(navigation, variable=name))
-    return reference
+    return with_references(condition, named) if name in negated_names(pattern) else condition
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -225,21 +219,15 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
-    return first_matches(number_given(asked.parameter, values), asked.span)
+    number = number_of(asked.parameter, values, "the number of matches in FIRST", 1)
+    return FirstMatches(number, asked.span)
 
 
 def _number_of_rows(window: nodes.WindowNode | None, values: Values) -> int | None:
     """`WITHIN n ROWS` with the value of a parameter."""
     if window is None or window.parameter is None:
         return None if window is None else window.rows
-    return number_of_rows(number_given(window.parameter, values), window.span)
-
-
-def number_given(parameter: Parameter, values: Values) -> str:
-    """The value of a parameter as one would write it there; of what is no number its kind."""
-    given = value_given(parameter, values)
-    is_short = is_whole(given) and abs(given) <= MOST
-    return str(given) if is_short else shown(given)
+    return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
 def _scope(

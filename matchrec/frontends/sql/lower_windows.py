@@ -20,8 +20,8 @@ from matchrec.errors.sql import window as errors
 from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
-from matchrec.frontends.row_pattern import Values
-from matchrec.frontends.sql.lower import lower, number_given
+from matchrec.frontends.row_pattern import Values, number_of
+from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
     ExpressionText,
     FrameEnd,
@@ -406,10 +406,7 @@ def with_length(frame: FrameEnd, values: Values) -> FrameEnd:
     """The frame with the value of the parameter that is its length, if one is."""
     if not isinstance(frame.rows, Parameter):
         return frame
-    number = number_given(frame.rows, values)
-    if not number.isdecimal():
-        raise errors.not_a_length(frame.rows.span or frame.span, number=number)
-    return replace(frame, rows=whole_number(number))
+    return replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
 
 
 def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:

@@ -16,7 +16,13 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import clause_in_clause, unclosed_bracket, unexpected_token
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.relations import is_from, is_set_operator, read_relation, starts_part
+from matchrec.frontends.lexing.relations import (
+    is_from,
+    is_set_operator,
+    is_word,
+    read_relation,
+    starts_part,
+)
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
 from matchrec.frontends.sql.nodes import (
@@ -72,10 +78,11 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     """The innermost SELECT around a token. Raises where its rows cannot be matched."""
     place, written = index, tokens[index].span
     while True:
-        opening = _opening(tokens, place)
+        brackets = tokens.brackets_around(place)
+        opening = next((one for one in brackets if tokens.key(one) == "("), -1)
         around = tokens.pairs.get(opening, len(tokens))
         level = list(tokens.level(opening + 1, around))
-        selects = [i for i in level if i < place and _is_select(tokens, i)]
+        selects = [i for i in level if i < place and is_word(tokens, i, "SELECT")]
         if selects:
             break
         if opening < 0:
@@ -117,15 +124,6 @@ def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand
         (end, end) if is_operand else (first + 2, last),
         end,
     )
-
-
-def _opening(tokens: TokenSequence, index: int) -> int:
-    """The parenthesis around a token, -1 for none."""
-    return next((one for one in tokens.brackets_around(index) if tokens.key(one) == "("), -1)
-
-
-def _is_select(tokens: TokenSequence, index: int) -> bool:
-    return tokens.key(index) == "SELECT" and tokens.key(index - 1) != "."
 
 
 def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
@@ -407,7 +405,7 @@ _BEFORE_STAR = ("SELECT", "DISTINCT", "ALL", ",", "(", ".")
 _CHANGES = ("EXCEPT", "EXCLUDE", "REPLACE", "RENAME")
 
 
-def _is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
+def is_unnamed_item(tokens: TokenSequence, call: CallTokens, select: Select) -> bool:
     """Whether a call is all of an item of the select list."""
     first, end = select.items
     starts = call.start == first or tokens.key(call.start - 1) in (",", "DISTINCT", "ALL")
@@ -504,7 +502,7 @@ class Block:
         for window in self.windows:
             for call, known in window.calls:
                 text = quoted(known.column)
-                if known.measure is not None and _is_unnamed_item(tokens, call, self.select):
+                if known.measure is not None and is_unnamed_item(tokens, call, self.select):
                     text = f"{text} AS {quoted(known.measure)}"
                 yield tokens.span(call.start, call.end), text
             found = window.found

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import clause as errors
+from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.relations import (
     WrittenRelation,
     find_alias,
     is_from,
     is_set_operator,
     is_word,
+    qualified_names,
     read_relation,
     relation_names,
     relations_after,
@@ -22,12 +25,12 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
-    Range,
     TokenKind,
     TokenSequence,
     is_distance,
     words,
 )
+from matchrec.plan.expression import Operation, Scalar, Term, conjuncts, names_of, render
 from matchrec.plan.match_plan import KeyTest, Use
 from matchrec.source import Span
 
@@ -397,16 +400,9 @@ def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
     """A column in the relation that is qualified by a relation of the query around it."""
     outer = frozenset(_names_around(tokens, start))
     inner = relation_names(tokens, start - 1, end)
-    for index in range(start, end):
-        token = tokens[index]
-        if tokens.key(index + 1) != "." or tokens.key(index - 1) == "." or not token.is_name:
-            continue
+    for token, path in qualified_names(tokens, range(start, end)):
         if token.name.upper() in outer - inner:
-            last = index
-            while tokens.key(last + 1) == ".":
-                last += 2
-            span = tokens.span(index, last + 1)
-            raise errors.correlated_relation(span, name=tokens.text_at(span))
+            raise errors.correlated_relation(path, name=tokens.text_at(path))
 
 
 def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
@@ -429,8 +425,9 @@ def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
 # Wherever that is not plain to see, everything is used.
 
 _ALL_COLUMNS = words("PIVOT UNPIVOT NATURAL IDENTIFIER TRANSFORM |>")
-_COMPARISONS = words("= == <=> < <= > >= <> !=")
-_BEFORE_CONSTANT = words("DATE TIMESTAMP")
+_TESTS = words("= <=> < <= > >= <> BETWEEN IN")
+_TYPES = words("DATE TIMESTAMP")
+_OF_A_ROW = Scope(ClausePart.PARTITION_BY, of_rows=False)
 
 
 def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
@@ -488,15 +485,25 @@ def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyT
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return
     end = _end(tokens, where + 1)
-    level = list(tokens.level(where + 1, end))
-    if any(tokens.key(index) in ("OR", "NOT", "CASE") for index in level):
+    try:
+        condition = parse_scalar(tokens.part(where + 1, end), _OF_A_ROW)
+    except (MatchRecognizeError, IndexError):  # which Spark will say
         return
-    for first, after in _conjuncts(tokens, level, end):
-        name = first
-        if alias is not None and tokens.key(first + 1) == ".":
-            is_alias = tokens[first].name.lower() == tokens[alias].name.lower()
-            name = first + 2 if is_alias else first
-        yield from _key_test(tokens, name, after)
+    own = ("",) if alias is None else ("", tokens[alias].name.lower())
+    for one in conjuncts(condition):
+        match one:
+            case Operation(operator, (left, *constants)) if operator in _TESTS:
+                *qualifier, name = names_of(left) or ("", "", "")
+                is_own = ".".join(qualifier).lower() in own and one.parts[0] is left
+                if is_own and all(map(_is_constant, constants)):
+                    test = render(replace(one, parts=one.parts[1:]), str)
+                    yield KeyTest(name, test.strip())
+
+
+def _is_constant(operand: Scalar) -> bool:
+    """Whether it is a number, a text, a date or a time as it is written."""
+    is_written = isinstance(operand, Term) and operand.operations <= _TYPES
+    return is_written and not operand.references and render(operand, str)[0] not in ":?"
 
 
 def _end(tokens: TokenSequence, start: int) -> int:
@@ -504,41 +511,3 @@ def _end(tokens: TokenSequence, start: int) -> int:
     level = tokens.level(start, inside)
     ends = (i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i))
     return next(ends, inside)
-
-
-def _conjuncts(tokens: TokenSequence, level: list[int], end: int) -> Iterator[Range]:
-    """The parts between AND; the one of BETWEEN parts nothing."""
-    first, between = level[0] if level else end, False
-    for index in level:
-        key = tokens.key(index)
-        if key == "AND" and not between:
-            yield first, index
-            first = index + 1
-        between = key == "BETWEEN" or (between and key != "AND")
-    yield first, end
-
-
-def _key_test(tokens: TokenSequence, name: int, end: int) -> Iterator[KeyTest]:
-    """A column and a test of it that reads nothing else, if that is what stands there."""
-    test = name + 1
-    if test >= end or not tokens[name].is_name:
-        return
-    key = tokens.key(test)
-    constants = range(test + 1, end)
-    if key == "IN" and tokens.pairs.get(test + 1) == end - 1:
-        constants = range(test + 2, end - 1)
-    elif key != "BETWEEN" and key not in _COMPARISONS:
-        return
-    if _are_constants(tokens, constants):
-        written = " ".join(token.text for token in tokens.tokens[test:end])
-        yield KeyTest(tokens[name].name, written)
-
-
-def _are_constants(tokens: TokenSequence, indices: range) -> bool:
-    """Whether only constants stand there, and what parts them."""
-    return len(indices) > 0 and all(
-        tokens[index].is_constant
-        or tokens.key(index) in ("-", ",", "AND")
-        or (tokens.key(index) in _BEFORE_CONSTANT and tokens[index + 1].is_string)
-        for index in indices
-    )

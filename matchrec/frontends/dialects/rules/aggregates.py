@@ -296,6 +296,13 @@ def lag_and_lead(node: exp.Anonymous, place: Place) -> exp.Expr:
     return called(name, *node.expressions) if name else node
 
 
+def first_and_last_of_rows(node: exp.FirstValue | exp.LastValue, place: Place) -> exp.Expr:
+    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` of a clause are `FIRST(x)` and `LAST(x)`."""
+    if place.clause is None or place.clause.frame is not None:
+        return node
+    return called("FIRST" if isinstance(node, exp.FirstValue) else "LAST", node.this.copy())
+
+
 def row_number_in_match(node: exp.Anonymous, _: Place) -> exp.Expr:
     """`MATCH_SEQUENCE_NUMBER()`: the rows of the match up to the current one are counted."""
     if name_of(node) != "ROW_NUMBER":
@@ -303,16 +310,6 @@ def row_number_in_match(node: exp.Anonymous, _: Place) -> exp.Expr:
     if node.find_ancestor(exp.AggFunc):
         return called("MATCH_ROW_NUMBER")
     return called("RUNNING", exp.Count(this=exp.Star()))
-
-
-def counted_rows(node: exp.Anonymous, place: Place) -> exp.Expr:
-    """`MATCH_ROW_NUMBER()` where there is no such function: `COUNT(*)` up to the row."""
-    if name_of(node) != "MATCH_ROW_NUMBER":
-        return node
-    if node.find_ancestor(exp.AggFunc):
-        raise UnsupportedError("no MATCH_ROW_NUMBER() in an aggregate")
-    count = exp.Count(this=exp.Star())
-    return called("RUNNING", count) if place.is_seen_from_rows else count
 
 
 def quoted_variable(node: exp.Identifier, place: Place) -> exp.Expr:

@@ -10,15 +10,15 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.dialects.rules import oracle, values, written
+from matchrec.frontends.dialects.rules import oracle, values
 from matchrec.frontends.dialects.rules.aggregates import (
     Collection,
     aggregate_of_all_rows,
     arrays,
     arrays_and_nulls,
     count_of_rows,
-    counted_rows,
     final_aggregates,
+    first_and_last_of_rows,
     known_items,
     lag_and_lead,
     navigation_with_default,
@@ -77,11 +77,6 @@ def texts_parted_by_commas(node: exp.GroupConcat, place: Place) -> exp.Expr:
     return node
 
 
-def respected_nulls(node: exp.RespectNulls, _: Place) -> exp.Expr:
-    """`ARRAY_AGG(x) RESPECT NULLS`, as it is without these words."""
-    return node.this.copy() if isinstance(node.this, exp.ArrayAgg) else node
-
-
 def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> exp.Expr:
     """`FIRST_VALUE(x)` and `LAST_VALUE(x)`, of the values that are not NULL."""
     if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls):
@@ -93,47 +88,15 @@ def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> 
     return plain_call("TRY_ELEMENT_AT", known, end)
 
 
-def sorted_array(node: exp.ArraySort, _: Place) -> exp.Expr:
-    """`ARRAY_SORT(x, ascends)`, in which NULL is less than all values."""
-    return plain_call("SORT_ARRAY", *filter(None, (node.this, node.expression)))
-
-
-def split_by_text(node: exp.RegexpSplit, _: Place) -> exp.Expr:
-    """`SPLIT(x, y)`, where y is no regular expression."""
-    return exp.Split(this=node.this.copy(), expression=node.expression.copy())
-
-
-def either_way(node: exp.Between, place: Place) -> exp.Expr:
-    """`x BETWEEN SYMMETRIC a AND b`, whichever of the two is less."""
-    return place.unlike(node) if node.args.get("symmetric") else node
-
-
-def time_here(node: exp.Column, place: Place) -> exp.Expr:
-    """`LOCALTIMESTAMP`, which is a function in Spark."""
-    if is_bare(node, "LOCALTIMESTAMP") and place.kind(node) is None:
-        return exp.Anonymous(this="LOCALTIMESTAMP")
-    return node
-
-
-def is_bare(column: exp.Column, name: str) -> bool:
-    """Whether a column is this word, without quotes and without a table before it."""
-    return not column.table and not column.this.quoted and column.name.upper() == name
-
-
 _WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
 
 _FLINK: tuple[Rule, ...] = (
     failing_cast,
     size_of_type,
-    time_here,
-    either_way,
     texts_parted_by_commas,
-    respected_nulls,
     arrays,
     over_each_aggregate,
     known_first_and_last,
-    sorted_array,
-    split_by_text,
     values.bounded_text,
     match_rowtime,
     values.truncated_date,
@@ -308,8 +271,8 @@ def _rows(semantics: str) -> exp.Expr:
 
 def bare_classifier(node: exp.Column, place: Place) -> exp.Expr:
     """`CLASSIFIER` without parentheses; around a clause it may be a column."""
-    is_call = place.clause is not None and is_bare(node, "CLASSIFIER")
-    return called("CLASSIFIER") if is_call else node
+    is_bare = not node.table and not node.this.quoted and node.name.upper() == "CLASSIFIER"
+    return called("CLASSIFIER") if is_bare and place.clause is not None else node
 
 
 def listed_values(node: exp.WithinGroup, place: Place) -> exp.Expr:
@@ -403,14 +366,6 @@ def navigation_inside(node: exp.Anonymous, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
-def classifier_of_last_row(node: exp.Anonymous, _: Place) -> exp.Expr:
-    """`FINAL CLASSIFIER()`, before which Trino has neither FINAL nor RUNNING."""
-    call = node.expressions[0] if name_of(node) in SEMANTICS else None
-    if call is None or name_of(call) != "CLASSIFIER":
-        return node
-    return called(str(name_of(node)), called("LAST", call.copy()))
-
-
 _TRINO: tuple[Rule, ...] = (
     count_of_rows,
     values.text_of_value,
@@ -454,28 +409,18 @@ COMMON: tuple[Rule, ...] = (
 """What is rewritten of the expressions of any product."""
 
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (counted_rows, lag_and_lead, arrays_and_nulls, values.whole_quotient),
-    "oracle": (
-        oracle.reserved_name,
-        oracle.cast_or_null,
-        written.first_and_last,
-        counted_rows,
-        qualified_rows,
-        aggregate_of_all_rows,
-    ),
+    "snowflake": (lag_and_lead, arrays_and_nulls),
+    "oracle": (first_and_last_of_rows, aggregate_of_all_rows),
     "trino": (
-        *written.OF_TRINO,
-        counted_rows,
-        qualified_rows,
+        values.average_of_decimals,
+        first_and_last_of_rows,
         arrays_and_nulls,
         first_of_later_rows,
-        classifier_of_last_row,
         aggregate_of_all_rows,
-        values.whole_quotient,
     ),
-    "bigquery": (written.first_and_last, arrays_and_nulls),
-    "flink": (written.no_pivot, counted_rows, arrays_and_nulls, values.whole_quotient),
-    "databricks": (counted_rows, running_aggregate),
+    "bigquery": (first_and_last_of_rows, arrays_and_nulls),
+    "flink": (arrays_and_nulls,),
+    "databricks": (running_aggregate,),
     "spark": (qualified_rows,),
 }
 """What is rewritten of the clause's own expressions for a product."""
@@ -483,6 +428,4 @@ WRITES: dict[str, tuple[Rule, ...]] = {
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:
     """The rules for expressions of one product that another one will read."""
-    lacking = () if write.has_functions_of_spark else written.OF_SPARK
-    own = (*READS.get(read.name, ()), *COMMON, *lacking, *WRITES.get(write.name, ()))
-    return (values.whole_number, *own)
+    return (values.whole_number, *READS.get(read.name, ()), *COMMON, *WRITES.get(write.name, ()))

@@ -28,7 +28,6 @@ from matchrec.frontends.dialects.rules.place import (
     Place,
     Rule,
     function_name,
-    plain_call,
 )
 from matchrec.frontends.dialects.rules.values import bounded_text, days_between_dates, microseconds
 from matchrec.frontends.lexing.tokens import words
@@ -244,17 +243,6 @@ def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
     return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
-def text_of_number(number: exp.Expr, place: Place) -> exp.Expr:
-    """A number as Oracle writes it: neither `11.50` nor `0.5`, but `11.5` and `.5`."""
-    text: exp.Expr = exp.cast(number.copy(), "text")
-    if place.kind(number) not in (Domain.DECIMAL, Domain.FRACTION) or not place.write.is_spark:
-        return text
-    for pattern, rest in ((r"\.0+$|(\.[0-9]*[1-9])0+$", "$1"), (r"^(-?)0\.", "$1.")):
-        found = (exp.Literal.string(one) for one in (pattern, rest))
-        text = plain_call("REGEXP_REPLACE", text, *found)
-    return text
-
-
 def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
     """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
     is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
@@ -322,23 +310,6 @@ def _format(node: exp.Expr) -> str:
     return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
-def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:
-    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
-    if node.args.get("format"):
-        return node
-    if place.kind(node.this) not in TIMES:
-        return text_of_number(node.this, place)
-    return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
-
-
-def without_dual(node: exp.Select, _: Place) -> exp.Expr:
-    """`SELECT 1 FROM dual` is a SELECT without FROM."""
-    read = node.args.get("from_")
-    if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
-        node.set("from_", None)
-    return node
-
-
 def unusual_name(node: exp.Identifier, _: Place) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
     if "#" in node.name:
@@ -346,35 +317,18 @@ def unusual_name(node: exp.Identifier, _: Place) -> exp.Expr:
     return node
 
 
-def reserved_name(node: exp.Identifier, place: Place) -> exp.Expr:
-    """`date` is a name that the product wants in quotes, where it is what DATE would be."""
-    is_name = isinstance(node.parent, exp.Column | exp.Alias)
-    if is_name and not node.args.get("quoted") and node.name.upper() in place.write.reserved:
-        return exp.to_identifier(node.name.upper(), quoted=True)
-    return node
-
-
-def cast_or_null(node: exp.TryCast, _: Place) -> exp.Expr:
-    """`TRY_CAST(x AS t)`, which is a CAST with a DEFAULT."""
-    return exp.Cast(this=node.this.copy(), to=node.to.copy(), default=exp.null())
-
-
 def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
     """`a || b`, `CONCAT(a, b)`: NULL is the empty string, and the empty string is NULL."""
     if isinstance(node.parent, exp.DPipe):
         return node
     found = node.expressions if isinstance(node, exp.Concat) else node.flatten()
-    parts = [_written(part, place) for part in found]
+    parts = [part.copy() for part in found]
+    if any(place.kind(part) in (Domain.DECIMAL, Domain.FRACTION) for part in parts):
+        place.remark("a number has neither zeros at its end nor a zero before its point in Oracle")
     text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
-
-
-def _written(part: exp.Expr, place: Place) -> exp.Expr:
-    """A part as Oracle writes it."""
-    is_number = place.kind(part) in (Domain.DECIMAL, Domain.FRACTION)
-    return text_of_number(part, place) if is_number else part.copy()
 
 
 def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
@@ -387,7 +341,6 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 READS: tuple[Rule, ...] = (
     over_each_aggregate,
-    without_dual,
     unusual_name,
     concatenation,
     timestamp_literal,
@@ -397,5 +350,4 @@ READS: tuple[Rule, ...] = (
     differences,
     shifts,
     truncated,
-    text_of_date,
 )

@@ -345,8 +345,7 @@ class Place:
     """Where an expression stands, and for which product it is written.
 
     clause, part: None outside of clauses. quoted: names of variables that must stand in quotes,
-    each as it was written. relation: the name of the clause's rows before it. remarks: of rules, in
-    the order in which they were made, with no span.
+    each as it was written. remarks: of rules, in the order in which they were made, with no span.
     """
 
     read: Product
@@ -355,7 +354,6 @@ class Place:
     part: ClausePart | None = None
     columns: KnownColumns = field(default_factory=KnownColumns)
     quoted: Mapping[str, str] = field(default_factory=dict)
-    relation: str | None = None
     remarks: list[Note] = field(default_factory=list)
 
     @property

@@ -10,7 +10,6 @@ sqlglot's own translation limits before it filters, and adds a column to `*`.
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.errors import UnsupportedError
 from sqlglot.helper import find_new_name
 
 from matchrec.frontends.dialects.rules.place import Place
@@ -26,8 +25,6 @@ def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     """A query with QUALIFY as a query of one without it."""
     if not node.args.get("qualify"):
         return node
-    if node.is_star and not place.write.is_spark:
-        raise UnsupportedError("no QUALIFY with *: name the columns")
     name_by_items(node.args["qualify"], node, place)
     inner = node.copy()
     condition = inner.args["qualify"].this.pop()
@@ -36,8 +33,6 @@ def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     for part in _AFTER:
         outer.set(part, inner.args.get(part) and inner.args[part].copy())
         inner.set(part, None)
-    if place.write.name == "oracle":  # whose columns are no conditions
-        condition = exp.case().when(condition.copy(), "1").else_("0")
     own = [exp.alias_(exp.paren(condition.copy()), new_name("qualified", node))]
     names = _names_of_items(inner, place.read.sqlglot)
     for key in _hidden_keys(outer, names):
@@ -53,10 +48,7 @@ def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
     outer.set("expressions", columns)
     rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("t_")))
     outer.set("from_", exp.From(this=rows))
-    qualified = exp.column(own[0].alias)
-    if place.write.name == "oracle":
-        return outer.where(exp.EQ(this=qualified, expression=exp.Literal.number(1)), copy=False)
-    return outer.where(qualified, copy=False)
+    return outer.where(exp.column(own[0].alias), copy=False)
 
 
 def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:

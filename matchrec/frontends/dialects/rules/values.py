@@ -83,34 +83,13 @@ def safe_quotient(node: exp.SafeDivide, place: Place) -> exp.Expr:
     """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
     if not place.write.has_functions_of_spark:
         return node
-    dividend, divisor = (_operand(one) for one in (node.this, node.expression))
+    dividend, divisor = (
+        exp.paren(one.copy()) if isinstance(one, exp.Binary) else one.copy()
+        for one in (node.this, node.expression)
+    )
     divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
-    return exp.paren(_exact_quotient(dividend, divisor), copy=False)
-
-
-def whole_quotient(node: exp.IntDiv, place: Place) -> exp.Expr:
-    """`a DIV b` without its rest: sqlglot divides numbers with a fraction, which round the last
-    digits of a BIGINT, or to 6 digits in Snowflake.
-    """
-    dividend, divisor = (_operand(one) for one in (node.this, node.expression))
-    if not isinstance(divisor, exp.Literal) or divisor.name == "0":
-        divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
-    kinds = {place.kind(node.this), place.kind(node.expression)}
-    if kinds == {Domain.INTEGER} and place.write.divides_integers:
-        return place.unlike(_exact_quotient(dividend, divisor))
-    rest = exp.Mod(this=dividend.copy(), expression=divisor.copy())
-    parts = exp.paren(exp.Sub(this=dividend, expression=rest), copy=False)
-    return place.unlike(exp.cast(_exact_quotient(parts, divisor), "bigint"))
-
-
-def _operand(node: exp.Expr) -> exp.Expr:
-    """An operand that can stand beside another operator."""
-    return exp.paren(node.copy()) if isinstance(node, exp.Binary) else node.copy()
-
-
-def _exact_quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-    """A quotient that sqlglot writes as it is."""
-    return exp.Div(this=dividend, expression=divisor, typed=True, safe=False)
+    quotient = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)  # as it is
+    return exp.paren(quotient, copy=False)
 
 
 def average_of_integers(node: exp.Avg, place: Place) -> exp.Expr:
@@ -311,17 +290,10 @@ def chosen_by_value(node: exp.DecodeCase, place: Place) -> exp.Expr:
     value, *others = node.expressions
     default = others.pop() if len(others) % 2 else None
     ifs = [
-        exp.If(this=_same(key)(this=value.copy(), expression=key), true=then)
+        exp.If(this=exp.NullSafeEQ(this=value.copy(), expression=key), true=then)
         for key, then in zip(others[::2], others[1::2], strict=True)
     ]
     return exp.Case(ifs=ifs, default=default)
-
-
-def _same(key: exp.Expr) -> type[exp.Binary]:
-    """What compares with a value that is a NULL, none, or perhaps one."""
-    if isinstance(key, exp.Null):
-        return exp.Is
-    return exp.EQ if isinstance(key, exp.Literal) else exp.NullSafeEQ
 
 
 def days_between_dates(node: exp.Sub, place: Place) -> exp.Expr:

@@ -371,13 +371,6 @@ def test_quotients_of_decimals_have_digits_as_in_trino() -> None:
     assert text[note.span.start : note.span.end] == "0.25 * COUNT(*) / 3 > x / 2.0"
 
 
-def test_what_bigquery_says_of_the_longest_match() -> None:
-    clause = "PATTERN (A{:n}) LONGEST MATCH DEFINE A AS x > :y"
-    assert translate_clause(clause, SPARK, PRODUCTS["bigquery"]).text == (
-        "PATTERN (A{@n})  DEFINE A AS x > @y OPTIONS (use_longest_match = TRUE)"
-    )
-
-
 @pytest.mark.parametrize(
     ("read", "write", "clause", "message"),
     [
