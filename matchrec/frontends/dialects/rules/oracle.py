@@ -310,6 +310,30 @@ def _format(node: exp.Expr) -> str:
     return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
+def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:
+    """`TO_CHAR(d)` has Oracle's format DD-MON-RR; of what is no time it is a cast."""
+    if node.args.get("format"):
+        return node
+    if place.kind(node.this) in TIMES:
+        return exp.Upper(this=exp.TimeToStr(this=node.this, format=exp.Literal.string("%d-%b-%y")))
+    remark_fraction(node.this, place)
+    return exp.cast(node.this.copy(), "text")
+
+
+def remark_fraction(number: exp.Expr, place: Place) -> None:
+    """Oracle writes neither `11.50` nor `0.5`, but `11.5` and `.5`."""
+    if place.kind(number) in (Domain.DECIMAL, Domain.FRACTION):
+        place.remark("a number has neither zeros at its end nor a zero before its point in Oracle")
+
+
+def without_dual(node: exp.Select, _: Place) -> exp.Expr:
+    """`SELECT 1 FROM dual` is a SELECT without FROM."""
+    read = node.args.get("from_")
+    if read and read.this.sql().upper() == "DUAL" and not node.args.get("joins"):
+        node.set("from_", None)
+    return node
+
+
 def unusual_name(node: exp.Identifier, _: Place) -> exp.Expr:
     """`page#` is a name that Spark wants in quotes."""
     if "#" in node.name:
@@ -323,8 +347,8 @@ def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
         return node
     found = node.expressions if isinstance(node, exp.Concat) else node.flatten()
     parts = [part.copy() for part in found]
-    if any(place.kind(part) in (Domain.DECIMAL, Domain.FRACTION) for part in parts):
-        place.remark("a number has neither zeros at its end nor a zero before its point in Oracle")
+    for part in parts:
+        remark_fraction(part, place)
     text = _joined(parts, place)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
@@ -341,6 +365,7 @@ def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
 
 READS: tuple[Rule, ...] = (
     over_each_aggregate,
+    without_dual,
     unusual_name,
     concatenation,
     timestamp_literal,
@@ -350,4 +375,5 @@ READS: tuple[Rule, ...] = (
     differences,
     shifts,
     truncated,
+    text_of_date,
 )
