@@ -120,7 +120,7 @@ class MatchPlan:
         """
         closing = () if self.closing is None else (self.closing,)
         tests = () if self.staging is None else self.staging.tests
-        return (*dict.fromkeys((*variable_names(self.pattern), *self._absent)), *closing, *tests)
+        return (*dict.fromkeys((*variable_names(self.pattern), *self.absent)), *closing, *tests)
 
     @property
     def unions(self) -> tuple[str, ...]:
@@ -130,10 +130,10 @@ class MatchPlan:
     @cached_property
     def forbidden(self) -> frozenset[str]:
         """The variables under NOT and of absences to which no row is mapped."""
-        return frozenset(self._absent) - frozenset(variable_names(self.pattern))
+        return frozenset(self.absent) - frozenset(variable_names(self.pattern))
 
     @property
-    def _absent(self) -> tuple[str, ...]:
+    def absent(self) -> tuple[str, ...]:
         """The variables under NOT, then those of absences."""
         return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
 

@@ -58,7 +58,6 @@ from matchrec.plan.pattern import (
     children,
     has_row,
     may_be_empty,
-    negated_names,
     show,
     variable_names,
     walk,
@@ -140,7 +139,7 @@ class EarlyRows:
         """Of a part of the condition of a variable. is_needed: see `stages.mapped_before`."""
         if self.plan.staging is not None:
             return self.of_stages[is_needed].get(variable, (variable, self.names))
-        if variable in negated_names(self.plan.pattern):
+        if variable in self.plan.absent:
             return variable, self.names
         before = variables_before(variable, self.plan.pattern, first=is_needed)
         return variable, {variable} | before
