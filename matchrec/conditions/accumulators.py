@@ -423,18 +423,24 @@ def percentile(use: AggregateUse) -> Accumulator:
         values, part = state
         if not values or part is None:
             return None
-        found = interpolate(values, part)
+        found = interpolate(values, part, weighs_both=use.weighs_both)
         return found if is_number else int(found)
 
     return Accumulator(([], None), step, finish)
 
 
-def interpolate(values: Sequence[Value], part: float) -> float:
-    """The value at that part of the way, or between the two values beside it."""
+def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> float:
+    """The value at that part of the way, or between the two values beside it: in floating-point
+    numbers as Spark's version computes it, to the last bit.
+    """
     position = (len(values) - 1) * part
     lower, higher = math.floor(position), math.ceil(position)
     low, high = float(values[lower]), float(values[higher])
-    return low if lower == higher or low == high else low + (position - lower) * (high - low)
+    if lower == higher or low == high:
+        return low
+    if weighs_both:
+        return (higher - position) * low + (position - lower) * high
+    return low + (position - lower) * (high - low)
 
 
 def check_percentage(part: float) -> float:

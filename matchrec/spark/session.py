@@ -327,7 +327,7 @@ class Runner:
 
 def settings_of(runner: Runner) -> Settings:
     """The settings of a session that conditions on the run depend on."""
-    from matchrec.spark.sail.probes import cuts_decimals
+    from matchrec.spark.sail.probes import cuts_decimals, weighs_both
 
     names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
@@ -338,6 +338,7 @@ def settings_of(runner: Runner) -> Settings:
         runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
         quotes,
         cuts_decimals=cuts_decimals(runner.spark),
+        weighs_both=weighs_both(runner.spark),
     )
 
 

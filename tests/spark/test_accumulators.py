@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession, types
 from matchrec.conditions.accumulators import AGGREGATES, decimal_of
 from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.frontends.lexing.tokens import words
+from matchrec.spark.sail.probes import weighs_both
 from matchrec.spark.types import value_type
 from tests.quick.scale import SEED, examples
 
@@ -219,11 +220,14 @@ def comparable(one: Value) -> object:
     return one
 
 
-def ours(case: Case, group: Rows, known: dict[str, types.DataType]) -> tuple[str, list[Value]]:
-    """The type, and the value of each beginning of the group."""
+def ours(
+    case: Case, group: Rows, known: dict[str, types.DataType], *, weighs_both: bool
+) -> tuple[str, list[Value]]:
+    """The type, and the value of each beginning of the group. weighs_both: see `AggregateUse`."""
     arguments, function = case.terms, AGGREGATES[case.function]
     found = [value_type(known[term]) for term in arguments]
-    use = AggregateUse(tuple(found), case.distinct, "IGNORE" in case.nulls)
+    nulls = "IGNORE" in case.nulls
+    use = AggregateUse(tuple(found), case.distinct, nulls, weighs_both=weighs_both)
     type_ = function.result(use)
     assert type_ is not None, case.sql
     rows, results = function.begin_rows(use), []
@@ -260,7 +264,7 @@ def check(
     expected = {(row[0], row[1]): row[2:] for row in found}
     for place, case in enumerate(chosen):
         for number, group in enumerate(groups):
-            type_, results = ours(case, group, known)
+            type_, results = ours(case, group, known, weighs_both=weighs_both(spark))
             assert type_ == schema[f"a{place}"].dataType.simpleString(), case.sql
             for at, result in enumerate(results):
                 other = expected[number, at][place]

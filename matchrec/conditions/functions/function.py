@@ -38,7 +38,8 @@ class Settings:
     `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
     quotes: those that a string literal may stand in. casts_in_utc: whether CAST takes the local
     time of an instant for that in UTC. cuts_decimals: whether decimals that have more than 38
-    digits together lose those after the point, as in Spark from 4.0 on.
+    digits together lose those after the point, as in Spark from 4.0 on. weighs_both: see
+    `AggregateUse`.
     """
 
     time_zone: str = "UTC"
@@ -48,6 +49,7 @@ class Settings:
     quotes: str = "'\""
     casts_in_utc: bool = False
     cuts_decimals: bool = True
+    weighs_both: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class AggregateUse:
     """One aggregate of a query. types: of the arguments.
 
     ansi: see `FunctionUse`. legacy_statistics: whether NaN is the statistic of a single row, not
-    NULL.
+    NULL. weighs_both: whether a percentile between two values adds a part of each, as in Spark
+    before 4.3, and not a part of their distance to the lower one.
     """
 
     types: tuple[ValueType, ...]
@@ -78,6 +81,7 @@ class AggregateUse:
     ignore_nulls: bool = False
     ansi: bool = True
     legacy_statistics: bool = False
+    weighs_both: bool = False
 
 
 Result = Callable[[FunctionUse], ValueType | None]

@@ -97,6 +97,11 @@ def cuts_decimals(spark: SparkSession) -> bool:
     return not spark.version.startswith("3.")
 
 
+def weighs_both(spark: SparkSession) -> bool:
+    """Whether Spark of the version that the session speaks is older than 4.3: `AggregateUse`."""
+    return tuple(map(int, spark.version.split(".")[:2])) < (4, 3)
+
+
 @asked_once
 def takes_any_condition(spark: SparkSession) -> bool:
     """Whether CASE takes a number for a condition, which Spark's analysis refuses."""

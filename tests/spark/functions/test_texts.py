@@ -51,6 +51,7 @@ def test_texts_and_a_number(spark: SparkSession) -> None:
     )
     if INTERPRETED:  # there Spark takes NULL for 0 as the third argument of levenshtein
         rows = [row for row in rows if row[2] is not None]
+    rows = [row for row in rows if row[2] != -(2**31)]  # at which Spark's split_part breaks
     names = "locate position split_part levenshtein"
     cases = [call(name, 0, 1, 2) for name in names.split()]
     Table((STRING, STRING, INT), rows).check(spark, cases)

@@ -35,6 +35,12 @@ def test_a_statistic_of_one_row_is_null_or_not_a_number_as_it_was(name: str) -> 
     assert total(name, DOUBLE, legacy_statistics=True) is None
 
 
+def test_a_median_has_the_last_bit_of_its_spark() -> None:
+    """By hand in Python: 0.5 * 0.02 + 0.5 * 0.07, and 0.02 + 0.5 * (0.07 - 0.02)."""
+    assert total("median", DOUBLE, 0.02, 0.07, weighs_both=True) == 0.045000000000000005
+    assert total("median", DOUBLE, 0.02, 0.07) == 0.045
+
+
 def test_integers_wrap_or_end_the_query() -> None:
     largest = 2**63 - 1
     assert total("sum", BIGINT, largest, 1, ansi=False) == -(2**63)
