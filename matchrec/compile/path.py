@@ -53,7 +53,9 @@ from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.output import schema
 from matchrec.output.reads import MeasureReader, ReadPointer, timeout_pieces
 from matchrec.plan.clauses import Absence
+from matchrec.plan.expression import conjuncts
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import negations, show
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.pruning.condition_windows import (
@@ -87,6 +89,7 @@ class Draft:
     observed: tuple[RowColumn | Nearby, ...] = ()
     scope: RowScope = RowScope.NEIGHBOURS
     origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
+    is_eager: bool = False
 
     @property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -124,10 +127,19 @@ class Draft:
                 return f"{shown} spans several rows, and only Spark can compute it"
         return None
 
+    @property
+    def tests_may_fail(self) -> bool:
+        """Whether what is asked of rows before the match may fail, but for sums."""
+        rest = {part for one in self.conditions for part in one.rest}
+        parts = (part for one in self.plan.definitions for part in conjuncts(one.condition))
+        return any(is_partial(part.operations) for part in parts if part not in rest)
+
     def prune(self) -> Draft:
         """The draft with its tests of rows that need not cross."""
         if any(condition.nearby is not None for condition in self.conditions):
             return replace(self, relevant=())  # what reads neighbours needs them all
+        if self.is_eager and self.tests_may_fail:
+            return replace(self, relevant=())
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=relevant)
 

@@ -59,11 +59,13 @@ from matchrec.plan.expression import (
     amount_of,
     argument_of,
     branches,
+    comparison,
     complement,
     conjuncts,
     joined,
     looks_at_columns_only,
     negation,
+    number_term,
     operand_of,
     render,
     row_text,
@@ -385,7 +387,7 @@ def is_truth(scalar: Scalar) -> bool:
     """Whether the value is a truth value, by its form."""
     if not isinstance(scalar, Operation):
         return not scalar.references and render(scalar, str).upper() in TRUTH_VALUES
-    if scalar.operator in COMPARED_CHOICES:
+    if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
         return all(map(is_truth, branches(scalar)[1]))
     return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
 
@@ -516,9 +518,16 @@ def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
 
 
 def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
-    """The expression where all guards hold, in their order; NULL elsewhere."""
+    """The expression where all guards hold, in their order; NULL elsewhere.
+
+    A truth value is a number in between: a CASE of truth values may become AND and OR, of which
+    some sessions ask every part.
+    """
     if not guards:
         return scalar
+    if is_truth(scalar):
+        number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
+        return comparison("=", guard(guards, number), number_term(1, scalar.span))
     parts = "CASE WHEN ", joined("AND", guards), " THEN ", scalar, " END"
     return Operation("CASE", parts, scalar.span)
 

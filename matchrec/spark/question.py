@@ -32,6 +32,7 @@ from matchrec.source import Source
 from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
 from matchrec.spark.errors.users_terms import in_plain_words
 from matchrec.spark.sail.doubles import with_doubles
+from matchrec.spark.sail.guards import is_eager, with_guards
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import (
     REFUSALS,
@@ -214,6 +215,7 @@ class Question:
                 plan = padded(plan, relation, columns)
                 if over_connect:
                     plan = with_doubles(plan, relation, columns.find)
+                    plan = with_guards(plan, relation.runner)
             found.append(replace(rule, plan=plan))
         return Question(tuple(found), relation, columns, options, use)
 
@@ -249,7 +251,11 @@ class Question:
             check_order(rule.plan)
             keys = (one for one in rule.plan.sorted_by if self.columns.find(one.names) is None)
             self.relation.fields(key.text for key in keys)
-            return draft(rule.plan, self.columns, self.relation.name_of, scope, self.type_of_order)
+            name_of, type_of = self.relation.name_of, self.type_of_order
+            found = draft(rule.plan, self.columns, name_of, scope, type_of)
+            if not found.relevant or not is_eager(rule.plan, self.runner):
+                return found
+            return replace(found, is_eager=True).prune()
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""

@@ -146,6 +146,17 @@ def compares_as_decimals(spark: SparkSession) -> bool:
 
 
 @asked_once
+def asks_every_part(spark: SparkSession) -> bool:
+    """Whether the right side of OR is computed of rows of which the left side is true, too."""
+    fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
+    try:
+        spark.range(2).selectExpr(f"id = 0 OR {fails_first}").collect()
+    except PySparkException:
+        return True
+    return False
+
+
+@asked_once
 def tries_to_add(spark: SparkSession) -> bool:
     """Whether `try_add` takes what `+` takes, such as a timestamp and an interval of months."""
     return accepts(lambda: of_a_row(spark, "try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)"))
