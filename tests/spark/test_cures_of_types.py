@@ -94,7 +94,7 @@ def test_every_cure_runs(spark: SparkSession) -> None:
 OF_ONE_ROW = [
     ("(i > 1) & b", "write AND for &, OR for |", "(i > 1) AND b"),
     ("b | (i > 1)", "write AND for &, OR for |", "b OR (i > 1)"),
-    ("~b", "write NOT x", "NOT (i > 5)"),
+    ("~b", "NOT x for ~x", "NOT (i > 5)"),
     ("1 < i < 4", "write x > 1 AND x < 5", "i > 1 AND i < 4"),
     ("s IN (:list)", "write array_contains(:list, x)", "array_contains(:list, s)"),
     ("s.isin('1', '2')", "write x IN (1, 2)", "s IN ('1', '2')"),
