@@ -31,7 +31,7 @@ SEED = int(os.environ.get("MATCHREC_SEED", "0"))
 LONG_RUN = os.environ.get("MATCHREC_EXAMPLES")  # how many examples, as text
 # Rows of the second size of random tests: tests/tasks/copies.py.
 LARGE = 500 if not (FULL or LONG_RUN) else 1000 if LONG_RUN is None else 2000
-PART, PART_OF_FULL = 64, 40  # a quick run has one example of so many, a full run by day
+PART, PART_OF_FULL = 64, 8  # a quick run has one example of so many, a full run by day
 
 
 def part() -> int:
