@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_never
 
-from matchrec.conditions.types import BIGINT, BOOLEAN, DOUBLE, Kind, ValueType
+from matchrec.conditions.types import BIGINT, Kind, ValueType
 from matchrec.plan.expression import Navigation
 
 if TYPE_CHECKING:
@@ -284,41 +284,19 @@ OPERANDS: Mapping[type, tuple[str, ...]] = {
 Argument = tuple["RunExpression | Collect", ValueType]
 
 
-def arguments_of(
-    expression: RunExpression, type_: ValueType, *, lazy: bool = False
-) -> Iterator[Argument]:
+def arguments_of(expression: RunExpression, type_: ValueType) -> Iterator[Argument]:
     """What an engine is asked for before Python computes an expression, in order, and its types.
 
-    type_: of the value. lazy: whether Python computes, when it is asked for, what an engine would
-    compute: of a row in a list, and of what IF chooses. Then it asks for no more than what is read.
+    type_: of the value.
     """
     match expression:
         case Aggregated(rows=rows):
             yield rows, BIGINT
-        case Apply(name, parts, use):
+        case Apply(_, parts, use):
             for part, own in zip(parts, use.types, strict=True):
-                yield from arguments_of(part, own, lazy=lazy or name == "IF")
-        case Choose(condition, then, otherwise) if lazy:
-            yield from arguments_of(condition, BOOLEAN, lazy=True)
-            yield from arguments_of(then, type_, lazy=True)
-            yield from arguments_of(otherwise, type_, lazy=True)
-        case _ if lazy and is_calculated(expression):
-            for part in operands_of(expression):
-                yield from arguments_of(part, held_type(part), lazy=True)
+                yield from arguments_of(part, own)
         case _:
             yield expression, type_
-
-
-def is_calculated(expression: RunExpression) -> bool:
-    """Whether it is made of what is read, or is written."""
-    return isinstance(expression, Constant) or bool(operands_of(expression))
-
-
-def held_type(expression: RunExpression) -> ValueType:
-    """A type whose values are held as an expression's is; of what Python computes, its own."""
-    if isinstance(expression, Call):
-        return expression.type
-    return BIGINT if kind_of(expression) is Kind.INTEGER else DOUBLE
 
 
 def kind_of(expression: RunExpression) -> Kind:

@@ -22,7 +22,6 @@ from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
 from matchrec.evaluate.instructions import MATCH_NUMBER, READ
-from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.jit.decorators import read_only
@@ -110,7 +109,7 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
 
         source = RowValues(rows.columns, rows.valid, partitions.ranked)
         python = PythonCalls(linked, source)
-        rows = rows._replace(mathematics=mathematics_of(linked), python=python.pointer)
+        rows = rows._replace(mathematics=python.mathematics, python=python.pointer)
     if not selects:
         rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)
         if linked is None:

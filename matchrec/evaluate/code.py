@@ -40,11 +40,11 @@ from matchrec.conditions.run_condition import (
     arguments_of,
     kind_of,
     operands_of,
+    parts_of,
 )
-from matchrec.conditions.types import Kind, ValueType
+from matchrec.conditions.types import Kind
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
-    ColumnRead,
     CountOfRows,
     Listed,
     ListedValue,
@@ -197,17 +197,9 @@ class ConditionCompiler:
         return self._register(self.registers.number(meaning))
 
     def _listed(self, collected: Collected) -> ListedValue:
-        reads = arguments_of(collected.expression, collected.type, lazy=True)
-        return ListedValue(
-            collected.expression, collected.type, tuple(self._read_of_row(*own) for own in reads)
-        )
-
-    def _read_of_row(self, read: RunExpression | Collect, type_: ValueType) -> ColumnRead | None:
-        if isinstance(read, TriedMatchNumber):
-            return None
-        assert isinstance(read, ReadValue), read
-        assert read.navigation is None, read
-        return self._column(read.column, read.kind), type_
+        reads = (one for one in parts_of(collected.expression) if isinstance(one, ReadValue))
+        columns = tuple(self._column(one.column, one.kind) for one in reads)
+        return ListedValue(collected.expression, collected.type, columns)
 
     def _members(self, name: str | None) -> Members:
         return self.registers.every if name is None else self.members[name]

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import ConditionCompiler, Instruction
-from matchrec.evaluate.registers import Meaning, Members, Registers, RowForm, Step
+from matchrec.evaluate.registers import ListedValue, Meaning, Members, Registers, Step
 
 RegisterSet = frozenset[int]
 
@@ -90,6 +91,7 @@ def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...
 
 IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
+CodedForm = tuple[tuple[ListedValue, Range], ...]
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class LinkedConditions:
     live_registers: of all states one after the other; those of state s are
     live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
     meanings: of the registers, each by its first one. reads: of each variable's condition.
-    calls: what Python computes. forms: of the rows in its lists.
+    calls: what Python computes. forms: of the rows in its lists, each value with its code.
     """
 
     instructions: IntArray
@@ -115,7 +117,7 @@ class LinkedConditions:
     meanings: tuple[tuple[int, Meaning], ...]
     reads: tuple[RegisterSet, ...]
     calls: tuple[Call, ...]
-    forms: tuple[RowForm, ...]
+    forms: tuple[CodedForm, ...]
 
     @property
     def all_code(self) -> IntArray:
@@ -129,8 +131,8 @@ class LinkedConditions:
 
     @cached_property
     def functions(self) -> frozenset[int]:
-        """Those that MATHEMATICS calls."""
-        code = self.all_code
+        """Those that MATHEMATICS calls; no step has its number."""
+        code = self.instructions
         return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
 
 
@@ -170,25 +172,32 @@ def link_conditions(
     mapped = {move.test: move.variable for move in moves}
     instructions, calls = list[Instruction](), list[Call]()
     code, reads = list[Range](), list[RegisterSet]()
-    for number, condition in enumerate(conditions):
-        coder = ConditionCompiler(
-            mapped.get(number, number), members, registers, integers, calls, instructions
-        )
+
+    def add(variable: int, expression: RunExpression | None) -> RegisterSet:
+        """Append the code of an expression; the registers that it reads."""
+        coder = ConditionCompiler(variable, members, registers, integers, calls, instructions)
         begin = len(instructions)
-        if condition is not None:
-            coder.add(condition)
+        if expression is not None:
+            coder.add(expression)
         code.append((begin, len(instructions)))
-        reads.append(frozenset(coder.reads))
+        return frozenset(coder.reads)
+
+    for number, condition in enumerate(conditions):
+        reads.append(add(mapped.get(number, number), condition))
     steps = registers.steps(len(conditions))
     live = live_registers(moves, transitions.states, steps, reads, transitions.kept(reads))
     of_moves = [
         useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
     ]
+    listed = [value for form in registers.forms for value in form]
+    for value in listed:
+        add(-1, value.expression)
+    coded = iter(zip(listed, code[len(conditions) :], strict=True))
     step_ranges = tuple(_append_steps(instructions, of_moves))
     return LinkedConditions(
         instructions=np.array(instructions, np.int64).reshape(-1, 5),
         steps=step_ranges,
-        code=tuple(code),
+        code=tuple(code[: len(conditions)]),
         initial=np.array(registers.initial, np.int64),
         live_first=np.cumsum([0, *map(len, live)]).astype(np.int64),
         live_registers=np.array([number for alive in live for number in sorted(alive)], np.int64),
@@ -196,7 +205,7 @@ def link_conditions(
         meanings=tuple((number, meaning) for meaning, number in registers.numbers.items()),
         reads=tuple(reads),
         calls=tuple(calls),
-        forms=tuple(registers.forms),
+        forms=tuple(tuple(islice(coded, len(form))) for form in registers.forms),
     )
 
 

@@ -10,15 +10,15 @@ have; what is computed of a row and that Python alone can hold, as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
-from matchrec.conditions.run_condition import Collect, RunExpression, arguments_of
-from matchrec.conditions.types import ValueType, is_ranked
+from matchrec.conditions.run_condition import Call, Collect, arguments_of
+from matchrec.conditions.types import is_ranked
 from matchrec.evaluate.formulas import (
-    REASONS,
     Decode,
     Evaluate,
     IntArray,
@@ -29,14 +29,34 @@ from matchrec.evaluate.formulas import (
     ranked_column,
     ranked_values,
 )
-from matchrec.evaluate.instructions import FUNCTION_FAILED, OVERFLOW, VALUE
-from matchrec.evaluate.link import LinkedConditions
-from matchrec.evaluate.registers import ColumnRead, Listed, ListedValue, RowForm
+from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW, VALUE
+from matchrec.evaluate.kernels.functions import mathematics_of
+from matchrec.evaluate.kernels.machine import Input, holds
+from matchrec.evaluate.link import CodedForm, LinkedConditions, Range
+from matchrec.evaluate.registers import Listed, ListedValue
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 
 Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
+
+
+HELD = 2
+"""Of a value on the stack: it is not NULL, and Python holds it."""
+
+REASONS: Mapping[int, str] = {
+    OVERFLOW: "a number is too large for its type",
+    DIVISION_BY_ZERO: "division by zero",
+}
+NO_REGISTERS = np.empty(0, np.int64)
+
+
+class Given(NamedTuple):
+    """Where the code of a row's value finds it, and the match that is tried."""
+
+    lower: int
+    upper: int
+    number: int
 
 
 def decoder_of(value: ListedValue, source: RowValues) -> Decode:
@@ -54,8 +74,8 @@ def is_kept_as_it_is(value: ListedValue) -> bool:
 class Lists:
     """All lists that live runs have. forms: of their rows, see `registers.Listed`.
 
-    match_number: of the match that is tried. A row of which a value cannot be computed has the
-    error instead, which is raised by who looks at the row.
+    computer: what computes a value of a row as it is kept, and raises FunctionError. A row of which
+    a value cannot be computed has the error instead, which is raised by who looks at the row.
 
     A layout is what forms have in common whose values are of the same types and kept alike. rows:
     by the number of the list that they are the last one of.
@@ -63,10 +83,10 @@ class Lists:
 
     def __init__(
         self,
-        forms: Sequence[RowForm],
+        forms: Sequence[CodedForm],
         source: RowValues,
         live: Callable[[], Iterable[int]],
-        match_number: Callable[[], int],
+        computer: Callable[[ListedValue, Range], Callable[[int], Value]],
     ) -> None:
         self.rows: dict[int, Row] = {}
         self.numbers: dict[Row, int] = {}
@@ -74,11 +94,17 @@ class Lists:
         self.most = MOST_ROWS
         self.live = live
         self.source = source
-        self.match_number = match_number
-        self.forms = [[self.reader(value) for value in form] for form in forms]
-        types = [tuple((one.type, is_kept_as_it_is(one)) for one in form[1:]) for form in forms]
+        self.forms = [
+            [
+                computer(value, code) if value.column is None else self.bits_of(value.column)
+                for value, code in form
+            ]
+            for form in forms
+        ]
+        added = [[value for value, _ in form[1:]] for form in forms]
+        types = [[(one.type, is_kept_as_it_is(one)) for one in form] for form in added]
         self.layouts = [types.index(type_) for type_ in types]
-        self.decoders = [[decoder_of(value, source) for value in form[1:]] for form in forms]
+        self.decoders = [[decoder_of(value, source) for value in form] for form in added]
 
     def append(self, number: int, form: int, row: int) -> int:
         """The number of a list with one more row; the same where the row does not count."""
@@ -97,42 +123,10 @@ class Lists:
             self.rows[found] = key
         return found
 
-    def reader(self, value: ListedValue) -> Callable[[int], Value]:
-        """What reads a value of a row as it is kept, None where it is NULL."""
-        return self.computer(value) if value.column is None else self.bits_of(value.column)
-
     def bits_of(self, column: int) -> Callable[[int], int | None]:
         """What reads a column of a row."""
         columns, valid = self.source.columns, self.source.valid
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
-
-    def computer(self, one: ListedValue) -> Callable[[int], Value]:
-        """What computes a value of a row as it is kept. Raises FunctionError."""
-        here, encode, as_it_is = [0], encoder(one.type), is_kept_as_it_is(one)
-
-        def argument(read: ColumnRead | None) -> Evaluate:
-            if read is None:
-                return self.match_number
-            column, type_ = read
-            kept, decode = self.bits_of(column), decoder(type_, ranked_values(self.source, column))
-
-            def value() -> Value:
-                found = kept(here[0])
-                return None if found is None else decode(found)
-
-            return value
-
-        compute = build(one.expression, one.type, [*map(argument, one.reads)], lazy=True)
-
-        def computed(row: int) -> Value:
-            here[0] = row
-            try:
-                found = compute()
-                return found if found is None or as_it_is else encode(found)
-            except OverflowError:
-                raise AnsiError(REASONS[OVERFLOW]) from None
-
-        return computed
 
     def before(self, number: int) -> int:
         """The list without its last row."""
@@ -186,8 +180,12 @@ class PythonCalls:
         self.match_number: Callable[[], int] = lambda: 1
         self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
         self.source = source
-        self.lists = Lists(linked.forms, source, self.live_lists, self.tried)
-        self.formulas = [self.compiled(call, call.type) for call in linked.calls]
+        self.code = linked.instructions
+        self.mathematics = mathematics_of(linked)
+        self.objects: list[Value] = [None] * linked.depth
+        self.lists = Lists(linked.forms, source, self.live_lists, self.computer)
+        self.formulas = [self.compiled(call) for call in linked.calls]
+        self.is_held = [is_ranked(call.type) for call in linked.calls]
         self.encoders = [encoder(call.type) for call in linked.calls]
         self.pointer = callback(self.answer) if linked.calls else NO_CALLBACK
 
@@ -218,6 +216,10 @@ class PythonCalls:
     def compute(self, formula: int, top: int) -> int:
         self.top = top
         value = self.formulas[formula]()
+        if value is not None and self.is_held[formula]:
+            self.objects[top] = value
+            self.stack[1, top] = HELD
+            return VALUE
         self.stack[1, top] = value is not None
         if value is not None:
             self.stack[0, top] = self.encoders[formula](value)
@@ -229,24 +231,39 @@ class PythonCalls:
             self.lists.clear()
         return self.lists.append(number, form, row)
 
-    def tried(self) -> int:
-        """The number of the match that is tried, by what the search says of it now."""
-        return self.match_number()
+    def computer(self, value: ListedValue, code: Range) -> Callable[[int], Value]:
+        """What computes a value of a row as a list keeps it. Raises FunctionError."""
+        decode = decoder(value.type, ranked_values(self.source, ranked_column(value.expression)))
+        read = self.value_at(0, decode if is_kept_as_it_is(value) else int)
+        columns, valid, mathematics = self.source.columns, self.source.valid, self.mathematics
+
+        def computed(row: int) -> Value:
+            given = Given(0, columns.shape[1], self.match_number() - 1)
+            values = Input(columns, valid, mathematics, self.answer, given)
+            status = holds(self.code, *code, NO_REGISTERS, row, values, self.stack)
+            if status in REASONS:
+                raise AnsiError(REASONS[status])
+            if status == FUNCTION_FAILED:
+                raise self.failed()
+            self.top = 0
+            return read()
+
+        return computed
 
     def live_lists(self) -> list[int]:
         """The lists that runs may have: a place without a run may still hold what one had."""
         found: list[int] = np.unique(self.registers()[:, self.listed]).tolist()
         return found
 
-    def compiled(self, expression: RunExpression, type_: ValueType) -> Evaluate:
-        """What computes an expression of the arguments that are on the stack."""
+    def compiled(self, call: Call) -> Evaluate:
+        """What computes a call of the arguments that are on the stack."""
         readers = [
             self.list_at(place)
             if isinstance(one, Collect)
             else self.value_at(place, decoder(own, ranked_values(self.source, ranked_column(one))))
-            for place, (one, own) in enumerate(arguments_of(expression, type_))
+            for place, (one, own) in enumerate(arguments_of(call, call.type))
         ]
-        return build(expression, type_, readers)
+        return build(call, iter(readers))
 
     def list_at(self, place: int) -> Evaluate:
         stack = self.stack
@@ -257,6 +274,9 @@ class PythonCalls:
 
         def read() -> Value:
             at = self.top + place
-            return decode(stack.item(0, at)) if stack.item(1, at) else None
+            known = stack.item(1, at)
+            if known == HELD:
+                return self.objects[at]
+            return decode(stack.item(0, at)) if known else None
 
         return read

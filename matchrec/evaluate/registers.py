@@ -74,27 +74,18 @@ class Reduced:
     so_far: bool = False
 
 
-ColumnRead = tuple[int, ValueType]
-"""A column of a row, among all columns, and the type of its values."""
-
-
 @dataclass(frozen=True, slots=True)
 class ListedValue:
-    """A value of a list's row.
-
-    reads: what the expression asks for, see `run_condition.arguments_of`: columns of the row; None
-    for the number of the match that is tried.
-    """
+    """A value of a list's row. columns: that the expression reads of the row, among all columns."""
 
     expression: RunExpression
     type: ValueType
-    reads: tuple[ColumnRead | None, ...]
+    columns: tuple[int, ...]
 
     @property
     def column(self) -> int | None:
         """The column, if that is all that it is."""
-        read = self.reads[0] if isinstance(self.expression, ReadValue) else None
-        return read and read[0]
+        return self.columns[0] if isinstance(self.expression, ReadValue) else None
 
 
 RowForm = tuple[ListedValue, ...]

@@ -433,7 +433,7 @@ class Vector:
 
     def listed(self, value: registers.ListedValue) -> str:
         """What a row of a list has; where MATCH_NUMBER() is in it, what that is combined with."""
-        read = dict.fromkeys(self.columns[each[0]] for each in value.reads if each is not None)
+        read = dict.fromkeys(self.columns[column] for column in value.columns)
         return " with ".join((*(() if value.column is not None else ("MATCH_NUMBER()",)), *read))
 
     def of(self, members: registers.Members) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from functools import partial, reduce
 
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
-from matchrec.conditions.functions.numerals import narrow, rescale
 from matchrec.conditions.types import (
     BOOLEAN,
-    FLOAT,
     NESTED,
     NUMBERS,
     VOID,
@@ -78,11 +75,6 @@ def rank(value: Value) -> tuple[Value, ...]:
     return nan, 0 if nan else value
 
 
-def type_of_choice(use: FunctionUse) -> ValueType | None:
-    """The type of what is chosen between."""
-    return common(use.types[1:], ansi=use.ansi)
-
-
 def common(types: Sequence[ValueType], *, ansi: bool) -> ValueType | None:
     """The type of values that are all of one family or all numbers, NULL left out, or None.
 
@@ -102,27 +94,6 @@ def common_number(one: ValueType, other: ValueType, *, ansi: bool) -> ValueType:
     return common_type(one, other, ansi) or decimal(digits, places)
 
 
-def choice(use: FunctionUse) -> Compute:
-    """IF(condition, then, otherwise), whose numbers come as one type."""
-    type_ = type_of_choice(use)
-    as_one = None if type_ is None or {*use.types[1:]} <= {type_, VOID} else number_as(type_)
-
-    def choose(condition: Value, then: Value, otherwise: Value = None) -> Value:
-        found = then if condition else otherwise
-        return found if found is None or as_one is None else as_one(found)
-
-    return choose
-
-
-def number_as(type_: ValueType) -> Callable[[Value], Value] | None:
-    """What makes a number of a type that holds it; None where it is one in any type."""
-    if type_.family is Family.FLOATING:
-        return lambda number: narrow(float(number)) if type_ == FLOAT else float(number)
-    if type_.family is Family.DECIMAL:
-        return lambda number: rescale(Decimal(number), type_.precision, type_.scale)
-    return None
-
-
 EQUAL = comparison(operator.eq)
 
 COMPARISONS: Mapping[str, Function] = {
@@ -134,5 +105,4 @@ COMPARISONS: Mapping[str, Function] = {
     ">=": comparison(operator.ge),
     "<=>": Function((None, None), same_type, null_safe, takes_nulls=True),
     "IS NULL": function((None,), BOOLEAN, lambda value: value is None, takes_nulls=True),
-    "IF": Function((Family.BOOLEAN, None, None), type_of_choice, choice, least=2, takes_nulls=True),
 }

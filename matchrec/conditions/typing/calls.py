@@ -43,8 +43,8 @@ from matchrec.conditions.typing.numbers import common_nested, on_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors import conditions
 
-NEVER_IN_PYTHON = LOGIC | {"DIV"}
-"""Basic operations of which the engine has all values."""
+NEVER_IN_PYTHON = LOGIC | {"DIV", "IF"}
+"""Basic operations that the engine does, whatever their values are."""
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:
@@ -83,7 +83,52 @@ def is_rank(expression: RunExpression, typer: Typer) -> bool:
 
 def in_python(part: Typed) -> bool:
     """Whether only Python has the value of a step."""
-    return isinstance(part.expression, Call) and is_ranked(part.type)
+    return is_ranked(part.type) and is_computed(part.expression)
+
+
+def is_computed(expression: RunExpression) -> bool:
+    """Whether Python computes it, or may."""
+    match expression:
+        case Choose(_, then, otherwise):
+            return is_computed(then) or is_computed(otherwise)
+        case _:
+            return isinstance(expression, Call)
+
+
+def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
+    """The two values of IF as one type; what only Python has of it, Python computes."""
+    from matchrec.conditions.functions.comparisons import common_number
+
+    _, then, otherwise = step.operands
+    one, other = then.type, otherwise.type
+    if not (in_python(then) or in_python(otherwise) or needs_values(typer, step)):
+        return typer.unify(step, then, otherwise)
+    if {one.family, other.family} <= NUMBERS:
+        type_ = common_number(one, other, ansi=typer.ansi)
+    else:
+        then, otherwise = typer.unify(step, then, otherwise)
+        type_ = then.type
+    return as_chosen(typer, step, then, type_), as_chosen(typer, step, otherwise, type_)
+
+
+def as_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+    """A value as one that Python may have: a rank, or what Python computes or makes of it."""
+    known = in_python(part) or is_rank(part.expression, typer) or not is_ranked(type_)
+    is_null = part.expression == null(type_).expression
+    return (
+        part
+        if part.type == type_ and (known or is_null)
+        else cast_by_python(typer, step, part, type_)
+    )
+
+
+def cast_by_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
+    """A value as another type, of which Python makes it."""
+    own = part.type
+    use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
+    if functions()["CAST"].result(use) is None:
+        raise conditions.cannot_combine(step.operator, own.name, target.name, step.span)
+    return Typed(Apply("CAST", (part.expression,), use, target), target)
 
 
 def type_call(typer: Typer, step: TypedOperation) -> Typed:
@@ -200,10 +245,7 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
         return typer.cast_column(part, target)
     if target.family is Family.FLOATING and own.family in NUMBERS and not is_wide_decimal(own):
         return widen(part, target)
-    use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
-    if functions()["CAST"].result(use) is None:
-        raise conditions.cannot_combine(step.operator, own.name, target.name, step.span)
-    return Typed(Apply("CAST", (part.expression,), use, target), target)
+    return cast_by_python(typer, step, part, target)
 
 
 # Brings nested values and their elements to one type, as Spark does before it computes.
@@ -211,17 +253,15 @@ def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: Val
 # array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
 
-BROUGHT_TO_ONE = COMPARISONS | frozenset({"IF", "ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
+BROUGHT_TO_ONE = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
 def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
     """The arguments of a function, those that Spark brings to one type as values of that type."""
-    types = [part.type for part in parts]
-    targets = common_types(typer, name, types)
-    if targets is None or targets == types:
+    targets = common_types(typer, name, [part.type for part in parts])
+    if targets is None:
         return list(parts)
-    arguments = zip(step.operands, parts, targets, strict=True)
-    return [as_type(typer, step, *argument) for argument in arguments]
+    return [typer.as_type(step, *one) for one in zip(parts, targets, strict=True)]
 
 
 def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueType] | None:
@@ -229,36 +269,9 @@ def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueT
     if name == "ARRAY_CONTAINS" and types[0].element is not None:
         element = common_nested(types[0].element, types[1], typer.ansi)
         return None if element is None else [array(element), element]
-    chosen = types[1:] if name == "IF" else types
     is_compared = name in COMPARISONS and len(set(map(unnamed, types))) == 1
-    if name not in BROUGHT_TO_ONE or is_compared or all(t.family not in NESTED for t in chosen):
+    if name not in BROUGHT_TO_ONE or is_compared or all(t.family not in NESTED for t in types):
         return None
-    found: ValueType | None = VOID
-    for type_ in chosen:
-        found = None if found is None else common_nested(found, type_, typer.ansi)
-    return None if found is None else [*types[: -len(chosen)], *[found] * len(chosen)]
-
-
-def as_type(
-    typer: Typer, step: TypedOperation, operand: Typed, part: Typed, type_: ValueType
-) -> Typed:
-    """A value as another type: Spark casts a column; integers are the same in any width."""
-    if part.type == type_:
-        return part
-    if part.type == VOID:
-        return null(type_)
-    if operand.value is not None:
-        return typer.cast_column(operand, type_)
-    if holds_the_same(part.type, type_):
-        return Typed(part.expression, type_)
-    if part.type.family in NUMBERS and type_.family in NUMBERS:
-        return typer.as_number(step, operand, type_)
-    return part
-
-
-def holds_the_same(own: ValueType, type_: ValueType) -> bool:
-    """Whether values of one type are the same to Python as values of another."""
-    if own in (type_, VOID) or own.family is type_.family is Family.INTEGER:
-        return True
-    alike_in_form = own.family is type_.family and own.family in NESTED
-    return alike_in_form and all(map(holds_the_same, own.parts, type_.parts))
+    one, other = types
+    found = common_nested(one, other, typer.ansi)
+    return None if found is None else [found, found]

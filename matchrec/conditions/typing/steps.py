@@ -36,7 +36,7 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic
-from matchrec.conditions.typing.calls import needs_python, type_call
+from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
 from matchrec.conditions.typing.typer import (
     Typer,
@@ -159,5 +159,5 @@ class StepTyper(Typer):
         if len(step.operands) == 2:
             then = step.operands[1]
             return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
-        then, otherwise = self.unify(step, step.operands[1], step.operands[2])
+        then, otherwise = type_chosen(self, step)
         return Typed(Choose(condition, then.expression, otherwise.expression), then.type)

@@ -194,7 +194,9 @@ class Typer(ABC):
         is_compared = step.operator in COMPARISONS and unnamed(one) == unnamed(other)
         if one.family in NESTED and one != other and not is_compared:
             common = common_nested(one, other, self.ansi)
-            return self.as_nested(step, left, common), self.as_nested(step, right, common)
+            if common is None:
+                raise cannot_combine(step.operator, one.name, other.name, step.span)
+            return self.as_type(step, left, common), self.as_type(step, right, common)
         return left, right
 
     def as_compared(self, step: TypedOperation, text: Typed, number: ValueType) -> Typed:
@@ -211,14 +213,20 @@ class Typer(ABC):
         words = (in_ansi if self.ansi else lenient,)
         return self.type_operation(TypedOperation("CAST", (text,), step.span, words))
 
-    def as_nested(self, step: TypedOperation, part: Typed, type_: ValueType | None) -> Typed:
-        """A nested value as another type; Spark casts a column."""
+    def as_type(self, step: TypedOperation, part: Typed, type_: ValueType) -> Typed:
+        """A value as another type: Spark casts a column; integers are the same in any width."""
         if part.type == type_:
             return part
-        if type_ is None or part.value is None:
-            one, other = (operand.type for operand in step.operands[-2:])
-            raise cannot_combine(step.operator, one.name, other.name, step.span)
-        return self.cast_column(part, type_)
+        if part.type == VOID:
+            return null(type_)
+        if part.value is not None:
+            return self.cast_column(part, type_)
+        if holds_the_same(part.type, type_):
+            return Typed(part.expression, type_)
+        if part.type.family in NUMBERS and type_.family in NUMBERS:
+            return self.as_number(step, part, type_)
+        one, other = (operand.type.name for operand in step.operands[-2:])
+        raise cannot_combine(step.operator, one, other, step.span)
 
     def numbers(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
         """Two numbers as one type.
@@ -278,6 +286,14 @@ class Typer(ABC):
 def are_other_times(one: ValueType, other: ValueType) -> bool:
     """Whether they are times of two families."""
     return one.family is not other.family and {one.family, other.family} <= TIMES
+
+
+def holds_the_same(own: ValueType, type_: ValueType) -> bool:
+    """Whether values of one type are the same to Python as values of another."""
+    if own in (type_, VOID) or own.family is type_.family is Family.INTEGER:
+        return True
+    alike_in_form = own.family is type_.family and own.family in NESTED
+    return alike_in_form and all(map(holds_the_same, own.parts, type_.parts))
 
 
 def are_columns(*parts: Typed) -> bool:

@@ -47,7 +47,8 @@ def holds(
 ) -> int:
     """HOLDS, HOLDS_NOT or an error: the condition in code at .. end for the candidate `row`.
 
-    own: the registers of the run. stack: int64[2, d], values and whether they are not NULL.
+    own: the registers of the run. stack: int64[2, d], values and whether they are not NULL; of one
+    that Python holds the value does not count.
     One flat dispatch, in the order of how often instructions occur.
     """
     if at == end:
