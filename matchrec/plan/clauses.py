@@ -327,7 +327,7 @@ class Within:
     """`WITHIN interval`: the match's last row lies less than this after its first.
 
     distance: how far that is, where it is known; always of a window that conditions say. interval:
-    as SQL; empty for one of conditions whose ends SQL could not compute for every row.
+    as SQL; empty for one that conditions say.
     """
 
     interval: RowExpression

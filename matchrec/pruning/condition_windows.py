@@ -248,23 +248,6 @@ def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
     return Fraction(1) if is_whole else None
 
 
-def interval_of(limit: Limit, order: OrderType) -> str:
-    """SQL of what comes after the limit, to be added to a key; empty where that could overflow."""
-    assert isinstance(limit.value, int) or order.type == DOUBLE
-    match order.type.family:
-        case Family.INTEGER if order.type.bits == 32:
-            return f"{limit.value + 1}L"
-        case Family.DATE:
-            return f"INTERVAL {limit.value + 1} DAY"
-        case Family.TIMESTAMP | Family.TIMESTAMP_NTZ:
-            return f"INTERVAL {limit.value + 1} MICROSECOND"
-        case Family.DECIMAL:
-            digits = f"{limit.value + 1:0{order.type.scale + 1}}"
-            place = len(digits) - order.type.scale
-            return f"{digits[:place]}.{digits[place:]}"
-    return ""
-
-
 Said = Mapping[str, tuple[Bound | NotBefore | None, ...]]
 """By variable what each conjunct of its condition says."""
 
@@ -409,7 +392,7 @@ class Recognised:
             self.tests_first,
             bits_of(self.order),
         )
-        return Within(RowExpression(interval_of(limit, self.order)), found)
+        return Within(RowExpression(""), found)
 
     @property
     def tests_first(self) -> bool:

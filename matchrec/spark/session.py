@@ -78,7 +78,6 @@ SETTINGS = (
     "spark.sql.ansi.enabled",
     "spark.sql.caseSensitive",
     "spark.sql.legacy.statisticalAggregate",
-    "spark.sql.parser.escapedStringLiterals",
     "spark.sql.session.timeZone",
     "spark.sql.timestampType",
 )
@@ -329,14 +328,10 @@ def settings_of(runner: Runner) -> Settings:
     """The settings of a session that conditions on the run depend on."""
     from matchrec.spark.sail.probes import cuts_decimals, weighs_both
 
-    names = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    quotes = "'" if all(runner.setting(name) == "true" for name in names) else "'\""
     return Settings(
         runner.setting("spark.sql.session.timeZone"),
         runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
         runner.setting("spark.sql.timestampType"),
-        runner.setting("spark.sql.parser.escapedStringLiterals") == "true",
-        quotes,
         cuts_decimals=cuts_decimals(runner.spark),
         weighs_both=weighs_both(runner.spark),
     )

@@ -241,9 +241,12 @@ class Teller:
         return f"{self.rows.named(row)} lies outside of the window{of}"
 
     def window(self) -> Iterator[str]:
-        """How far the last row of a match may be from its first; nothing where SQL cannot say."""
-        if self.plan.within is not None and self.plan.within.interval.text:
-            yield f"WITHIN {self.plan.within.interval.text}"
+        """How far the last row of a match may be from its first, if rows do not say it."""
+        within = self.plan.within
+        if within is not None and within.interval.text:
+            yield f"WITHIN {within.interval.text}"
+        elif within is not None and within.distance is not None:
+            yield f"{within.distance.written} after it"
 
 
 MOST_MATCHES = 10

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Callable, Mapping
 
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
 from matchrec.conditions.types import (
@@ -22,9 +21,12 @@ from matchrec.conditions.types import (
 
 
 def same_type(use: FunctionUse) -> ValueType | None:
-    """Boolean, if both are of one family, or numbers, and compare."""
-    type_ = common([unnamed(one) for one in use.types], ansi=use.ansi)
-    return None if type_ is None or not type_.is_ordered else BOOLEAN
+    """Boolean, if both are of one type, family or numbers, and compare; NULL with anything."""
+    known = {unnamed(type_) for type_ in use.types if type_ != VOID}
+    families = {type_.family for type_ in known}
+    plain = families <= NUMBERS or (len(families) == 1 and not families & NESTED)
+    is_ordered = known and all(type_.is_ordered for type_ in known)
+    return BOOLEAN if is_ordered and (plain or len(known) == 1) else None
 
 
 def comparison(compare: Callable[[Value, Value], bool]) -> Function:
@@ -73,19 +75,6 @@ def rank(value: Value) -> tuple[Value, ...]:
         return tuple((False,) if part is None else (True, rank(part)) for part in value)
     nan = value != value
     return nan, 0 if nan else value
-
-
-def common(types: Sequence[ValueType], *, ansi: bool) -> ValueType | None:
-    """The type of values that are all of one family or all numbers, NULL left out, or None.
-
-    Nested values are of one type.
-    """
-    known = [type_ for type_ in types if type_ != VOID]
-    if any(type_.family in NESTED for type_ in known):
-        return known[0] if len(set(known)) == 1 else None
-    if known and all(one.family in NUMBERS for one in known):
-        return reduce(partial(common_number, ansi=ansi), known)
-    return known[0] if len({one.family for one in known}) == 1 else None
 
 
 def common_number(one: ValueType, other: ValueType, *, ansi: bool) -> ValueType:

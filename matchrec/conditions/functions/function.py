@@ -35,18 +35,14 @@ class Settings:
     """Settings of a session, in lower case.
 
     time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
-    `AggregateUse`. keeps_escapes: whether a backslash in a string literal stands for itself.
-    quotes: those that a string literal may stand in. casts_in_utc: whether CAST takes the local
-    time of an instant for that in UTC. cuts_decimals: whether decimals that have more than 38
-    digits together lose those after the point, as in Spark from 4.0 on. weighs_both: see
-    `AggregateUse`.
+    `AggregateUse`. casts_in_utc: whether CAST takes the local time of an instant for that in UTC.
+    cuts_decimals: whether decimals that have more than 38 digits together lose those after the
+    point, as in Spark from 4.0 on. weighs_both: see `AggregateUse`.
     """
 
     time_zone: str = "UTC"
     legacy_statistics: bool = False
     timestamp_type: str = "timestamp_ltz"
-    keeps_escapes: bool = False
-    quotes: str = "'\""
     casts_in_utc: bool = False
     cuts_decimals: bool = True
     weighs_both: bool = False

@@ -163,6 +163,11 @@ def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
     return is_like(lower(text), lower(pattern), escape)
 
 
+def likeness(compute: Callable[..., bool]) -> Function:
+    """LIKE or ILIKE, which fail where the escape stands before anything else."""
+    return replace(function((TEXT, TEXT, TEXT), BOOLEAN, compute, least=2), fails=True)
+
+
 TEXTS: Mapping[str, Function] = by_name(
     {
         "|| CONCAT": replace(function((TEXT,), STRING, concat), repeats=True),
@@ -183,46 +188,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
         "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, split_part), fails=True),
         "LEVENSHTEIN": function((TEXT, TEXT, INT), INT, levenshtein, least=2),
-        "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2),
-        "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like_in_any_case, least=2),
+        "LIKE": likeness(is_like),
+        "ILIKE": likeness(is_like_in_any_case),
     }
 )
-
-
-# The text that a string literal of Spark's stands for.
-
-_LITERAL = re.compile(
-    r"""(?P<raw>[rR])?(?P<quote>['"])(?P<text>(?:(?!(?P=quote))[^\\]|\\.)*)(?P=quote)""", re.DOTALL
-)
-_ESCAPE = re.compile(
-    r"\\(?:(?P<unicode>u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(?P<octal>[01][0-7]{2})|(?P<letter>.))",
-    re.DOTALL,
-)
-_ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
-
-
-def literal_text(sql: str, quotes: str, *, keeps_escapes: bool) -> str | None:
-    """The text of a string literal of Spark's, or None of anything else.
-
-    quotes: those that a literal may stand in. keeps_escapes: whether a backslash stands for itself,
-    as it does in `r'...'`.
-
-    >>> literal_text(r"'\\\\d'", "'", keeps_escapes=False)
-    '\\\\d'
-    >>> literal_text('"d"', "'", keeps_escapes=False)
-    """
-    found = _LITERAL.fullmatch(sql.strip())
-    if found is None or found["quote"] not in quotes:
-        return None
-    raw = found["raw"] or keeps_escapes
-    return found["text"] if raw else _ESCAPE.sub(_unescaped, found["text"])
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    """What an escape stands for. Source: Spark's SparkParserUtils.unescapeSQLString."""
-    if code := escape["unicode"]:
-        return chr(int(code[1:], 16))
-    if code := escape["octal"]:
-        return chr(int(code, 8))
-    letter = escape["letter"]
-    return f"\\{letter}" if letter in "%_" else _ESCAPED.get(letter, letter)

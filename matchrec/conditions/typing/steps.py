@@ -99,7 +99,7 @@ class StepTyper(Typer):
             parts=step.operands,
             size=max(size, found.size),
             depth=max(depth, found.depth),
-            fails=may_fail(self, step, found.type) or any(one.fails for one in step.operands),
+            fails=may_fail(step, found.type) or any(one.fails for one in step.operands),
         )
 
     def value(self, step: Value) -> Typed:

@@ -340,7 +340,6 @@ def is_plain(type_: ValueType) -> bool:
 
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
-PATTERNS = frozenset({"LIKE", "ILIKE"})
 MOST_DIGITS = 38
 
 
@@ -355,30 +354,18 @@ def type_deferred(typer: Typer, step: Value) -> Typed | None:
     return found if found.fails else None
 
 
-def may_fail(typer: Typer, step: TypedOperation, type_: ValueType) -> bool:
+def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     """Whether an operation of a type may have no result; its operands are not looked at."""
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:
         return overflows(type_) or not is_nonzero(step.operands[1])
-    if step.operator in PATTERNS:
-        return written_text(typer, step.operands[1].value) is None
     if step.operator == "CAST" or step.operator in CONVERSIONS:
         return cast_may_fail(step.operands[0].type, type_)
     if step.operator in BASIC:  # without the table of functions, which loads all of them
         return False
     function = functions().get(step.operator)
     return function is not None and function.fails
-
-
-def written_text(typer: Typer, step: Value | None) -> str | None:
-    """The text that is written there, if it is one."""
-    if step is None or step.navigation or not step.column.looks_at_one_row:
-        return None
-    from matchrec.conditions.functions.texts import literal_text  # few conditions have patterns
-
-    settings = typer.settings
-    return literal_text(step.column.text, settings.quotes, keeps_escapes=settings.keeps_escapes)
 
 
 def overflows(type_: ValueType) -> bool:
