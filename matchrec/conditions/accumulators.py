@@ -457,6 +457,10 @@ def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
     return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
 
 
+def itself(type_: ValueType) -> ValueType:
+    return type_
+
+
 def of_number(type_of: Callable[[ValueType], ValueType]) -> Result:
     """A type by that of a number, of an interval that of intervals."""
     return of_one(lambda one: type_of(one) if one.family in NUMBERS else SPANS.get(one.family))
@@ -501,35 +505,23 @@ def type_of_percentile(use: AggregateUse) -> ValueType | None:
     return type_of_value(use.types[0])
 
 
-def extreme_value(*, largest: bool) -> AggregateFunction:
-    """MIN or MAX."""
-    return AggregateFunction(
-        of_one(lambda type_: type_), partial(extreme, largest=largest), ignores_repeats=True
-    )
-
+least, greatest = partial(extreme, largest=False), partial(extreme, largest=True)
+first_value, last_value = partial(value_at_end, first=True), partial(value_at_end, first=False)
 
 AGGREGATES: Mapping[str, AggregateFunction] = by_name(
     {
         "count": AggregateFunction(lambda _: BIGINT, count),
         "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
-        "bool_and every": AggregateFunction(
-            of_truth_values(BOOLEAN), partial(extreme, largest=False)
-        ),
-        "bool_or some any": AggregateFunction(
-            of_truth_values(BOOLEAN), partial(extreme, largest=True)
-        ),
-        "min": extreme_value(largest=False),
-        "max": extreme_value(largest=True),
-        "min_by": AggregateFunction(type_beside, partial(extreme, largest=False)),
-        "max_by": AggregateFunction(type_beside, partial(extreme, largest=True)),
+        "bool_and every": AggregateFunction(of_truth_values(BOOLEAN), least),
+        "bool_or some any": AggregateFunction(of_truth_values(BOOLEAN), greatest),
+        "min": AggregateFunction(of_one(itself), least, ignores_repeats=True),
+        "max": AggregateFunction(of_one(itself), greatest, ignores_repeats=True),
+        "min_by": AggregateFunction(type_beside, least),
+        "max_by": AggregateFunction(type_beside, greatest),
         "sum": AggregateFunction(of_number(sum_type), sum_of),
         "avg mean": AggregateFunction(of_number(average_type), partial(sum_of, averages=True)),
-        "any_value first_value": AggregateFunction(
-            type_of_chosen, partial(value_at_end, first=True), constant=1
-        ),
-        "last_value": AggregateFunction(
-            type_of_chosen, partial(value_at_end, first=False), constant=1
-        ),
+        "any_value first_value": AggregateFunction(type_of_chosen, first_value, constant=1),
+        "last_value": AggregateFunction(type_of_chosen, last_value, constant=1),
         "mode": AggregateFunction(type_of_chosen, mode, constant=1),
         "collect_list array_agg": AggregateFunction(of_one(array), collect_list),
         "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),

@@ -277,7 +277,7 @@ def case_by(comparison: str) -> Rewriting:
         value, *branches = parts
         for place in range(0, len(branches) - 1, 2):
             branches[place] = Combined(comparison, (value, branches[place]), span)
-        return case(tuple(branches), span)
+        return Combined("CASE", tuple(branches), span)
 
     return of_all
 

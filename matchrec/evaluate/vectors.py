@@ -76,13 +76,9 @@ COMPARISONS: Mapping[Comparison, tuple[Callable[[Array, Array], BoolArray], bool
 }
 """The test that each asks, whether of the right side first, and whether for what it is not."""
 
-OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = {
-    ArithmeticOperator.ADD: np.add,
-    ArithmeticOperator.SUBTRACT: np.subtract,
-    ArithmeticOperator.MULTIPLY: np.multiply,
-    ArithmeticOperator.DIVIDE: np.divide,
-    ArithmeticOperator.REMAINDER: np.fmod,
-}
+OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
+    zip(ArithmeticOperator, (np.add, np.subtract, np.multiply, np.divide, np.fmod), strict=True)
+)
 """The results, any of a division by zero."""
 
 

@@ -152,10 +152,10 @@ class _PatternCompiler:
         match node:
             case Empty():
                 return then.empty
-            case PartitionStart():
-                return self._compile_anchor(Anchor.PARTITION_START, then)
-            case PartitionEnd():
-                return self._compile_anchor(Anchor.PARTITION_END, then)
+            case PartitionStart() | PartitionEnd():
+                is_start = isinstance(node, PartitionStart)
+                anchor = Anchor.PARTITION_START if is_start else Anchor.PARTITION_END
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=anchor))
             case Negation(names):
                 forbids = tuple(self.ids[name] for name in names)
                 return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))
@@ -173,9 +173,6 @@ class _PatternCompiler:
                 return replace(self, excluded=True).compile_node(part, then)
             case _:
                 assert_never(node)
-
-    def _compile_anchor(self, anchor: Anchor, then: _Then) -> StateId:
-        return self.add_state(Edge(Action.PROCEED, then.empty, anchor=anchor))
 
     def _before(self, then: _Then, part: RowPattern) -> _Then:
         """Continuations of what stands before `part`: a row consumed there counts here as well."""

@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from matchrec.conditions.functions.calendar import (
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND,
-    Zone,
-    find_zone,
-    month_of,
-)
+from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import (
@@ -29,6 +21,7 @@ from matchrec.conditions.types import (
     ValueType,
     decimal,
 )
+from matchrec.plan.text import MICROSECONDS
 
 UTC = find_zone("UTC")
 
@@ -91,16 +84,7 @@ def whole_months(start: int, end: int) -> int:
     return months + 1 if months < 0 and rest > 0 else months
 
 
-UNITS = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1000,
-    "SECOND": SECOND,
-    "MINUTE": MINUTE,
-    "HOUR": HOUR,
-    "DAY": DAY,
-    "DAYOFYEAR": DAY,
-    "WEEK": 7 * DAY,
-}
+UNITS = MICROSECONDS | {"DAYOFYEAR": DAY}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
 

@@ -61,7 +61,7 @@ TRYING = {
 }
 """Functions that are NULL where the operator would be an error."""
 
-OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE", "CASE OF"})
+OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
 """What Spark brings to one type, also more than two operands, before it computes."""
 
 CHOOSING = OF_ONE_TYPE | {"IF", "IFNULL", "NVL", "NVL2"}
@@ -206,51 +206,28 @@ def written_type(part: Typed) -> ValueType:
     return part.type
 
 
-def check_common_type(typer: Typer, step: TypedOperation) -> None:
-    """Raises where operands two by two would become other types than Spark makes of all at once.
+def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
+    """Numbers of which some are floats, that Spark brings to one type, as values of it.
 
-    Without `ansi` an integer beside a FLOAT is rounded to it, unless another operand is wider; and
-    IN compares a text and a number as texts, where `=` compares them as numbers.
+    9007199254740993 IN (0.5, 9007199254740992) is true. Without `ansi` IN compares numbers and
+    texts as texts, which is an error.
     """
-    if typer.ansi or step.operator not in OF_ONE_TYPE:
-        return
+    if step.operator not in OF_ONE_TYPE:
+        return step
     types = [part.type for part in step.operands]
     numbers = [type_ for type_ in types if type_.family in NUMBERS]
     texts = [type_ for type_ in types if type_.family is Family.STRING]
-    if step.operator == "IN" and numbers and texts:
+    if step.operator == "IN" and numbers and texts and not typer.ansi:
         raise cannot_combine(step.operator, types[0].name, (numbers + texts)[0].name, step.span)
-    wider = any(type_ == DOUBLE or type_.family is Family.DECIMAL for type_ in types)
-    for part, type_ in zip(step.operands, types, strict=True):
-        rounds = type_.family is Family.INTEGER and not is_small(part)
-        if rounds and wider and FLOAT in types:
-            raise cannot_combine(step.operator, type_.name, FLOAT.name, step.span)
-
-
-def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
-    """IN with a float among other numbers, all of which Spark compares as floats, also two others.
-
-    9007199254740993 IN (0.5, 9007199254740992) is true.
-    """
-    types = [part.type for part in step.operands] if step.operator == "IN" else []
-    numbers = [type_ for type_ in types if type_.family in NUMBERS]
-    if not any(type_.family is Family.FLOATING for type_ in numbers):
-        return step
     floats = [type_ for type_ in numbers if type_.family is Family.FLOATING]
+    if not floats:
+        return step
     target = reduce(lambda a, b: common_type(a, b, typer.ansi) or DOUBLE, numbers, floats[0])
     parts = (
         as_float(typer, step, part, target) if part.type.family in NUMBERS else part
         for part in step.operands
     )
     return replace(step, operands=tuple(parts))
-
-
-def is_small(part: Typed) -> bool:
-    """Whether an integer is written there that a FLOAT holds."""
-    match part.expression:
-        case Constant(int(value)):
-            return value <= 2**24
-        case _:
-            return False
 
 
 def type_days_between(typer: Typer, step: TypedOperation) -> Typed:

@@ -123,7 +123,6 @@ class StepTyper(Typer):
         step = arithmetic.in_38_digits(self, step)
         if needs_python(self, step):
             return type_call(self, step)
-        arithmetic.check_common_type(self, step)
         basic = rewrite(arithmetic.with_floats(self, step))
         if basic is not None:
             return self.type_step(basic)

@@ -150,11 +150,10 @@ def test_an_integer_beside_a_float_is_rounded_without_ansi() -> None:
     assert isinstance(compared("b = A.f").left, Widen)
 
 
-def test_three_types_that_spark_brings_to_double_at_once_are_refused_without_ansi() -> None:
-    with pytest.raises(MatchRecognizeError, match=r"`GREATEST` .* cannot combine bigint and float"):
-        typed("greatest(d, A.f, A.b) > 1", ansi=False)
-    typed("greatest(d, A.f, A.b) > 1")
-    typed("greatest(d, A.f, 1) > A.d", ansi=False)
+@pytest.mark.parametrize("condition", ["greatest(d, A.f, A.b) > 1", "d IN (A.b, A.f)"])
+@pytest.mark.parametrize("ansi", [False, True])
+def test_three_types_are_brought_to_double_at_once(condition: str, ansi: bool) -> None:
+    assert Narrow not in {type(one) for one in parts_of(typed(condition, ansi=ansi)[0])}
 
 
 def test_division_is_floating() -> None:
