@@ -73,7 +73,7 @@ def sort_all(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def numbers(place: int, given: list[pa.RecordBatch], sorting: Sorting) -> pa.RecordBatch:
-    found = pa.Table.from_batches(sorted_batches(given, sorting))
+    found = pa.Table.from_batches(sorted_batches(given, sorting, 1 << 18))
     marks = found["__bits0"].to_pylist()
     rows = found["i"].to_pylist()
     return pa.record_batch([[place], [rows], [marks]], ["place", "rows", "marks"])

@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import calls as errors
+from matchrec.memory import keep_freed
 from matchrec.spark.session import application
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     """
     from pysail.spark import SparkConnectServer
 
+    keep_freed()
     folder = TemporaryDirectory(prefix="matchrec-")
     with environment(settings(cores, memory, Path(folder.name))):
         server = SparkConnectServer()

@@ -48,14 +48,13 @@ SPILLS_A_MERGE = 32
 BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
 TIMES_IN_MEMORY = 5
-ROWS_A_BATCH = 1 << 17
 
 
 def sorted_batches(
     batches: Iterable[pa.RecordBatch],
     sorting: Sorting,
+    rows_a_batch: int,
     budget: int | None = None,
-    rows_a_batch: int = ROWS_A_BATCH,
     tasks: int = 1,
 ) -> Iterator[pa.RecordBatch]:
     """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which

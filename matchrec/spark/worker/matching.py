@@ -53,7 +53,7 @@ class Incoming:
             from matchrec.spark.worker.batches import PartitionWithoutRoom, pieces
 
         if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting, tasks=self.tasks)
+            batches = sorted_batches(batches, self.sorting, self.rows_a_call, tasks=self.tasks)
         try:
             for piece in pieces(batches, lookaround, rows_a_call=self.rows_a_call):
                 piece.table = with_structs(piece.table, self.structs)

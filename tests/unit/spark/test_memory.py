@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -91,3 +93,37 @@ def test_what_is_left_is_the_least_of_all_limits(
     assert memory.room() == 400
     (tmp_path / "memory.max").write_text("max\n")
     assert memory.room() > 400
+
+
+FAULTS = """
+import resource, threading
+from matchrec.memory import keep_freed
+keep_freed()
+import numpy as np
+def work():
+    for _ in range(20):
+        [np.ones(1 << 18) for _ in range(4)]  # 2 MiB each
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    task = threading.Thread(target=work)
+    task.start()
+    task.join()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults()
+print(faults())
+"""
+
+
+@pytest.mark.skipif("glibc" not in platform.libc_ver(), reason="needs glibc")
+@pytest.mark.parametrize("variable", ["", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
+def test_memory_is_kept_unless_the_environment_says_otherwise(variable: str) -> None:
+    others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
+    given = others | ({variable: ""} if variable else {})
+    command = [sys.executable, "-c", FAULTS]
+    ran = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
+    pages = 20 * (2 << 20) // 4096  # of one array in each round
+    assert (int(ran.stdout) < pages // 10) is not bool(variable)
+
+
+def is_of_glibc(variable: str) -> bool:
+    return variable.startswith(("MALLOC_", "GLIBC_"))

@@ -63,7 +63,7 @@ def held(values: pa.ChunkedArray) -> pa.Array:
 @given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
 def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
     with patch.object(spilling, "SPILLS_A_MERGE", at_once):
-        found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, budget, 16)]
+        found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
     check(given_rows, found, 16)
 
 
@@ -72,7 +72,7 @@ def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once
 def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
     """See `tests/tasks/copies.py`."""
     many = given_rows.times(copies_of(given_rows.count))
-    found = [*sorted_batches(iter(many.batches), many.sorting, budget, 128)]
+    found = [*sorted_batches(iter(many.batches), many.sorting, 128, budget)]
     check(many, found, 128)
 
 
@@ -96,7 +96,7 @@ def test_keys_come_together_by_a_hash(
         return
     many = given_rows.times(copies)
     with patch.object(ordering, "hash_of", hashing), in_force(Shortcuts(hashed_rows=1)):
-        found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting))
+        found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting, 1 << 18))
     check_columns(pa.Table.from_batches(many.batches), found)
     expected = sorted_rows(many.keys, many.order, many.count)
     marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
