@@ -30,6 +30,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -38,7 +39,7 @@ from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
-from matchrec.spark.sorting.order import order_of, sort_table
+from matchrec.spark.sorting.order import SAMPLE, order_of, sort_table
 from matchrec.spark.wire import Sorting
 from matchrec.spark.worker.arrays import arrow_of, column, flags_of, is_text, is_whole, numbers_of
 from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
@@ -296,11 +297,12 @@ def folder() -> str | None:
 def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
     """The rows of all partitions that have a row for each needed condition, at least."""
     for condition in sorting.needed:
+        if are_many(flags_of(table.slice(0, SAMPLE), condition)):
+            continue  # the first ones mostly say so
         holds = flags_of(table, condition).astype(np.bool_)
-        count = int(np.count_nonzero(holds))
-        if count == 0:
+        if not holds.any():
             return table.slice(0, 0)
-        if count * taken().few > table.num_rows:
+        if are_many(holds):
             continue
         for key in filter(table.column_names.__contains__, sorting.keys):
             values = column(table, key)
@@ -311,3 +313,8 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
             table = table.filter(kept).combine_chunks()
             holds = holds[numbers_of(kept)]
     return table
+
+
+def are_many(holds: npt.NDArray[np.generic]) -> bool:
+    """Whether a condition holds of so many of these rows that no keys are worth looking up."""
+    return int(np.count_nonzero(holds)) * taken().few > len(holds)
