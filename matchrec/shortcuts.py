@@ -32,8 +32,9 @@ class Shortcuts:
     truth values of a row cross as bits of few columns. pieces: a large partition is searched before
     it is complete. chains: matches that overlap share their rows. merging: runs with equal
     computation states merge. totals: matches that are aggregated are not built. folds: aggregates
-    that only Spark knows are folds of arrays, where groups would give the same. texts: a query text
-    that was read before is not read again.
+    that only Spark knows are folds of arrays, where groups would give the same. accumulators: with
+    ALL ROWS the worker adds up aggregates row by row, for which each row would bring its match.
+    texts: a query text that was read before is not read again.
 
     range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
     few_steps: of a search that Python takes before the compiled code is waited for.
@@ -56,6 +57,7 @@ class Shortcuts:
     merging: bool = True
     totals: bool = True
     folds: bool = True
+    accumulators: bool = True
     texts: bool = True
     range_bytes: int = 1 << 27
     range_rows: int = 10_000

@@ -313,7 +313,8 @@ class TypedConditions:
     """What a search and a worker compute of a draft's conditions.
 
     types: of the columns of the draft. during: by variable, what depends on the run. nearby: see
-    `Executable`. columns: those that the expressions read. bits: of row conditions.
+    `Executable`. columns: those that the expressions read. bits: of row conditions. ansi, session:
+    its settings.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -322,6 +323,7 @@ class TypedConditions:
     columns: RunColumns
     bits: RowBits
     ansi: bool
+    session: Settings
 
 
 def type_conditions(
@@ -346,7 +348,7 @@ def type_conditions(
     }
     known = RowBits.of(drafted.row_conditions) if bits is None else bits
     nearby = link_nearby(drafted, typer, known)
-    return TypedConditions(types, during, nearby, typer.columns, known, ansi)
+    return TypedConditions(types, during, nearby, typer.columns, known, ansi, session)
 
 
 def link(
@@ -362,7 +364,7 @@ def link(
     """
     plan, types = drafted.plan, conditions.types
     task, spark = build_task(drafted, conditions), conditions.bits.spark
-    measures = MeasureReader(plan, types, {} if crossing is None else crossing)
+    measures = MeasureReader(plan, types, {} if crossing is None else crossing, conditions.session)
     outputs = tuple(link_output(output, measures) for output in drafted.outputs)
     totalled: tuple[Totalled, ...] = ()
     if plan.totals is not None:

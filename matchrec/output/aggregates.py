@@ -99,6 +99,14 @@ def find_extremes(
     return extremes
 
 
+def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
+    """int64[r], the last mapped row that each output row sees, or -1."""
+    if reader.matches.chains is not None:
+        return reader.matches.chains.first
+    seen = look(reader.matches, reader.rows, semantics)
+    return np.where(seen.limit > seen.base, seen.limit - 1, -1)
+
+
 class AggregateReader:
     """Reads running and final aggregates of one variable's rows for the output rows of a reader."""
 
@@ -110,16 +118,9 @@ class AggregateReader:
         self.counted = np.where(counted, self.rows, -1)
         self.links = links_of(reader.matches)
 
-    def index(self, semantics: Semantics) -> IntArray:
-        """int64[r], the mapped row at which to read a value, or -1."""
-        if self.reader.matches.chains is not None:
-            return self.reader.matches.chains.first
-        seen = look(self.reader.matches, self.reader.rows, semantics)
-        return np.where(seen.limit > seen.base, seen.limit - 1, -1)
-
     def counts(self, semantics: Semantics) -> IntArray:
         """int64[r], how many values each output row's aggregate is over."""
-        index = self.index(semantics)
+        index = last_seen(self.reader, semantics)
         if not len(self.rows):
             return np.zeros(len(index), np.int64)
         ones = np.ones(self.reader.partitions.rows, np.int64)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import assert_never
 
 from matchrec.conditions.aggregates import basic, framed
+from matchrec.conditions.functions.function import AggregateUse, Settings
 from matchrec.conditions.residual import RunningAggregate
 from matchrec.conditions.row_column import (
     RowColumn,
@@ -23,7 +24,15 @@ from matchrec.conditions.row_column import (
     term_column,
     window_columns,
 )
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, average_type
+from matchrec.conditions.types import (
+    BOOLEAN,
+    NUMBERS,
+    SPARKS_OWN,
+    TIMES,
+    Family,
+    ValueType,
+    average_type,
+)
 from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan import show
@@ -44,10 +53,12 @@ from matchrec.plan.expression import (
     Semantics,
     looks_at_columns_only,
     row_text,
+    terms,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import SUM_OR_NULL
 from matchrec.plan.totals import AskedTotal
+from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Timeouts
@@ -210,6 +221,26 @@ class ReadAggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAccumulated:
+    """An aggregate that Python adds up, row by row: see `conditions.accumulators`.
+
+    columns: of the arguments. condition: the column that says which rows count; None is all.
+    """
+
+    function: str
+    variable: str | None
+    columns: tuple[int, ...]
+    condition: int | None
+    use: AggregateUse
+    semantics: Semantics
+
+    @property
+    def chosen(self) -> int | None:
+        """The column of which it is a value; None where it is none."""
+        return self.columns[0] if self.function in CHOSEN else None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadTotal:
     """An aggregate over all matches of what is read in each of them.
 
@@ -231,7 +262,18 @@ Read = (
     | ReadFact
     | ReadPointer
     | ReadAggregate
+    | ReadAccumulated
 )
+
+CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
+STATISTICS = frozenset(
+    {
+        *("std", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"),
+        *("median", "regr_slope"),
+    }
+)
+SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
+"""Types of values that are the same in Python and in a column."""
 
 
 def show_read(read: Read, columns: Sequence[str]) -> str:
@@ -255,6 +297,9 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadTotal(asked, of):
             argument = None if of is None else show_read(of, columns)
             return f"{replace(asked, measure=argument)} over all matches"
+        case ReadAccumulated(function, variable, places, semantics=semantics):
+            argument = ", ".join(columns[place] for place in places)
+            return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
         case ReadAggregate(function, variable, place, semantics):
             argument = "*" if place is None else columns[place]
             return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
@@ -288,7 +333,8 @@ def is_chained(read: Read) -> bool:
 
 
 class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once.
+    """Collects the reads of one query and the columns that they need, each once. session: its
+    settings.
 
     columns: those of this query by their places among all that cross, to which they are added.
     reads, fields: each with its index; fields are the columns of the match's rows. aggregates:
@@ -296,11 +342,16 @@ class MeasureReader:
     """
 
     def __init__(
-        self, plan: MatchPlan, types: Mapping[RowColumn, ValueType], crossing: dict[RowColumn, int]
+        self,
+        plan: MatchPlan,
+        types: Mapping[RowColumn, ValueType],
+        crossing: dict[RowColumn, int],
+        session: Settings,
     ) -> None:
         self.plan = plan
         self.types = types
         self.crossing = crossing
+        self.session = session
         self.columns: dict[RowColumn, int] = {}
         self.reads: dict[Read, int] = {}
         self.fields: dict[int, int] = {}
@@ -313,7 +364,7 @@ class MeasureReader:
         """
         if measure is None:
             return self.read(ReadTotal(asked, None))
-        alone = MeasureReader(self.plan, self.types, self.crossing)
+        alone = MeasureReader(self.plan, self.types, self.crossing, self.session)
         alone.columns = self.columns
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
@@ -364,6 +415,7 @@ class MeasureReader:
         else:
             form = basic(aggregate)
             read = None if form is None else self.basic_read(form, aggregate.semantics)
+            read = self.accumulated(aggregate) if read is None else read
         return self.by_spark(aggregate) if read is None else read
 
     def collected(self, aggregate: Aggregate) -> Pieces | None:
@@ -394,6 +446,42 @@ class MeasureReader:
         return (
             decimal_average(read("sum"), read("count"), type_) if divides_exactly(type_) else None
         )
+
+    def accumulated(self, aggregate: Aggregate) -> Pieces | None:
+        """The read of an aggregate that is added up on the way to the last row of a match.
+
+        Where each row of a match comes out, Spark would have the whole match for each of them: that
+        takes the square of its length. None of what may fail, or not be the same to the last bit.
+        """
+        if not may_accumulate(self.plan, aggregate):
+            return None
+        from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
+
+        columns = [*map(term_column, aggregate.arguments)]
+        types = tuple(self.types[column] for column in columns)
+        function, session = aggregate.function, self.session
+        use = AggregateUse(
+            types,
+            aggregate.distinct,
+            aggregate.ignore_nulls,
+            legacy_statistics=session.legacy_statistics,
+            weighs_both=session.weighs_both,
+        )
+        simple = NUMBERS if function in STATISTICS else SIMPLE
+        if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
+            return None
+        condition = None if aggregate.condition is None else term_column(aggregate.condition)
+        if condition is not None and self.types[condition] != BOOLEAN:
+            return None
+        read = ReadAccumulated(
+            function,
+            aggregate.variable,
+            tuple(map(self.place, columns)),
+            None if condition is None else self.place(condition),
+            use,
+            aggregate.semantics,
+        )
+        return (self.read(read),)
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
@@ -490,6 +578,19 @@ def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
         start = measures.read(ReadAt(measures.place(window[0]), first))
         end = f"{SUM_OR_NULL}(", start, f", {length_of(within.interval)})"
     return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
+
+
+def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
+    """Whether an aggregate is one that is added up row by row, if its types are fit for it."""
+    is_counted = aggregate.function == "count"  # a sum of numbers depends on which comes first
+    return (
+        taken().accumulators
+        and not (plan.rows_per_match.is_one_row or aggregate.ordering)
+        and (is_counted or aggregate.function in CHOSEN | STATISTICS)
+        and aggregate.distinct is is_counted
+        and len(aggregate.arguments) > 0
+        and all(one.references and looks_at_columns_only(one) for one in terms(aggregate))
+    )
 
 
 def is_collected(aggregate: Aggregate) -> bool:

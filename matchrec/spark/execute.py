@@ -22,7 +22,8 @@ from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
 from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
-from matchrec.output.reads import ReadFact, SqlPiece, show_read
+from matchrec.output.reads import ReadFact, SqlPiece, may_accumulate, show_read
+from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
@@ -206,9 +207,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
     bits = RowBits.of(prepared.demand.draft.row_conditions)
     for rule in question.rules:
         drafted = prepared.demand.drafts[rule.name]
-        computed = (part for one in drafted.conditions for part in (one.during, one.nearby))
-        runs = any(part is not None for part in computed)  # a session is asked for what is needed
-        settings = question.settings if runs else IN_UTC
+        settings = question.settings if depends_on_settings(drafted) else IN_UTC
         with question.asking(rule):
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
@@ -216,6 +215,15 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             if is_connect(question.runner.spark):
                 check_types(drafted.written, question.relation)
     return replace(prepared, conditions=found)
+
+
+def depends_on_settings(drafted: Draft) -> bool:
+    """Whether anything is computed here that depends on settings: a session is asked as needed."""
+    conditions = (part for one in drafted.conditions for part in (one.during, one.nearby))
+    measured = (one for measure in drafted.plan.measures for one in measure.value.references)
+    return any(part is not None for part in conditions) or any(
+        isinstance(one, Aggregate) and may_accumulate(drafted.plan, one) for one in measured
+    )
 
 
 def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:

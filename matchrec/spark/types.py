@@ -31,6 +31,7 @@ from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
     Read,
+    ReadAccumulated,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
@@ -158,7 +159,7 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
             return unmatched or partial
         case ReadFact():
             return read is ReadFact.KIND
-        case ReadAggregate(function):
+        case ReadAggregate(function) | ReadAccumulated(function):
             return function not in ("count", "collect_list")
         case _:
             return not isinstance(read, ReadMatchedRows | ReadMatch)
@@ -173,8 +174,12 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return sum_type(inputs[column].dataType)
         case ReadAggregate("collect_list", _, int(column)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
+        case ReadAccumulated(chosen=int(column)):
+            return inputs[column].dataType
         case ReadAggregate("avg"):
             return DoubleType()
+        case ReadAccumulated(function):
+            return LongType() if function == "count" else DoubleType()
         case ReadMatchedRows(columns):
             return ArrayType(matched_row_type(columns, inputs), containsNull=False)
         case ReadClassifierAt() | ReadPointer(PointerField.PREVIOUS_STATE):

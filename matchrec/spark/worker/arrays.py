@@ -88,6 +88,13 @@ def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(held)])
 
 
+def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    """An array of Python's values, in which times are whole numbers."""
+    if pa.types.is_temporal(kind):
+        return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
+    return pa.array(values, kind)
+
+
 def offsets_of(offsets: IntArray) -> pa.Array:
     """Where the lists of an array of lists begin, then where they end."""
     return arrow_of(offsets.astype(np.int32))

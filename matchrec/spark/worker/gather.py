@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import inf
 
@@ -18,11 +18,12 @@ from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
-from matchrec.output.aggregates import AggregateReader, never_overflows
+from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
     Read,
+    ReadAccumulated,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
@@ -39,6 +40,7 @@ from matchrec.plan.expression import Navigation, Semantics
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
     BYTES_OF_A_NUMBER,
+    array_of,
     arrow_of,
     as_floats,
     as_integers,
@@ -50,6 +52,7 @@ from matchrec.spark.worker.arrays import (
     sort_keys,
     validity,
 )
+from matchrec.spark.worker.encode import values_of
 
 LIMIT = 10**38  # the first number of more digits than a decimal has
 SURELY_A_BIGINT = 9.2e18
@@ -130,7 +133,7 @@ def place_of_value(read: Read) -> int | None:
     match read:
         case ReadRow(place) | ReadAt(place):
             return place
-        case ReadAggregate("min" | "max", column=place):
+        case ReadAggregate("min" | "max", column=place) | ReadAccumulated(chosen=place):
             return place
     return None
 
@@ -274,6 +277,8 @@ class Gatherer:
                 return arrow_of(self.reader.rows.match >= 0)
             case ReadAggregate():
                 return self.aggregate(read)
+            case ReadAccumulated():
+                return self.accumulate(read)
             case _:
                 raise AssertionError(read)
 
@@ -297,6 +302,33 @@ class Gatherer:
         counted = validity(self.values(place))
         rows, offsets = self.reader.collect_rows(variable, counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows))
+
+    def accumulate(self, read: ReadAccumulated) -> pa.Array:
+        """The aggregate of the rows that each output row sees, added up from row to row."""
+        from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
+
+        begin = partial(AGGREGATES[read.function].begin_rows, read.use)
+        rows, links = self.reader.mapped_rows(), links_of(self.reader.matches)
+        counted = self.reader.mask(read.variable)
+        if read.condition is not None:
+            counted &= as_integers(self.values(read.condition)).astype(np.bool_)[rows]
+        index = last_seen(self.reader, read.semantics)
+        wanted = np.zeros(len(rows), np.bool_)
+        wanted[index[index >= 0]] = True
+        arguments = [self.take_values(place, rows[counted]) for place in read.columns]
+        values, found = zip(*map(values_of, arguments), strict=True), [begin().result()]
+        accumulator = begin()
+        for starts, counts, asks in zip(links < 0, counted, wanted, strict=True):
+            if starts:
+                accumulator = begin()
+            if counts:
+                accumulator.add(*next(values))
+            if asks:
+                found.append(accumulator.result())
+        kind = pa.int64() if read.function == "count" else pa.float64()
+        kind = kind if read.chosen is None else self.values(read.chosen).type
+        places = np.append(0, np.cumsum(wanted))[index + 1]
+        return array_of(found, kind).take(arrow_of(places))
 
     def match(self, variable: str | None, place: int) -> pa.Array:
         """For each output row the rows of its match that come out, each with its classifier."""
@@ -450,7 +482,7 @@ class Aggregation:
     def of(self, read: ReadAggregate) -> pa.Array:
         """The values, NULL of no rows."""
         counts = self.aggregates.counts(read.semantics)
-        index = self.aggregates.index(read.semantics)
+        index = last_seen(self.aggregates.reader, read.semantics)
         match read.function:
             case "count":
                 return arrow_of(counts)

@@ -12,7 +12,7 @@ from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.output.aggregates import AggregateReader, never_overflows
+from matchrec.output.aggregates import AggregateReader, last_seen, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
 from matchrec.output.rows import output_rows
@@ -76,7 +76,7 @@ def test_chains_are_read_as_the_rows_written_out(
     def asked(chunk: Matches) -> list[tuple]:
         read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))
         totals = AggregateReader(read, variable, valid)
-        index = totals.index(FINAL)
+        index = last_seen(totals.reader, FINAL)
         answers = [
             chunk.start,
             read.match_numbers(),

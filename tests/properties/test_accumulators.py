@@ -1,0 +1,107 @@
+"""Aggregates that are added up row by row, beside what Spark makes of the rows of each match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.output.reads import CHOSEN, STATISTICS
+from matchrec.shortcuts import ALL, in_force
+from matchrec.spark.session import is_connect
+from tests.quick.scale import SEED, examples
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
+
+NUMBERS = ["i", "d", "f", "m"]
+COLUMNS = [*NUMBERS, "s", "b", "day", "ts"]
+VALUES = {
+    "i": ["NULL", "-7", "0", "3", "9007199254740993"],
+    "d": ["NULL", "'NaN'", "-0.0", "0.0", "0.1", "1e300", "-2.5"],
+    "f": ["NULL", "'NaN'", "0.1", "7"],
+    "m": ["NULL", "-0.01", "0.10", "99.99"],
+    "s": ["NULL", "''", "'a'", "'A '", "'ä'"],
+    "b": ["NULL", "TRUE", "FALSE"],
+    "day": ["NULL", "'1500-02-28'", "'1970-01-01'", "'2024-02-29'"],
+    "ts": ["NULL", "'1582-10-04 12:00:00'", "'2024-10-27 02:30:00.000001'"],
+}
+TYPES = {"i": "BIGINT", "d": "DOUBLE", "f": "FLOAT", "m": "DECIMAL(6,2)", "s": "STRING"}
+TYPES |= {"b": "BOOLEAN", "day": "DATE", "ts": "TIMESTAMP"}
+
+
+def values(random: Random, rows: int) -> Iterator[str]:
+    for number in range(rows):
+        drawn = (f"CAST({random.choice(VALUES[one])} AS {TYPES[one]})" for one in COLUMNS)
+        yield f"({number}, '{random.choice('pq')}', {random.randrange(4)}, {', '.join(drawn)})"
+
+
+def table(spark: SparkSession, random: Random, rows: int) -> DataFrame:
+    names = ", ".join(["id", "k", "n", *COLUMNS])
+    found = spark.sql(f"SELECT * FROM VALUES {', '.join(values(random, rows))} AS t({names})")
+    return found.repartition(2)
+
+
+def call(random: Random, *, ignores_nulls: bool) -> str:
+    """An aggregate over the rows of a variable or of all."""
+    name = random.choice([*sorted(CHOSEN), *sorted(STATISTICS), "count", "count"])
+    of = random.choice(["", "A.", "B.", "U."])
+    column = random.choice(NUMBERS if name in STATISTICS else COLUMNS)
+    arguments = f"{of}{column}"
+    if name in ("max_by", "min_by", "regr_slope") or (name == "count" and random.random() < 0.3):
+        second = random.choice(NUMBERS if name == "regr_slope" else COLUMNS)
+        arguments += f", {of}{second}"
+    distinct = "DISTINCT " if name == "count" or random.random() < 0.1 else ""
+    text = f"{name}({distinct}{arguments})"
+    if ignores_nulls and name in ("any_value", "first_value", "last_value"):
+        text += " IGNORE NULLS"
+    if random.random() < 0.2:
+        text += f" FILTER (WHERE {of}n < 3)"
+    return f"{random.choice(['', 'RUNNING ', 'FINAL '])}{text}"
+
+
+def clause(random: Random, *, ignores_nulls: bool) -> str:
+    rows = random.choice(["", " OMIT EMPTY MATCHES", " WITH UNMATCHED ROWS"])
+    pattern = random.choice(["A* B?", "A+ B*", "(A | B)+", "A {- B+ -} A", "A*? B"])
+    if "-}" in pattern:
+        rows = ""
+    skip = random.choice(["PAST LAST ROW", "TO NEXT ROW"])
+    drawn = (call(random, ignores_nulls=ignores_nulls) for _ in range(3))
+    calls = ", ".join(f"{one} AS x{number}" for number, one in enumerate(drawn))
+    return f"""PARTITION BY k ORDER BY id MEASURES {calls} ALL ROWS PER MATCH{rows}
+        AFTER MATCH SKIP {skip} PATTERN ({pattern}) SUBSET U = (A, B)
+        DEFINE A AS n < 3, B AS n > 1"""
+
+
+@pytest.mark.parametrize("number", range(examples(40)))
+@pytest.mark.parametrize("size", [12, 300])
+def test_random_measures(spark: SparkSession, number: int, size: int) -> None:
+    """The same rows and types with and without, to the last bit; Sail has a median of its own."""
+    random = Random(f"{SEED} {number} {size}")
+    ignores_nulls = not is_connect(spark) and random.random() < 0.5  # Sail needs OVER for it
+    rows, text = table(spark, random, size), clause(random, ignores_nulls=ignores_nulls)
+    if is_connect(spark):
+        text = text.replace("median(", "stddev(")
+    found = matchrec.match_recognize(rows, text)
+    with in_force(replace(ALL, accumulators=False)):
+        expected = matchrec.match_recognize(rows, text)
+    assert found.dtypes == expected.dtypes, text
+    assert sorted(map(str, found.collect())) == sorted(map(str, expected.collect())), text
+
+
+def test_a_long_match(spark: SparkSession) -> None:
+    """It takes no more for each row than a short one; whole matches for each row would be 30 GB."""
+    rows = spark.range(50_000).selectExpr("id", "id % 4 AS c", "CAST(id AS DOUBLE) AS x")
+    found = matchrec.match_recognize(
+        rows,
+        """ORDER BY id MEASURES count(DISTINCT c) AS n, FINAL stddev_pop(x) AS s,
+        last_value(x) AS x1, max_by(id, c) AS best
+        ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS x >= 0""",
+    )
+    (first, *_, last) = found.orderBy("id").select("n", "s", "x1", "best").collect()
+    deviation = ((50_000**2 - 1) / 12) ** 0.5  # of the numbers from 0 to 49,999
+    assert first == (1, pytest.approx(deviation), 0.0, 0)
+    assert last == (4, pytest.approx(deviation), 49_999.0, 49_999)
