@@ -10,6 +10,16 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    IntegralType,
+    NumericType,
+    TimestampNTZType,
+    TimestampType,
+    YearMonthIntervalType,
+)
 
 from matchrec.api.clauses import Clause, remarks_on, warn
 from matchrec.api.dialects import parse_clause_of
@@ -32,6 +42,15 @@ from matchrec.spark.rule_sets.build import all_matches, build_rule_set
 from matchrec.spark.types import in_one_form
 
 MOST_POINTS = 1000
+
+HAVE_DISTANCE = (
+    NumericType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+    DayTimeIntervalType,
+    YearMonthIntervalType,
+)
 
 Grid = Mapping[str, Sequence[Any]]
 
@@ -146,6 +165,17 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
     return Rule(name, counted, source)
 
 
+def span_of(kind: DataType) -> str:
+    """SQL of the distance between the ends of a match; NULL where values of the type have none.
+
+    Whole numbers as decimals: the distance between two of a type need not be one of that type.
+    """
+    if isinstance(kind, IntegralType):
+        ends = (f"CAST({end} AS DECIMAL(20, 0))" for end in ("end_time", "start_time"))
+        return f"CAST(abs({' - '.join(ends)}) AS DOUBLE)"
+    return "abs(end_time - start_time)" if isinstance(kind, HAVE_DISTANCE) else "NULL"
+
+
 def figures(
     matches: DataFrame, points: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[Any, ...]]:
@@ -155,8 +185,7 @@ def figures(
     """
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
-    are_texts = matches.dtypes[-2][1] in ("string", "binary")
-    spans = "NULL" if are_texts else "abs(end_time - start_time)"
+    spans = span_of(matches.schema["end_time"].dataType)
     alike = ", ".join(in_one_form(quoted(key), matches.schema[key].dataType) for key in keys)
     partitions = f"count(DISTINCT struct({alike}))" if keys else "1"
     found = matches.groupBy("rule").agg(

@@ -100,3 +100,23 @@ def test_what_is_wrong_is_said(
     with pytest.raises(matchrec.MatchRecognizeError, match=words) as raised:
         matchrec.sweep(spark.range(5), clause, grid)
     assert "__0" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "span"),
+    [
+        ("-100Y", "100Y", 200.0),
+        ("-30000S", "30000S", 60000.0),
+        ("-2000000000", "2000000000", 4e9),
+        ("-8000000000000000000L", "8000000000000000000L", 1.6e19),
+        ("false", "true", None),
+        ("array(1)", "array(2)", None),
+        ("struct(1, 2)", "struct(1, 3)", None),
+    ],
+)
+def test_a_span_need_not_be_of_the_type_of_the_order(
+    spark: SparkSession, first: str, second: str, span: float | None
+) -> None:
+    rows = spark.sql(f"SELECT {first} AS t UNION ALL SELECT {second}")
+    found = matchrec.sweep(rows, "ORDER BY t PATTERN (A{:n}) DEFINE A AS TRUE", {"n": [2]})
+    assert found.rows == ((2, 1, 1, 2, 2.0, span),)
