@@ -187,6 +187,9 @@ def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
     found: dict[str, dict[int | None, Content]] = {}
     for rule, one, parameters, since in rows:
         own = found.setdefault(rule, {})
+        if since is not None and not times.holds(since):
+            wanted = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
+            raise wrong_valid_from(name=rule, value=since, wanted=wanted)
         if since in own:
             raise two_versions_at_once(name=rule, time=shown(since, times))
         own[since] = one, parameters

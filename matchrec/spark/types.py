@@ -444,6 +444,11 @@ class OrderTimes:
             fits = fits and value.tzinfo is None
         return int(self.type.toInternal(value)) if fits else None
 
+    def holds(self, number: int) -> bool:
+        """Whether the type has the number; instants and dates have all that are asked of them."""
+        bits = {"tinyint": 7, "smallint": 15, "int": 31}.get(self.type.simpleString(), 63)
+        return number.bit_length() <= bits or number == -(1 << bits)
+
     def number_of_column(self, name: str) -> str:
         """A column as SQL of numbers."""
         return self.counting.number.format(name)

@@ -687,3 +687,17 @@ def wait_for(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("since", [128, -129])
+def test_a_version_begins_at_a_number_that_the_order_can_have(
+    spark: SparkSession, since: int
+) -> None:
+    rows = spark.sql("SELECT CAST(1 AS TINYINT) AS t")
+    text = "PATTERN (A) DEFINE A AS t > 0"
+    table = spark.sql(f"SELECT 'r' AS rule, '{text}' AS text, {since}L AS valid_from")
+    for rules in ({"r": {since: text}}, table):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="a whole number of TINYINT"):
+            matchrec.match_rules(rows, rules, order_by="t")
+    found = matchrec.match_rules(rows, {"r": {-128: text, 127: None}}, order_by="t")
+    assert found.matches.count() == 1
