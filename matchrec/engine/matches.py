@@ -164,6 +164,7 @@ class FailureKind(Enum):
     SUM_TOO_LARGE = "a sum of a measure is too large for its type"
     TOTAL_TOO_LARGE = "an aggregate over all matches is too large for its type"
     ROW_TOO_LARGE = "a row of the result is larger than a batch may be"
+    ROWS_TOO_LARGE = "rows of the result are larger than there is memory for"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one

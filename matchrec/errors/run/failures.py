@@ -127,6 +127,13 @@ row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, a
     bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer columns, of
         rules by event_columns""")
 
+# Rows that each have all rows of their match, which an engine in this program holds together.
+rows_too_large = run_error("""the rows of the result have all rows of their matches, and so many of
+        them take {mebibytes:,} MiB, for which there is no room
+    note: {place}
+    write ONE ROW PER MATCH and join it with the rows, or bound the quantifiers or write WITHIN, so
+        that matches are shorter""")
+
 # A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error(
     "a sum in MEASURES is too large for {type_name}",

@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from matchrec import memory
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.loading import makes_queries
 from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_overflows
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
@@ -60,6 +62,7 @@ SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped 
 
 BYTES_A_BATCH = 128 << 20
 MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH  # of a row; Arrow's places in a column have 31 bits
+ROWS_TOGETHER, TIMES_TOGETHER = 1 << 13, 5  # that Sail makes one batch of, and copies of these
 
 
 def always_fit(values: pa.Array) -> bool:
@@ -178,6 +181,10 @@ class Gatherer:
         if sizes[largest] > MOST_BYTES:
             row, size = int(rows.row[largest]), int(sizes[largest])
             raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20)
+        together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
+        if makes_queries.is_set() and not memory.has_room(together):
+            row = int(rows.row[largest])
+            raise RunFailure(FailureKind.ROWS_TOO_LARGE, row, together >> 20)
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         known = {read: self.column(read) for read in narrow}
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))

@@ -27,6 +27,7 @@ from matchrec.errors.run.failures import (
     overflow_in_condition,
     partition_without_room,
     row_too_large,
+    rows_too_large,
     skip_to_first_row,
     skip_to_no_row,
     stage_is_first,
@@ -69,6 +70,7 @@ WORDING: Mapping[FailureKind, tuple[Any, ...]] = {
     FailureKind.SUM_TOO_LARGE: (sum_too_large, "type_name"),
     FailureKind.TOTAL_TOO_LARGE: (total_too_large, "type_name", "asked"),
     FailureKind.ROW_TOO_LARGE: (partial(row_too_large, limit=MOST_BYTES >> 20), "mebibytes"),
+    FailureKind.ROWS_TOO_LARGE: (rows_too_large, "mebibytes"),
 }
 
 

@@ -26,6 +26,7 @@ WAYS = {
     "partition_without_room": "spark.executor.memoryOverhead",
     "pattern_too_large": "{word.smaller}",
     "row_too_large": "event_columns",
+    "rows_too_large": "ONE ROW PER MATCH",
     "state_without_room": "spark.executor.pyspark.memory",
     "stream_without_room": "spark.executor.pyspark.memory",
     "too_far_back": "PREV(x, n)",

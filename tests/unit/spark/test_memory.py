@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pyarrow as pa
 import pytest
@@ -77,6 +78,17 @@ def test_a_row_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(gather, "MOST_BYTES", 100)
     with pytest.raises(MatchRecognizeRunError, match="a row of the result would take"):
+        list(found(executable("arrays"), *FEW))
+
+
+def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the program of the engine, which makes large batches of them; others pass them on."""
+    monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
+    monkeypatch.setattr(gather, "TIMES_TOGETHER", 1 << 40)
+    assert list(found(executable("arrays"), *FEW))
+    monkeypatch.setattr(gather, "makes_queries", Event())
+    gather.makes_queries.set()
+    with pytest.raises(MatchRecognizeRunError, match="have all rows of their matches"):
         list(found(executable("arrays"), *FEW))
 
 
