@@ -248,8 +248,12 @@ class Evaluated:
         site, inside = self.site, self.result.prepared.question.columns
         renamed = tuple(map(self.source.at, site.renames))
         columns = renamed or self.columns
+        plan, own = self.result.drafted.plan, (site.own_alias or "").lower()
+        variables = {one.lower() for one in (*plan.variables, *plan.unions)}
+        if qualifier.lower() in variables - {own}:
+            return clause_errors.cure_of_variable(qualifier, name)
         if name == "*" or name.lower() in map(str.lower, columns):
-            is_named = qualifier.lower() == (site.own_alias or "").lower()
+            is_named = qualifier.lower() == own
             return None if is_named else clause_errors.cure_of_qualifier(name, site.own_alias)
         qualifiers = {"", *(one.lower() for one in (site.own_alias, site.alias) if one)}
         if qualifier.lower() not in qualifiers:

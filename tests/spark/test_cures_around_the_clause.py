@@ -23,7 +23,18 @@ INSIDE = [
     "  add LAST(page) AS page to MEASURES, or write ALL ROWS PER MATCH",
 ]
 UNNAMED = ["  the rows of the clause have no name: write user, or MATCH_RECOGNIZE (...) AS m"]
+OF_ROWS = ["  write it in MEASURES of the clause, with a name, and select that name"]
 CURES = {
+    "SELECT CLASSIFIER() AS c FROM {}": OF_ROWS,
+    "SELECT match_number() FROM {}": OF_ROWS,
+    "SELECT PREV(user) FROM {}": OF_ROWS,
+    "SELECT RUNNING sum(ts) AS s FROM {}": OF_ROWS,
+    "SELECT user, A.ts FROM {}": [
+        "  A is known inside of the clause: write LAST(A.ts) AS x in MEASURES, and select x"
+    ],
+    "SELECT count(A.*) FROM {}": [
+        "  A is known inside of the clause: write count(A.*) AS x in MEASURES, and select x"
+    ],
     "SELECT page FROM {}": INSIDE,
     "SELECT page FROM {} WHERE user <> 'SELECT'": INSIDE,
     "SELECT user FROM {} WHERE page = 'home'": INSIDE,
@@ -67,6 +78,11 @@ def test_a_column_that_the_clause_has_not(spark: SparkSession, query: str) -> No
     lines = refusal(spark, query)
     carets = next(place for place, line in enumerate(lines) if re.fullmatch(r" *\^+", line))
     assert lines[carets + 1 :] == CURES[query]
+
+
+def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
+    assert matchrec.sql(spark, f"SELECT a.s FROM {CLAUSE} AS a").collect() == [(2,)]
+    assert refusal(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
 
 
 UNGROUPED = {

@@ -16,6 +16,10 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
+OF_CLAUSES = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "PREV", "NEXT"})
+INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
+"""What sees the rows of a match, and what to do about it elsewhere."""
+
 LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"
 
 
@@ -31,11 +35,13 @@ def cures() -> dict[str, tuple[str, str]]:
 
 
 def cure_of(name: str) -> str | None:
-    """What to write for a function of another engine, or None.
+    """What to write for a function of another engine, or of a clause; or None.
 
     >>> cure_of("match_rowtime"), cure_of("ARG_MAX")
     ('write LAST(t), with the column of ORDER BY', 'write max_by(x, y)')
     """
+    if name.upper() in OF_CLAUSES:
+        return INSIDE
     cure, product = cures().get(name.upper(), (None, ""))
     return or_dialect(cure, product) if product else cure
 
@@ -75,6 +81,8 @@ def cure_of_syntax(text: str) -> str | None:
     if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
         around = "write SELECT * FROM (SELECT ...) WHERE ... around it"
         return or_dialect(around, "snowflake")
+    if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
+        return INSIDE
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 

@@ -22,6 +22,7 @@ from matchrec.errors.language import part
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import UNFINISHED
 from matchrec.errors.sql.expression import semantics_before
+from matchrec.errors.sql.foreign_names import cure_of_syntax
 from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited, edits_between
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.of_products import rules_between
@@ -260,11 +261,12 @@ class Fragments:
                 return
             found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
-            stop = _stopped_at(error, tokens_in(old, self.read))
+            stop, cure = _stopped_at(error, tokens_in(old, self.read)), None
             if stop is not None:
+                cure = cure_of_syntax(old[: stop.end + 1])
                 span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
             raise errors.unreadable(
-                span, product=self.read.title, reason=_reason_of(error)
+                span, product=self.read.title, reason=cure or _reason_of(error)
             ) from error
         except TokenError as error:
             raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
