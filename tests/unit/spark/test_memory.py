@@ -85,8 +85,8 @@ def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch
     """In the program of the engine, which makes large batches of them; others pass them on."""
     monkeypatch.setattr(gather, "BYTES_A_BATCH", 100)
     monkeypatch.setattr(gather, "TIMES_TOGETHER", 1 << 40)
-    assert list(found(executable("arrays"), *FEW))
     monkeypatch.setattr(gather, "makes_queries", Event())
+    assert list(found(executable("arrays"), *FEW))
     gather.makes_queries.set()
     with pytest.raises(MatchRecognizeRunError, match="have all rows of their matches"):
         list(found(executable("arrays"), *FEW))
