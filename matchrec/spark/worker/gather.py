@@ -325,7 +325,8 @@ class Gatherer:
         arguments = [self.take_values(place, rows[counted]) for place in read.columns]
         values, found = zip(*map(values_of, arguments), strict=True), [begin().result()]
         accumulator = begin()
-        for starts, counts, asks in zip(links < 0, counted, wanted, strict=True):
+        marks = ((links < 0).tolist(), counted.tolist(), wanted.tolist())
+        for starts, counts, asks in zip(*marks, strict=True):
             if starts:
                 accumulator = begin()
             if counts:
