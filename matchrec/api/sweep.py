@@ -10,16 +10,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
-from pyspark.sql.types import (
-    DataType,
-    DateType,
-    DayTimeIntervalType,
-    IntegralType,
-    NumericType,
-    TimestampNTZType,
-    TimestampType,
-    YearMonthIntervalType,
-)
+from pyspark.sql.types import DataType, IntegralType
 
 from matchrec.api.clauses import Clause, remarks_on, warn
 from matchrec.api.dialects import parse_clause_of
@@ -39,18 +30,9 @@ from matchrec.plan.text import quoted
 from matchrec.source import Source
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
-from matchrec.spark.types import in_one_form
+from matchrec.spark.types import has_distance, in_one_form
 
 MOST_POINTS = 1000
-
-HAVE_DISTANCE = (
-    NumericType,
-    DateType,
-    TimestampType,
-    TimestampNTZType,
-    DayTimeIntervalType,
-    YearMonthIntervalType,
-)
 
 Grid = Mapping[str, Sequence[Any]]
 
@@ -173,7 +155,7 @@ def span_of(kind: DataType) -> str:
     if isinstance(kind, IntegralType):
         ends = (f"CAST({end} AS DECIMAL(20, 0))" for end in ("end_time", "start_time"))
         return f"CAST(abs({' - '.join(ends)}) AS DOUBLE)"
-    return "abs(end_time - start_time)" if isinstance(kind, HAVE_DISTANCE) else "NULL"
+    return "abs(end_time - start_time)" if has_distance(kind) else "NULL"
 
 
 def figures(

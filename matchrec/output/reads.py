@@ -459,14 +459,8 @@ class MeasureReader:
 
         columns = [*map(term_column, aggregate.arguments)]
         types = tuple(self.types[column] for column in columns)
-        function, session = aggregate.function, self.session
-        use = AggregateUse(
-            types,
-            aggregate.distinct,
-            aggregate.ignore_nulls,
-            legacy_statistics=session.legacy_statistics,
-            weighs_both=session.weighs_both,
-        )
+        function = aggregate.function
+        use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).under(self.session)
         simple = NUMBERS if function in STATISTICS else SIMPLE
         if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
             return None

@@ -26,7 +26,17 @@ from pyspark.sql.types import (
 )
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import SPARKS_OWN, VOID, Family, ValueType, nested, type_named
+from matchrec.conditions.types import (
+    NUMBERS,
+    SPANS,
+    SPARKS_OWN,
+    TIMES,
+    VOID,
+    Family,
+    ValueType,
+    nested,
+    type_named,
+)
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
@@ -71,6 +81,11 @@ def value_type(type_: spark.DataType) -> ValueType:
     if name.startswith("time("):  # since Spark 4.1
         return ValueType(Family.TIME, name)
     return type_named(name.upper()) or ValueType(INTERVALS.get(type(type_), Family.OTHER), name)
+
+
+def has_distance(type_: spark.DataType) -> bool:
+    """Whether two values have a distance: numbers, times of a calendar and intervals."""
+    return value_type(type_).family in NUMBERS | TIMES | SPANS.keys()
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
@@ -446,8 +461,8 @@ class OrderTimes:
 
     def holds(self, number: int) -> bool:
         """Whether the type has the number; instants and dates have all that are asked of them."""
-        bits = {"tinyint": 7, "smallint": 15, "int": 31}.get(self.type.simpleString(), 63)
-        return number.bit_length() <= bits or number == -(1 << bits)
+        limit = 1 << (value_type(self.type).bits - 1)
+        return -limit <= number < limit
 
     def number_of_column(self, name: str) -> str:
         """A column as SQL of numbers."""

@@ -8,7 +8,7 @@ the day did. An array is a tuple of its elements, a struct of its fields, a map 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from matchrec.conditions.types import Family, ValueType
@@ -78,6 +78,12 @@ class AggregateUse:
     ansi: bool = True
     legacy_statistics: bool = False
     weighs_both: bool = False
+
+    def under(self, session: Settings) -> AggregateUse:
+        """The use in a session."""
+        return replace(
+            self, legacy_statistics=session.legacy_statistics, weighs_both=session.weighs_both
+        )
 
 
 Result = Callable[[FunctionUse], ValueType | None]

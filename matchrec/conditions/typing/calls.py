@@ -115,11 +115,9 @@ def as_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType)
     """A value as one that Python may have: a rank, or what Python computes or makes of it."""
     known = in_python(part) or is_rank(part.expression, typer) or not is_ranked(type_)
     is_null = part.expression == null(type_).expression
-    return (
-        part
-        if part.type == type_ and (known or is_null)
-        else cast_by_python(typer, step, part, type_)
-    )
+    if part.type == type_ and (known or is_null):
+        return part
+    return cast_by_python(typer, step, part, type_)
 
 
 def cast_by_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:

@@ -85,15 +85,8 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     counts, *first = (one.type for one in rows[0])
     if counts.family is not Family.BOOLEAN and counts != VOID:
         raise filter_not_boolean(step.span, function=step.function, type_name=counts.name)
-    session = typer.settings
-    use = AggregateUse(
-        tuple(first),
-        step.distinct,
-        step.ignore_nulls,
-        typer.ansi,
-        session.legacy_statistics,
-        session.weighs_both,
-    )
+    use = AggregateUse(tuple(first), step.distinct, step.ignore_nulls, typer.ansi)
+    use = use.under(typer.settings)
     compared = first[1:] if step.function in CHOOSING and not step.distinct else first
     unread = any(one.family is Family.OTHER and one != VOID for one in first)
     unread |= not all(one.is_ordered for one in compared)

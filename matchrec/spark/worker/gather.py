@@ -178,13 +178,13 @@ class Gatherer:
         if events:
             sizes += self.sizes_of_lists(None, events, Semantics.FINAL)
         largest = int(np.argmax(sizes))
-        if sizes[largest] > MOST_BYTES:
-            row, size = int(rows.row[largest]), int(sizes[largest])
+        row, size = int(rows.row[largest]), int(sizes[largest])
+        if size > MOST_BYTES:
             raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20)
-        together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
-        if makes_queries.is_set() and not memory.has_room(together):
-            row = int(rows.row[largest])
-            raise RunFailure(FailureKind.ROWS_TOO_LARGE, row, together >> 20)
+        if makes_queries.is_set():
+            together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
+            if not memory.has_room(together):
+                raise RunFailure(FailureKind.ROWS_TOO_LARGE, row, together >> 20)
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         known = {read: self.column(read) for read in narrow}
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
