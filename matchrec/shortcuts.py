@@ -30,11 +30,12 @@ class Shortcuts:
     clause are made before it. windows: conditions that bound a match along its order are a window.
     neighbours: conditions on rows at a fixed distance are computed before the match. packing: the
     truth values of a row cross as bits of few columns. pieces: a large partition is searched before
-    it is complete. chains: matches that overlap share their rows. merging: runs with equal
-    computation states merge. totals: matches that are aggregated are not built. folds: aggregates
-    that only Spark knows are folds of arrays, where groups would give the same. accumulators: with
-    ALL ROWS the worker adds up aggregates row by row, for which each row would bring its match.
-    texts: a query text that was read before is not read again.
+    it is complete. beginnings: rows with which no match can begin are passed over. chains: matches
+    that overlap share their rows. merging: runs with equal computation states merge. totals:
+    matches that are aggregated are not built. folds: aggregates that only Spark knows are folds of
+    arrays, where groups would give the same. accumulators: with ALL ROWS the worker adds up
+    aggregates row by row, for which each row would bring its match. texts: a query text that was
+    read before is not read again.
 
     range_bytes: of an input from which partitions are cut unasked. range_rows: of a range at least.
     few_steps: of a search that Python takes before the compiled code is waited for.
@@ -53,6 +54,7 @@ class Shortcuts:
     neighbours: bool = True
     packing: bool = True
     pieces: bool = True
+    beginnings: bool = True
     chains: bool = True
     merging: bool = True
     totals: bool = True

@@ -166,6 +166,7 @@ def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) ->
         np.stack([frontier.start, frontier.until, frontier.edge, frontier.number, frontier.steps]),
         plain(satisfied, np.uint64).view(np.int64),
         plain(window_end, np.int64),
+        plain(np.empty(0), np.bool_),  # see `search.beginnings`
         columns,
         valid,
         NO_CALLBACK if selects else None,

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from math import prod
 from time import perf_counter
 from typing import Any, ClassVar
@@ -29,8 +29,9 @@ from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
 from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.engine.records import SearchInput
+from matchrec.jit.decorators import read_only
 from matchrec.nfa.closure import may_map_twice
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
@@ -538,6 +539,43 @@ SEARCHES: Mapping[str, type[KernelSearch]] = {
 """By the name of an algorithm what searches; of the longest match, two do."""
 
 
+# With which rows a match may begin, so that a search need not try all others.
+#
+# Proven for searches that begin anew with the row after one that begins no match. Looked at are the
+# first rows of a match up to one of which a condition on the run is asked: so no row is left out
+# whose search would fail, or count a step.
+
+PASSING = ("memoised", "plain", "windowed", "chained")
+"""The algorithms of these searches."""
+
+LOOKED_AT = 8  # rows of a match
+
+
+def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
+    """bool[n], whether a match may begin with a row, by the row conditions of its first rows.
+
+    bool[0] where most rows are such. Of the rows after those that are here, nothing is known; nor
+    are partitions told apart.
+    """
+    edges, found = rows.frontier[layout.FRONTIER_EDGE], np.ones(len(rows.satisfied), np.bool_)
+    if task.stages is not None or (edges[:-1] != NO_EDGE).any():
+        return found[:0]
+    satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
+    states = np.zeros(1, np.int64)
+    for depth in range(min(LOOKED_AT, len(satisfied))):
+        choices = rules.program[np.isin(rules.program[:, layout.SOURCE], states)]
+        states = choices[:, layout.TARGET]
+        if (states == layout.ACCEPT).any():
+            break
+        tests = np.unique(choices[:, [layout.WORD, layout.MASK]], axis=0)
+        if tests[:, 1].all():
+            hold = (satisfied[depth:, word] & mask == mask for word, mask in tests)
+            found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
+        if (choices[:, layout.CODE] < choices[:, layout.CODE_END]).any():
+            break
+    return found if 2 * np.count_nonzero(found) < len(found) else found[:0]
+
+
 def find_matches(
     algorithm: tuple[str, str],
     task: Task,
@@ -555,4 +593,7 @@ def find_matches(
         matching = "memoised"
     if matching == "longest":
         matching = "windowed" if engine == "backtracking" else "merging"
+    if matching in PASSING and taken().beginnings:
+        begins = read_only(beginnings(task, arrays.rules, arrays.rows))
+        arrays = replace(arrays, rows=arrays.rows._replace(begins=begins))
     return SEARCHES[matching](task, arrays, room, counters).find_matches()

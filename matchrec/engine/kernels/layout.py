@@ -78,6 +78,7 @@ class RowArrays(NamedTuple):
 
     frontier: int64[5, p], how far each search has come, rows as below.
     window_end: int64[n], see `Partitions`; contiguous searches without a window have int64[0].
+    begins: bool[n], whether a match may begin with a row; bool[0] where any may.
     columns, valid, mathematics, python: see `evaluate.kernels.machine`.
     """
 
@@ -85,6 +86,7 @@ class RowArrays(NamedTuple):
     frontier: IntArray
     satisfied: IntArray
     window_end: IntArray
+    begins: BoolArray
     columns: RunArray
     valid: RunArray
     mathematics: Any

@@ -52,12 +52,28 @@ def search_partitions(
         if progress.partition >= 0:
             until = progress.until
             status = np.int64(layout.DONE)
-            while status == layout.DONE and progress.start < until:
+            while status == layout.DONE:
+                if rows.begins.shape[0] > 0:
+                    pass_over(rows.begins, until, progress)
+                if progress.start >= until:
+                    break
                 status = np.int64(search_start(rules, rows, work, first_hook, second_hook))
             if status != layout.DONE and status != layout.MORE_ROWS:
                 return int(status)
         go_to_next_partition(rows.starts, rows.frontier, progress)
     return layout.DONE
+
+
+@spliced
+def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
+    """Go on from the next starting row to the first one with which a match may begin.
+
+    One whose search has not ended is such a row.
+    """
+    start = progress.start
+    while start < until and not begins[start]:
+        start += 1
+    progress.start = start
 
 
 @inner

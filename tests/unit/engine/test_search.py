@@ -23,6 +23,8 @@ from matchrec.engine.engines import ENGINES, Engine, choose
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import Partitions
+from matchrec.engine.records import prepare_input
+from matchrec.engine.search import beginnings
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.jit.kept import ALL
@@ -232,3 +234,25 @@ def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
     with pytest.raises(MatchRecognizePlanError, match="too large"):
         query(text).task()
     assert time.process_time() - begin < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "run_conditions", "expected"),
+    [
+        ("A B C", {}, "X . . . . . . X"),  # of what follows the last row, nothing is known
+        ("A (B | C) C+", {}, "X . . . . . . X"),
+        ("A B C", {"B": ABOVE}, "X . . . . X . X"),  # the condition of B fails first, if at all
+        ("A B?", {}, "X . . . . X . X"),
+        ("A $ B", {}, ". . . . . . . X"),
+        ("A?", {}, ""),
+    ],
+)
+def test_rows_with_which_no_match_can_begin(
+    text: str, run_conditions: dict[str, RunExpression], expected: str
+) -> None:
+    task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
+    a, b, c = 1, 2, 4
+    rows = partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
+    arrays = prepare_input(task, rows, selects=False)
+    found = beginnings(task, arrays.rules, arrays.rows)
+    assert " ".join("X" if one else "." for one in found) == expected
