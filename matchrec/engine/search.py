@@ -549,6 +549,7 @@ PASSING = ("memoised", "plain", "windowed", "chained")
 """The algorithms of these searches."""
 
 LOOKED_AT = 8  # rows of a match
+FEW = 16  # rows for each one with which a match may begin, so that no more have to be left out
 
 
 def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
@@ -571,6 +572,8 @@ def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolA
         if tests[:, 1].all():
             hold = (satisfied[depth:, word] & mask == mask for word, mask in tests)
             found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
+            if FEW * np.count_nonzero(found) < len(found):
+                break
         if (choices[:, layout.CODE] < choices[:, layout.CODE_END]).any():
             break
     return found if 2 * np.count_nonzero(found) < len(found) else found[:0]

@@ -190,7 +190,8 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
         query = preparation.query(wanted.columns)
         rows = preparation.rows_of(query, wanted.columns)
         question.runner.analyse(rows, query)
-        fields = preparation.fields(question.runner.fields(rows, str(query)), wanted.columns)
+        known = question.runner.fields(rows, str(wanted.columns))
+        fields = preparation.fields(known, wanted.columns)
     except REFUSALS:
         for rule in question.rules:
             drafted = wanted.drafts[rule.name]
