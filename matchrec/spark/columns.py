@@ -38,6 +38,7 @@ from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
+from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import Frame
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
@@ -45,7 +46,7 @@ from matchrec.plan.text import Template, quoted, template
 from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
-from matchrec.spark.types import encode_columns, in_one_form
+from matchrec.spark.types import encode_columns, in_one_form, is_nested
 from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns
 from matchrec.spark.worker.matching import Incoming
 
@@ -265,15 +266,23 @@ class Preparation:
         """A key as SQL in which what is equal has the same bits."""
         return in_one_form(names.inner[key], self.relation.type_of(key))
 
+    def order_key(self, names: ColumnNames, item: SortItem) -> str:
+        """An item of ORDER BY as SQL. Some sessions have a NULL in an array or a struct come where
+        one of the whole does, and not before all values: there it is told by itself.
+        """
+        text, last = item.expression.text, item.puts_nulls_last
+        key, is_nested_one = self.in_one_form(names, text), is_nested(self.relation.type_of(text))
+        if self.relation.runner.tasks is None or last is item.descending or not is_nested_one:
+            return f"{key} {item.direction}"
+        plain = replace(item, nulls_first=None)
+        return f"{key} IS NULL {'ASC' if last else 'DESC'}, {key} {plain.direction}"
+
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL.
 
         Without keys, tasks of one process would divide its sorted rows again, were there no 0.
         """
-        order = ", ".join(
-            f"{self.in_one_form(names, item.expression.text)} {item.direction}"
-            for item in self.plan.order_by
-        )
+        order = ", ".join(self.order_key(names, item) for item in self.plan.order_by)
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
         if not keys and self.relation.runner.tasks is not None:
             keys = "0"
