@@ -15,7 +15,6 @@ from matchrec.pruning.condition_windows import gaps_as_conditions
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.question import Options
 from matchrec.spark.tracing import Target, collect_partition, measure_values
-from matchrec.spark.worker.match import run_error
 from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
 from matchrec.tracing.parts import Write, parts_of
 from matchrec.tracing.story import Teller, TracedRows
@@ -44,7 +43,7 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
         traced = search.trace(found.asked, limit)
     except RunFailure as failure:
         place = RowPlace(target.partition or {}, failure.row + 1)
-        raise run_error(failure, place) from failure
+        raise failure.error(place) from failure
     keys = wanted_trials(traced.attempts)
     values = measure_values(found, as_matches(task, traced.attempts, keys)) if keys else {}
     count = found.partitions.rows

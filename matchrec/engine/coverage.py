@@ -21,7 +21,7 @@ from matchrec.engine.kernels.counting import END_SIZE, KNOWN_TRAIL, RunCounts
 from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.records import prepare_input, word_and_mask
+from matchrec.engine.records import SearchInput, negation_of, prepare_input, word_and_mask
 from matchrec.engine.search import PathSearch
 from matchrec.nfa.closure import UNREACHABLE
 
@@ -112,6 +112,8 @@ class CoverageSearch(PathSearch):
         arrays = prepare_input(task, partitions, selects=task.selects)
         self.words = coverable.words
         self.counting = new_counting(coverable, counts, arrays.rules.program)
+        if task.selects:
+            self.counting = self.counting._replace(between=decided_when_mapped(task, arrays))
         super().__init__(task, arrays, room)
         if self.keeps_states or task.selects:
             # a failure found where equal runs were left out would not tell the nearest run
@@ -151,30 +153,22 @@ class SelectionCoverage(CoverageSearch):
 
     kernel = staticmethod(search_matches)
 
-    def __init__(
-        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
-    ) -> None:
-        super().__init__(coverable, counts, partitions, room)
-        self.counting = self.counting._replace(between=self.decided_when_mapped())
-
     @property
     def keeps_states(self) -> bool:
         """Not where an absence depends on the run: then runs differ by where their rows are."""
         between = [absence for absence in self.task.absent if absence.after is not None]
         between = [absence for absence in between if absence.before is not None]
-        return len(between) == len(self.decided_when_mapped().absent)
+        return len(between) == len(self.counting.between.absent)
 
-    def decided_when_mapped(self) -> layout.NegationArrays:
-        """The absences between rows whose conditions depend on the data only."""
-        negation = self.arrays.negation
-        if negation is None:
-            nothing, none = np.empty((0, layout.ABSENT_SIZE), np.int64), np.empty((0, 1), np.int64)
-            return layout.NegationArrays(nothing, np.empty((0, 2, 0), np.bool_), none, none)
-        absent = negation.absent
-        at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
-        at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
-        members, following = negation.members[at_once], negation.following[at_once]
-        return negation._replace(absent=absent[at_once], members=members, following=following)
+
+def decided_when_mapped(task: Task, arrays: SearchInput) -> layout.NegationArrays:
+    """The absences between rows whose conditions depend on the data only."""
+    negation = negation_of(task, arrays.compiled, arrays.rows.satisfied)
+    absent = negation.absent
+    at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
+    at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
+    members, following = negation.members[at_once], negation.following[at_once]
+    return negation._replace(absent=absent[at_once], members=members, following=following)
 
 
 def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> RunCounts:

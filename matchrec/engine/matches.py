@@ -19,6 +19,11 @@ import numpy.typing as npt
 from matchrec.engine.kernels import starts as kernel
 from matchrec.engine.kernels.layout import SkipRule
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.calls import total_too_large
+from matchrec.errors.run import failures
+from matchrec.errors.run.place import RowPlace
+from matchrec.errors.streams import stream_without_room
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
@@ -145,26 +150,28 @@ class Numbering:
 
 
 class FailureKind(Enum):
-    """Why a search cannot go on, or what is read of its matches does not come out."""
+    """Why a search cannot go on, or what is read of its matches does not come out: the message, and
+    those of its fields that are the detail and the reason of `RunFailure`.
+    """
 
-    SKIP_TO_NO_ROW = "AFTER MATCH SKIP TO a variable that has no row in the match"
-    SKIP_TO_FIRST_ROW = "AFTER MATCH SKIP TO the first row of the match"
-    STAGE_MISSED = "a match has no event of the stage that is skipped to"
-    STAGE_IS_FIRST = "a match begins with the event that is skipped to"
-    OVERFLOW = "a number in a condition is too large for its type"
-    DIVISION_BY_ZERO = "a condition divides by zero"
-    FUNCTION_FAILED = "a function in a condition has no result"
-    WINDOW_WRAPS = "a distance in a condition that is a window is too large for its type"
-    WINDOW_WITHOUT_END = "what lies the length of a window after a row is not after it"
-    FUNCTION_FAILED_UNDER_ANSI = "a function in a condition has a result in other modes only"
-    TOO_MANY_STEPS = "the search of a partition takes more steps than it may"
-    NO_ROOM = "the search of a partition needs more memory than there is"
-    NO_ROOM_IN_STREAM = "a search over a stream needs more memory than it may take"
-    NO_ROOM_FOR_MATCHES = "a search that builds all matches needs more memory than there is"
-    SUM_TOO_LARGE = "a sum of a measure is too large for its type"
-    TOTAL_TOO_LARGE = "an aggregate over all matches is too large for its type"
-    ROW_TOO_LARGE = "a row of the result is larger than a batch may be"
-    ROWS_TOO_LARGE = "rows of the result are larger than there is memory for"
+    SKIP_TO_NO_ROW = failures.skip_to_no_row, "variable"
+    SKIP_TO_FIRST_ROW = failures.skip_to_first_row, "variable"
+    STAGE_MISSED = failures.stage_missed, "stage"
+    STAGE_IS_FIRST = failures.stage_is_first, "stage"
+    OVERFLOW = failures.overflow_in_condition, "variable"
+    DIVISION_BY_ZERO = failures.division_by_zero, "variable"
+    FUNCTION_FAILED = failures.function_failed, "variable", "reason"
+    FUNCTION_FAILED_UNDER_ANSI = failures.function_failed_under_ansi, "variable", "reason"
+    WINDOW_WRAPS = failures.window_wraps, "variables"
+    WINDOW_WITHOUT_END = failures.window_without_end, "words"
+    TOO_MANY_STEPS = failures.too_many_steps, "limit"
+    NO_ROOM = failures.no_room_for_search, "mebibytes"
+    NO_ROOM_IN_STREAM = stream_without_room, "mebibytes", "limit"
+    NO_ROOM_FOR_MATCHES = failures.no_room_for_matches, "mebibytes"
+    SUM_TOO_LARGE = failures.sum_too_large, "type_name"
+    TOTAL_TOO_LARGE = total_too_large, "type_name", "asked"
+    ROW_TOO_LARGE = failures.row_too_large, "mebibytes", "limit"
+    ROWS_TOO_LARGE = failures.rows_too_large, "mebibytes"
 
 
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
@@ -177,9 +184,18 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
     matches, as one writes it.
     """
 
-    def __init__(self, kind: FailureKind, row: int, detail: str | int, reason: str = "") -> None:
+    def __init__(
+        self, kind: FailureKind, row: int, detail: str | int, reason: str | int = ""
+    ) -> None:
         super().__init__(kind, row, detail, reason)
         self.kind, self.row, self.detail, self.reason = kind, row, detail, reason
+
+    def error(self, place: RowPlace) -> MatchRecognizeError:
+        """The user's error. place: of the row."""
+        message, *fields = self.kind.value
+        told = zip(fields, (self.detail, self.reason), strict=False)
+        found: MatchRecognizeError = message(place=place, **dict(told))
+        return found
 
 
 VariableArray = npt.NDArray[np.signedinteger[Any]]

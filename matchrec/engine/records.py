@@ -34,12 +34,8 @@ if TYPE_CHECKING:
     from matchrec.evaluate.python_calls import PythonCalls
 
 
-def negation_of(
-    task: Task, compiled: CompiledTask, satisfied: IntArray
-) -> layout.NegationArrays | None:
-    """What a match as a whole is tested by, as the kernels read it; None where it is not."""
-    if not task.absent and task.closing is None:
-        return None
+def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> layout.NegationArrays:
+    """What a match as a whole is tested by, as the kernels read it."""
     count, rows = len(task.absent), len(satisfied)
     absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
     members = np.zeros((count, 2, len(task.variables)), np.bool_)
@@ -102,7 +98,8 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
     compiled = compile_task(task, len(partitions.integers))
     linked, rules = compiled.linked, compiled.rules
     rows = rows_of(partitions, compiled, selects=selects)
-    negation = negation_of(task, compiled, rows.satisfied)
+    is_tested = task.absent or task.closing is not None
+    negation = negation_of(task, compiled, rows.satisfied) if is_tested else None
     python = None
     if linked is not None:
         from matchrec.evaluate.python_calls import PythonCalls  # loads all functions

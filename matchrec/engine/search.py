@@ -207,7 +207,7 @@ class KernelSearch(ABC):
         most = self.room.most
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
-            raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20)
+            raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20, most >> 20)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.

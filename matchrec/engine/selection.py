@@ -83,7 +83,7 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
 
 
 def take_matches(matches: Matches, order: IntArray) -> Matches:
-    """The matches at some places, in their order; chains keep the rows of all."""
+    """The matches at some places, in their order."""
     if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
         return matches
     lengths = np.diff(matches.offsets)[order]
@@ -91,12 +91,9 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
     taken: dict[str, Any] = {
         name: column[order] for name, column in columns_of(matches, OF_MATCHES)
     }
-    if matches.chains is not None:
-        taken["chains"] = replace(matches.chains, first=matches.chains.first[order])
-    else:
-        before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
-        places = np.arange(offsets[-1]) + before
-        taken |= {name: column[places] for name, column in columns_of(matches, OF_ROWS)}
+    before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
+    places = np.arange(offsets[-1]) + before
+    taken |= {name: column[places] for name, column in columns_of(matches, OF_ROWS)}
     return replace(matches, offsets=offsets, **taken)
 
 

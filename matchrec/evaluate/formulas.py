@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-import numpy as np
-import numpy.typing as npt
-
 from matchrec.conditions.accumulators import AGGREGATES, fold
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Compute, Value
@@ -25,9 +22,8 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.conditions.types import Family, ValueType, is_ranked
+from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 Decode = Callable[[int], Value]
 Ranked = Mapping[int, Sequence[Value]]
 

@@ -16,11 +16,11 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
 from matchrec.conditions.run_condition import Call, RunExpression
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.code import ConditionCompiler, Instruction
+from matchrec.evaluate.kernels.machine import IntArray
 from matchrec.evaluate.registers import ListedValue, Meaning, Members, Registers, Step
 
 RegisterSet = frozenset[int]
@@ -89,7 +89,6 @@ def useful_steps(steps: tuple[Step, ...], after: RegisterSet) -> tuple[Step, ...
     return tuple(reversed(found))
 
 
-IntArray = npt.NDArray[np.int64]
 Range = tuple[int, int]
 CodedForm = tuple[tuple[ListedValue, Range], ...]
 

@@ -21,7 +21,6 @@ from matchrec.conditions.types import is_ranked
 from matchrec.evaluate.formulas import (
     Decode,
     Evaluate,
-    IntArray,
     RowValues,
     build,
     decoder,
@@ -31,7 +30,7 @@ from matchrec.evaluate.formulas import (
 )
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW, VALUE
 from matchrec.evaluate.kernels.functions import mathematics_of
-from matchrec.evaluate.kernels.machine import Input, holds
+from matchrec.evaluate.kernels.machine import Input, IntArray, holds
 from matchrec.evaluate.link import CodedForm, LinkedConditions, Range
 from matchrec.evaluate.registers import Listed, ListedValue
 from matchrec.jit.callbacks import NO_CALLBACK, callback

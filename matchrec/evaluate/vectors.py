@@ -32,9 +32,9 @@ from matchrec.conditions.run_condition import (
 )
 from matchrec.conditions.types import Kind
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
+from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
-BoolArray = npt.NDArray[np.bool_]
 
 LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
@@ -128,8 +128,6 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
     quotient = quotient + away * (rest <= whole - rest)  # twice the rest is the whole at least
     return np.where(right == -1, np.subtract(0, left), quotient)
 
-
-IntArray = npt.NDArray[np.int64]
 
 ROWS_A_BLOCK = 1 << 16
 

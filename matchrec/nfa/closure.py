@@ -6,6 +6,7 @@ choices `A -> 0, B -> 1` and the last one `accept`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -231,7 +232,10 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
 
     UNREACHABLE where no way leads to an acceptance, as in `A $ B`.
     """
-    sources = _sources(folded)
+    sources: list[list[int]] = [[] for _ in folded]
+    for state in range(len(folded)):
+        for target in targets(folded, state):
+            sources[target].append(state)
     least = [0 if any(c.accepts for c in choices) else UNREACHABLE for choices in folded]
     found = [state for state, rows in enumerate(least) if rows == 0]
     for state in found:  # grows while it is read
@@ -282,36 +286,20 @@ def is_deterministic(folded: Folded) -> bool:
 def reached_twice(folded: Folded) -> tuple[bool, ...]:
     """For each state, whether two different searches or ways can reach it at the same row.
 
-    That needs two paths from the start, or one with a cycle. In all other states it is in vain to
-    remember a failure.
+    That is so after a state that is entered twice, as the start is if a row leads back to it. In
+    all other states it is in vain to remember a failure.
     """
-    paths = [0] * len(folded)
-    paths[0] = 1
-    missing = [len(sources) for sources in _sources(folded)]
-    done = [0] if missing[0] == 0 else []
-    for state in done:  # grows while it is read
-        for choice in folded[state]:
-            if choice.target is not None:
-                paths[choice.target] = min(2, paths[choice.target] + paths[state])
-        for target in targets(folded, state):
-            missing[target] -= 1
-            if missing[target] == 0:
-                done.append(target)
-    in_order = set(done)
-    return tuple(state not in in_order or paths[state] > 1 for state in range(len(folded)))
+    entered = Counter(choice.target for choices in folded for choice in choices)
+    entered[0] += 1
+    twice = reachable(
+        (state for state in range(len(folded)) if entered[state] > 1), partial(targets, folded)
+    )
+    return tuple(state in twice for state in range(len(folded)))
 
 
 def targets(folded: Folded, state: int) -> tuple[int, ...]:
     """States that one row can lead to, each once."""
     return tuple(dict.fromkeys(c.target for c in folded[state] if c.target is not None))
-
-
-def _sources(folded: Folded) -> list[list[int]]:
-    sources: list[list[int]] = [[] for _ in folded]
-    for state in range(len(folded)):
-        for target in targets(folded, state):
-            sources[target].append(state)
-    return sources
 
 
 @dataclass(frozen=True, slots=True)

@@ -388,11 +388,10 @@ def match_rows(
         matched = sent.run(lambda _: worker, schema, name, over_pandas)
     else:
         from matchrec.spark.counters import with_counters
-        from matchrec.spark.worker.count import Tally
 
         counting = partial(QueryWorker, executable, incoming)
         counted = with_counters(schema)
-        matched = sent.run(lambda sends: counting(Tally(sends)), counted, name, over_pandas)
+        matched = sent.run(counting, counted, name, over_pandas)
         matched = options.counters.observe(matched, selects=executable.task.selects)
     return matched, schema, incoming.token
 

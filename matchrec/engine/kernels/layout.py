@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.nfa.closure import Effect
 from matchrec.plan.clauses import Grouping, MatchOutput
 
 ByteArray = npt.NDArray[np.uint8]
@@ -278,11 +279,7 @@ ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
 # What a row does that is not mapped, in place of a choice's target: see `nfa.closure.Effect`.
-ENDS = -2
-STOPS = -3
-COMPLETES_HERE = -5
-TIMES_OUT = -6
-CUTS = -7
+ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
 
 # Which matches come out, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))

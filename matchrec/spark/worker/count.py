@@ -41,10 +41,10 @@ T = TypeVar("T")
 @dataclass
 class Tally:
     """The counters of one task. schema: of the worker's output, which ends with its counters, as
-    Spark expects it, or as the output has it.
+    Spark expects it, or as the output has it; None where nobody asks for them.
     """
 
-    schema: pa.Schema
+    schema: pa.Schema | None = None
     numbers: list[int] = field(default_factory=lambda: [0] * OF_KERNELS)
     of_kernels: IntArray = field(default_factory=lambda: np.zeros(layout.COUNTERS, np.int64))
 
@@ -63,6 +63,7 @@ class Tally:
             if found is None:
                 return
             yield found
+            del found  # a table less in memory while the next one grows
 
     def count_matches(
         self, found: Iterator[Matches], rows: int, partitions: int
@@ -75,21 +76,24 @@ class Tally:
             yield matches
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output.
+        """Add the empty column of counters to a batch of output, if anyone asks for them.
 
         The last row has the types of the other ones: a stream of Arrow has one schema, in which the
         names inside of lists count.
         """
+        if self.schema is None:
+            return batch
         columns = [*batch.columns, pa.array([[]] * batch.num_rows, KIND)]
         found = pa.RecordBatch.from_arrays(columns, [*batch.schema.names, wire.COUNTERS])
         self.schema = found.schema
         return found
 
-    def row(self) -> pa.RecordBatch:
-        """The row of the counters, once all is counted."""
-        nothing = [empty(column.type) for column in self.schema][:-1]
-        counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
-        return pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
+    def row(self) -> Iterator[pa.RecordBatch]:
+        """The row of the counters, once all is counted, if anyone asks for them."""
+        if self.schema is not None:
+            nothing = [empty(column.type) for column in self.schema][:-1]
+            counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
+            yield pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
 
 
 def empty(kind: pa.DataType) -> pa.Array:

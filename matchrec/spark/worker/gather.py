@@ -180,7 +180,7 @@ class Gatherer:
         largest = int(np.argmax(sizes))
         row, size = int(rows.row[largest]), int(sizes[largest])
         if size > MOST_BYTES:
-            raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20)
+            raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20, MOST_BYTES >> 20)
         if makes_queries.is_set():
             together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
             if not memory.has_room(together):

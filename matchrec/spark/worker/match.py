@@ -2,84 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.interface import MOST_IN_STREAM
-from matchrec.engine.matches import FailureKind, Matches, RunFailure, no_matches
+from matchrec.engine.matches import Matches, RunFailure, no_matches
 from matchrec.engine.nearby import satisfy_nearby
 from matchrec.engine.partitions import NO_EDGE, IntArray, Partitions
-from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import total_too_large
-from matchrec.errors.run.failures import (
-    division_by_zero,
-    function_failed,
-    function_failed_under_ansi,
-    no_room_for_matches,
-    no_room_for_search,
-    overflow_in_condition,
-    partition_without_room,
-    row_too_large,
-    rows_too_large,
-    skip_to_first_row,
-    skip_to_no_row,
-    stage_is_first,
-    stage_missed,
-    sum_too_large,
-    too_many_steps,
-    undecided_without_room,
-    window_without_end,
-    window_wraps,
-)
+from matchrec.errors.run.failures import partition_without_room, undecided_without_room
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.streams import stream_without_room
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, output_rows, rows_that_come_out, unmatched_rows
 from matchrec.spark import wire
 from matchrec.spark.worker.batches import PartitionWithoutRoom, Piece
 from matchrec.spark.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.spark.worker.encode import check_windows, partitions_of, value_at
-from matchrec.spark.worker.gather import MOST_BYTES, Gatherer, chain_matches
-
-# The message of what has ended a search, and the fields that are the detail and the reason.
-WORDING: Mapping[FailureKind, tuple[Any, ...]] = {
-    FailureKind.SKIP_TO_NO_ROW: (skip_to_no_row, "variable"),
-    FailureKind.SKIP_TO_FIRST_ROW: (skip_to_first_row, "variable"),
-    FailureKind.STAGE_MISSED: (stage_missed, "stage"),
-    FailureKind.STAGE_IS_FIRST: (stage_is_first, "stage"),
-    FailureKind.OVERFLOW: (overflow_in_condition, "variable"),
-    FailureKind.WINDOW_WRAPS: (window_wraps, "variables"),
-    FailureKind.WINDOW_WITHOUT_END: (window_without_end, "words"),
-    FailureKind.DIVISION_BY_ZERO: (division_by_zero, "variable"),
-    FailureKind.TOO_MANY_STEPS: (too_many_steps, "limit"),
-    FailureKind.NO_ROOM: (no_room_for_search, "mebibytes"),
-    FailureKind.NO_ROOM_IN_STREAM: (
-        partial(stream_without_room, limit=MOST_IN_STREAM >> 20),
-        "mebibytes",
-    ),
-    FailureKind.NO_ROOM_FOR_MATCHES: (no_room_for_matches, "mebibytes"),
-    FailureKind.FUNCTION_FAILED: (function_failed, "variable", "reason"),
-    FailureKind.FUNCTION_FAILED_UNDER_ANSI: (function_failed_under_ansi, "variable", "reason"),
-    FailureKind.SUM_TOO_LARGE: (sum_too_large, "type_name"),
-    FailureKind.TOTAL_TOO_LARGE: (total_too_large, "type_name", "asked"),
-    FailureKind.ROW_TOO_LARGE: (partial(row_too_large, limit=MOST_BYTES >> 20), "mebibytes"),
-    FailureKind.ROWS_TOO_LARGE: (rows_too_large, "mebibytes"),
-}
-
-
-def run_error(failure: RunFailure, place: RowPlace) -> MatchRecognizeError:
-    """The error of a search that its rows have ended."""
-    message, *fields = WORDING[failure.kind]
-    told = dict(zip(fields, (failure.detail, failure.reason), strict=False))
-    found: MatchRecognizeError = message(place=place, **told)
-    return found
+from matchrec.spark.worker.gather import Gatherer, chain_matches
 
 
 @contextmanager
@@ -88,7 +31,7 @@ def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
     try:
         yield
     except RunFailure as failure:
-        raise run_error(failure, place(failure.row)) from failure
+        raise failure.error(place(failure.row)) from failure
 
 
 def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
@@ -140,27 +83,26 @@ class BatchMaker(Protocol):
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over pieces of partitions. tally: counts, if anyone asks.
+    """Runs an executable over pieces of partitions.
 
     output: what makes batches of output rows, where it is not their reads alone that come out.
     """
 
     executable: Executable
-    tally: Tally | None = None
+    tally: Tally = field(default_factory=Tally)
     output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
         """The output of pieces; the counters are the last batch."""
-        for piece in self.time_items(WAITING, naming_partitions(self.executable, pieces)):
+        for piece in self.tally.time_items(WAITING, naming_partitions(self.executable, pieces)):
             for batch in self.match_piece(piece):
-                yield batch if self.tally is None else self.tally.with_counters(batch)
+                yield self.tally.with_counters(batch)
             del piece  # a table less in memory while the next one grows
-        if self.tally is not None:
-            yield self.tally.row()
+        yield from self.tally.row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Search a piece and yield its output rows."""
-        with self.measure_time(ENCODING):
+        with self.tally.measure_time(ENCODING):
             partitions = partitions_of(self.executable, piece.table, piece.starts, piece.frontier)
         yield from self.match_partitions(piece, partitions)
 
@@ -169,14 +111,14 @@ class Worker:
         executable, first = self.executable, piece.frontier.start.copy()
         with_unmatched = executable.rows_per_match.shows_unmatched
         with searching(executable, piece, partitions):
-            with self.measure_time(ENCODING):
+            with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
                 if with_unmatched:
                     piece.covered[:] |= rows_that_come_out(
                         matches, executable.rows_per_match, partitions.rows
                     )
-                with self.measure_time(GATHERING):
+                with self.tally.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
                 yield from self.output_of(piece.table, partitions, matches, rows)
             if with_unmatched:
@@ -193,18 +135,8 @@ class Worker:
         task = self.executable.task
         if self.output is None:
             task = chain_matches(self.executable, piece.table)
-        if tally is None:
-            return algorithm.search(task, partitions)
         found = algorithm.search(task, partitions, tally.of_kernels)
         return tally.count_matches(found, piece.fresh, piece.fresh_partitions)
-
-    def time_items(self, stage: int, items: Iterator[T]) -> Iterator[T]:
-        """Yield the same items, timed where counters are asked for."""
-        return items if self.tally is None else self.tally.time_items(stage, items)
-
-    def measure_time(self, stage: int) -> AbstractContextManager[None]:
-        """Time the block where counters are asked for."""
-        return nullcontext() if self.tally is None else self.tally.measure_time(stage)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
         """The rows that no match covers, with every measure NULL.
@@ -227,10 +159,10 @@ class Worker:
             return
         task = self.executable.task
         frame, variables = self.executable.frame, len(task.variables)
-        with self.measure_time(GATHERING):
+        with self.tally.measure_time(GATHERING):
             reader = Reader(matches, rows, partitions, task.members, variables, frame)
             gatherers = Gatherer(self.executable, table, reader).divide()
         for gatherer in gatherers:
-            with self.measure_time(GATHERING):
+            with self.tally.measure_time(GATHERING):
                 batch = gatherer.batch()
             yield batch

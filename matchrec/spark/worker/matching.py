@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from matchrec.spark.worker.batches import Piece
-    from matchrec.spark.worker.count import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +65,17 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class QueryWorker:
-    """Runs an executable over one task's stream of batches. tally: counts, if anyone asks."""
+    """Runs an executable over one task's stream of batches. counted: as of `Tally`."""
 
     executable: Executable
     incoming: Incoming = Incoming()
-    tally: Tally | None = None
+    counted: pa.Schema | None = None
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         with loading():
+            from matchrec.spark.worker.count import Tally
             from matchrec.spark.worker.match import Worker
 
         pieces = self.incoming.pieces(batches, self.executable.lookaround)
-        return Worker(self.executable, self.tally).run(pieces)
+        return Worker(self.executable, Tally(self.counted)).run(pieces)
