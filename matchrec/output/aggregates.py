@@ -126,11 +126,6 @@ class AggregateReader:
         ones = np.ones(self.reader.partitions.rows, np.int64)
         return np.where(index >= 0, self.integer_sums(ones, ansi=False)[index], 0)
 
-    def float_sums(self, values: FloatArray) -> FloatArray:
-        """float64[k], sums by mapped row, in the order of rows."""
-        assert self.reader.matches.chains is None
-        return sum_values(values, self.counted, self.links)
-
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""
         if ansi and not never_overflows(values):

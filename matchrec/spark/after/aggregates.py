@@ -247,17 +247,9 @@ def stays_not_null(field: types.StructField) -> bool:
 
     Not where grouping changes values (-0.0 becomes 0.0) or Spark refuses it (maps, variants).
     """
-    unchanged = (
-        types.IntegralType,
-        types.BooleanType,
-        types.StringType,
-        types.BinaryType,
-        types.DecimalType,
-        types.DateType,
-        types.TimestampType,
-        types.TimestampNTZType,
-    )
-    return not field.nullable and isinstance(field.dataType, unchanged)
+    is_plain = isinstance(field.dataType, types.AtomicType)
+    is_other = field.dataType.typeName() in ("float", "double", "variant")
+    return is_plain and not (is_other or field.nullable)
 
 
 def with_place(sql: str, aggregate: RowAggregate) -> str:

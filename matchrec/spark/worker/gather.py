@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from math import inf
 
@@ -20,7 +20,13 @@ from matchrec.engine.kernels import totals
 from matchrec.engine.matches import FailureKind, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.loading import makes_queries
-from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_overflows
+from matchrec.output.aggregates import (
+    AggregateReader,
+    last_seen,
+    links_of,
+    never_overflows,
+    sum_values,
+)
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -481,10 +487,10 @@ class Gatherer:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """One aggregate over one column, on all output rows."""
+    """One aggregate on all output rows. values: of its column, None of a count of rows."""
 
     aggregates: AggregateReader
-    values: pa.Array | None
+    values: pa.Array
     ansi: bool
 
     def of(self, read: ReadAggregate) -> pa.Array:
@@ -499,30 +505,25 @@ class Aggregation:
             case "avg":
                 return arrow_of(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
             case function:
-                keys = sort_keys(self.present)
+                keys = sort_keys(self.values)
                 rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index)
-                return self.present.take(arrow_of(rows, (rows < 0) | (counts == 0)))
-
-    @cached_property
-    def present(self) -> pa.Array:
-        assert self.values is not None
-        return self.values
+                return self.values.take(arrow_of(rows, (rows < 0) | (counts == 0)))
 
     def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
-        kind = self.present.type
+        kind = self.values.type
         if pa.types.is_decimal(kind):
             return self.decimal_sums(index, absent)
         if pa.types.is_floating(kind):
             return arrow_of(at(self.float_sums(), index), absent)
-        sums = self.aggregates.integer_sums(as_integers(self.present), ansi=self.ansi)
+        sums = self.aggregates.integer_sums(as_integers(self.values), ansi=self.ansi)
         return arrow_of(at(sums, index), absent)
 
     def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
-        kind = self.present.type
+        kind = self.values.type
         total = summed(kind)
-        words = at(self.aggregates.decimal_sums(decimal_words(self.present)), index)
-        if always_fit(self.present):
+        words = at(self.aggregates.decimal_sums(decimal_words(self.values)), index)
+        if always_fit(self.values):
             return decimals(words, absent, total)
         lost = too_large(words, at(self.float_sums(), index), kind.scale) & ~absent
         if self.ansi and lost.any():
@@ -532,10 +533,10 @@ class Aggregation:
 
     def float_sums(self) -> FloatArray:
         """By mapped row, added up in the order of the rows."""
-        values = self.present
+        values, aggregates = self.values, self.aggregates
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
-        return self.aggregates.float_sums(as_floats(values))
+        return sum_values(as_floats(values), aggregates.counted, aggregates.links)
 
 
 def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]

@@ -5,7 +5,7 @@ import pytest
 
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
-from matchrec.output.aggregates import AggregateReader, last_seen
+from matchrec.output.aggregates import AggregateReader, last_seen, sum_values
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
@@ -100,7 +100,7 @@ def test_aggregates() -> None:
     values = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
     valid = np.array([True] * 6 + [False] + [True])
     read = AggregateReader(reader(ALL_ROWS), None, valid)
-    sums = read.float_sums(values)
+    sums = sum_values(values, read.counted, read.links)
     assert sums[last_seen(read.reader, RUNNING)[[0, 1, 3, 4]]].tolist() == [1.0, 7.0, 16.0, 16.0]
     assert read.counts(RUNNING).tolist() == [1, 3, 0, 1, 1]
     assert read.counts(FINAL).tolist() == [3, 3, 0, 1, 1]
