@@ -134,7 +134,7 @@ def value(text: str, row: Navigation) -> Term:
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     """What a worker counts. Raises MatchRecognizeUnsupportedError."""
     plan, task = asked.drafted.plan, executable.task
-    if task.selects and compile_task(task, len(executable.crossing.integers)).counts_matches:
+    if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
         raise coverage_of_match_number()
     bits = bits_of_tests(executable)
     known = {name: [bits[column_of(test)] for test in tests] for name, tests in asked.tests.items()}
@@ -143,10 +143,7 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     columns = executable.crossing.columns
     orders = (columns.index(row_column(output.name)) for output in asked.drafted.outputs)
     naming = (*(index for _, index in executable.crossing.keys), *orders)
-    found = asked.occurrences
-    coverable = Coverable(
-        task, len(found.variables), found.taken, found.remaining, found.nearer, parts
-    )
+    coverable = Coverable(task, asked.occurrences, parts)
     return CoverageTask(executable, coverable, tie_of_task(asked.tie, executable, bits), naming)
 
 

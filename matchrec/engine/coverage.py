@@ -24,6 +24,7 @@ from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import SearchInput, negation_of, prepare_input, word_and_mask
 from matchrec.engine.search import PathSearch
 from matchrec.nfa.closure import UNREACHABLE
+from matchrec.nfa.occurrences import Occurrences
 
 WORD = 64
 NO_START = -1
@@ -33,22 +34,18 @@ NO_START = -1
 class Coverable:
     """A task, and what its choices and conditions are to the one who wrote the query.
 
-    taken, remaining, nearer: see `nfa.occurrences`. occurrences: how many there are. parts: of each
-    variable's condition, the row conditions that it is made of by their index, None for all that
-    depends on the run.
+    occurrences: those that its choices take. parts: of each variable's condition, the row
+    conditions that it is made of by their index, None for all that depends on the run.
     """
 
     task: Task
-    occurrences: int
-    taken: tuple[int, ...]
-    remaining: tuple[int, ...]
-    nearer: tuple[tuple[int, ...], ...]
+    occurrences: Occurrences
     parts: tuple[tuple[int | None, ...], ...]
 
     @property
     def words(self) -> int:
         """How many words a trail has."""
-        return -(-max(1, self.occurrences) // WORD)
+        return -(-max(1, len(self.occurrences.variables)) // WORD)
 
 
 class Counts(NamedTuple):
@@ -67,11 +64,12 @@ class Counts(NamedTuple):
     @classmethod
     def of(cls, coverable: Coverable) -> Counts:
         """Counts of nothing."""
-        parts = sum(map(len, coverable.parts))
+        occurrences, parts = coverable.occurrences, sum(map(len, coverable.parts))
+        count = len(occurrences.variables)
         return cls(
-            np.zeros(coverable.occurrences, np.int64),
-            np.zeros((len(coverable.taken) + 1, own.REASONS), np.int64),
-            np.zeros((coverable.occurrences + 1, parts), np.int64),
+            np.zeros(count, np.int64),
+            np.zeros((len(occurrences.taken) + 1, own.REASONS), np.int64),
+            np.zeros((count + 1, parts), np.int64),
             np.array([UNREACHABLE, -1], np.int64),
             np.zeros((0, own.NOTE_SIZE), np.int64),
         )
@@ -173,11 +171,11 @@ def decided_when_mapped(task: Task, arrays: SearchInput) -> layout.NegationArray
 
 def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> RunCounts:
     """What is counted, without what a search keeps for it."""
-    nearer = [choice for each in coverable.nearer for choice in each]
-    first = np.cumsum([0, *map(len, coverable.nearer)])
+    found = coverable.occurrences
+    nearer = [choice for each in found.nearer for choice in each]
+    first = np.cumsum([0, *map(len, found.nearer)])
     remaining, nearer_first, ways, taken = (
-        np.array(values, np.int64)
-        for values in (coverable.remaining, first, nearer, coverable.taken)
+        np.array(values, np.int64) for values in (found.remaining, first, nearer, found.taken)
     )
     parts_first, parts = parts_of(coverable)
     nothing = np.empty((0, 0), np.int64)

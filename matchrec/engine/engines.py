@@ -209,7 +209,7 @@ def find_reason(task: Task, algorithm: Algorithm) -> str:
         return reason
     if task.looks_only_at_data:
         return "conditions depend on the data only: failures are remembered"
-    until = " until the next match" if compiled(task).counts_matches else ""
+    until = " until the next match" if compiled(task).rules.forgets else ""
     return f"where ways meet, no later condition looks at the run: failures are remembered{until}"
 
 
@@ -233,7 +233,7 @@ def classify_time(task: Task, engine: str) -> str:
         return "linear in the rows" if merges else f"linear in the rows {within}"
     if one_at_a_time and compiled(task).remembers_all:
         again = " for each match, whose number conditions read"
-        again = again if compiled(task).counts_matches else ""
+        again = again if compiled(task).rules.forgets else ""
         return f"linear in the rows {within}" if task.windowed else f"linear in the rows{again}"
     if task.pattern.is_deterministic:
         return f"linear in the rows {within}"

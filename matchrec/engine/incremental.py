@@ -189,7 +189,7 @@ class FurtherSearch:
         is_out = self.arrays.rows.window_end[live.starts] <= call.stop
         ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
         if call.near is not None:
-            ended |= find_ended_near(self.arrays.compiled, live, call.near)
+            ended |= find_ended_near(self.task, live, call.near)
         return ended
 
     def decide(self, found: list[Matches]) -> Release:
@@ -275,17 +275,17 @@ def release_found(
     return replace(release, held=held, start_bounds=bounds)
 
 
-def find_ended_near(compiled: CompiledTask, live: LiveRuns, ended: BoolArray) -> BoolArray:
+def find_ended_near(task: Task, live: LiveRuns, ended: BoolArray) -> BoolArray:
     """bool[r], whether a window between neighbours has ended that a run waits in."""
     found = np.zeros(len(live.runs), np.bool_)
-    waiting, window = windows_between(compiled, live)
+    waiting, window = windows_between(task, live)
     found[waiting] = ended[window, live.last_rows[waiting]]
     return found
 
 
-def windows_between(compiled: CompiledTask, live: LiveRuns) -> tuple[IntArray, IntArray]:
+def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
     """The runs that wait in a window between neighbours, and which one it is."""
-    near = np.array(compiled.folding.near, np.int64)[live.runs[:, layout.RUN_STATE]]
+    near = np.array(task.pattern.folding.near, np.int64)[live.runs[:, layout.RUN_STATE]]
     waiting = np.flatnonzero(near != NOT_NEAR)
     return waiting, near[waiting]
 

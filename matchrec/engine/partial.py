@@ -68,7 +68,7 @@ class PartialSearch(PathSearch):
         limit = None if task.selects or task.looks_only_at_data else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
-        self.rules = accepting_live_runs(self.rules, self.arrays.compiled.folding)
+        self.rules = accepting_live_runs(self.rules, task.pattern.folding)
 
     @property
     def keeps_states(self) -> bool:

@@ -25,7 +25,7 @@ from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.jit.decorators import read_only
-from matchrec.nfa.closure import GUARD_END, Folding, live_states, reached_twice
+from matchrec.nfa.closure import GUARD_END, live_states, reached_twice
 from matchrec.nfa.program import TIMED_OUT
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.shortcuts import taken
@@ -194,12 +194,11 @@ def accepting_guards(program: IntArray, states: int) -> IntArray:
 class CompiledTask:
     """A task without its names. Equal tasks share one object, so what is made for one serves all.
 
-    folding: the states between two rows. rules: as kernels with event selection read them. linked:
-    what depends on the run, None where nothing does. remembers_all: whether failures are remembered
-    in every state that can be reached twice.
+    rules: as kernels with event selection read them. linked: what depends on the run, None where
+    nothing does. remembers_all: whether failures are remembered in every state that can be reached
+    twice.
     """
 
-    folding: Folding
     rules: layout.Rules
     linked: LinkedConditions | None
     remembers_all: bool
@@ -216,16 +215,6 @@ class CompiledTask:
     def registers(self) -> int:
         """How many registers a run has."""
         return len(self.linked.initial) if self.linked else 0
-
-    @property
-    def counts_matches(self) -> bool:
-        """Whether a condition reads how many matches there were before."""
-        return self.rules.forgets
-
-    @property
-    def memo_bytes(self) -> int:
-        """Bytes that a row of remembered failures takes."""
-        return -(-(int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1) // 8)
 
 
 def compile_task(task: Task, integers: int) -> CompiledTask:
@@ -275,7 +264,7 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
         live=linked.live_registers if linked else np.empty(0, np.int64),
     )
     remembers_all = bool(np.array_equal(program[:, layout.MEMO], remembered))
-    return CompiledTask(folding, rules, linked, remembers_all)
+    return CompiledTask(rules, linked, remembers_all)
 
 
 def _waiting(task: Task) -> tuple[IntArray, IntArray]:

@@ -311,8 +311,12 @@ class KernelSearch(ABC):
     @property
     def memo(self) -> Shapes:
         """Room for remembered failures."""
-        size = self.sizes[layout.MEMO_FULL], self.arrays.compiled.memo_bytes
-        return {"memo": (size, np.uint8)}
+        return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered // 8)), np.uint8)}
+
+    @property
+    def remembered(self) -> int:
+        """How many states have memo numbers."""
+        return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 
 def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
@@ -508,8 +512,7 @@ class ChainedSearch(KernelSearch):
     def shapes(self) -> Shapes:
         """One ring of rows."""
         rows = self.sizes[layout.MEMO_FULL]
-        states = int(self.rules.program[:, layout.MEMO].max(initial=-1)) + 1
-        return {"path": ((rows,), np.int32), "known": ((rows, states), np.int32)}
+        return {"path": ((rows,), np.int32), "known": ((rows, self.remembered), np.int32)}
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
         """An empty output; what is known leads into the one before, and is forgotten."""

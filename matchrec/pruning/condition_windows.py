@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 from fractions import Fraction
 from math import ceil, floor, nextafter
 
@@ -37,7 +36,6 @@ from matchrec.plan.expression import (
     End,
     Navigation,
     Operation,
-    Reference,
     Scalar,
     Term,
     amount_of,
@@ -66,14 +64,8 @@ NEAR_FIRST = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
 MOST = 2**31  # a product of INT is smaller
 
 
-class Row(Enum):
-    """A row whose order value a conjunct reads."""
-
-    CURRENT = "the current row"
-    FIRST = "the first row of the match"
-
-
-RowOf = Callable[[Reference], Row | None]
+InOrder = Callable[[Scalar, Scalar], bool]
+"""Whether two scalars are the order values of the current row and of the first row of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +85,13 @@ class NotBefore:
     zero: Amount | None
 
 
-def read_distance(conjunct: Scalar, row_of: RowOf) -> Bound | NotBefore | None:
-    """What a conjunct says, if that is all it says. row_of: whose order value a reference reads."""
+def read_distance(conjunct: Scalar, in_order: InOrder) -> Bound | NotBefore | None:
+    """What a conjunct says, if that is all it says."""
     if not isinstance(conjunct, Operation):
         return None
     if conjunct.operator == "BETWEEN":
         value, low, high = conjunct.operands
-        least, most = compared("<=", low, value, row_of), compared("<=", value, high, row_of)
+        least, most = compared("<=", low, value, in_order), compared("<=", value, high, in_order)
         if not isinstance(least, NotBefore) or not isinstance(most, Bound):
             return None
         alike = least.zero is None or least.zero.is_time is most.amount.is_time
@@ -108,31 +100,29 @@ def read_distance(conjunct: Scalar, row_of: RowOf) -> Bound | NotBefore | None:
         return None
     left, right = conjunct.operands
     near, far = (left, right) if conjunct.operator in ("<", "<=") else (right, left)
-    return compared(NEAR_FIRST[conjunct.operator], near, far, row_of)
+    return compared(NEAR_FIRST[conjunct.operator], near, far, in_order)
 
 
-def compared(operator: str, near: Scalar, far: Scalar, row_of: RowOf) -> Bound | NotBefore | None:
+def compared(
+    operator: str, near: Scalar, far: Scalar, in_order: InOrder
+) -> Bound | NotBefore | None:
     """What `near < far` or `near <= far` says."""
-    for form, length in lengths(near, far, row_of):
+    for form, length in lengths(near, far, in_order):
         found = constant(length)
         if found is not None:
             return Bound(form, found, render(length, str).strip("() "), operator == "<")
-    if operator == "<=" and rows((near, far), row_of) == (Row.FIRST, Row.CURRENT):
+    if operator == "<=" and in_order(far, near):
         return NotBefore(None)
     zero = constant(near)
     if operator == "<=" and zero is not None and not zero.value:
         match far:
-            case Operation(operator="-", operands=parts):
-                return NotBefore(zero) if rows(parts, row_of) == (Row.CURRENT, Row.FIRST) else None
+            case Operation(operator="-", operands=(left, right)) if in_order(left, right):
+                return NotBefore(zero)
     return None
 
 
-def lengths(near: Scalar, far: Scalar, row_of: RowOf) -> Iterator[tuple[Form, Scalar]]:
+def lengths(near: Scalar, far: Scalar, in_order: InOrder) -> Iterator[tuple[Form, Scalar]]:
     """What would be the distance in `near < far`, by the forms that it may have."""
-
-    def in_order(current: Scalar, first: Scalar) -> bool:
-        return rows((current, first), row_of) == (Row.CURRENT, Row.FIRST)
-
     match near:
         case Operation(operator="TRY_SUBTRACT", operands=(left, right)):
             if in_order(left, right):
@@ -151,12 +141,6 @@ def lengths(near: Scalar, far: Scalar, row_of: RowOf) -> Iterator[tuple[Form, Sc
                 yield Form.SUM, right
             if in_order(near, right):
                 yield Form.SUM, left
-
-
-def rows(scalars: tuple[Scalar, ...], row_of: RowOf) -> tuple[Row | None, ...]:
-    """The rows whose order values these are."""
-    found = (scalar.references[0] if is_bare(scalar) else None for scalar in scalars)
-    return tuple(None if one is None else row_of(one) for one in found)
 
 
 def constant(scalar: Scalar) -> Amount | None:
@@ -285,7 +269,7 @@ def find_condition_window(
         return plan
     said: Said = {
         definition.variable: tuple(
-            read_distance(part, row_of(plan, follow, definition.variable))
+            read_distance(part, order_in(plan, follow, definition.variable))
             for part in conjuncts(definition.condition)
         )
         for definition in plan.definitions
@@ -296,7 +280,9 @@ def find_condition_window(
     if not last or not all(map(bounds, (said.get(name, ()) for name in last))):
         return plan
     order = type_of_order(plan.order_by[0].expression.text)
-    window = widest([narrowest(said[name], order) for name in last])
+    found = [narrowest(said[name], order) for name in last]
+    limits = [one for one in found if one is not None]
+    window = of_one_form(max, limits) if len(limits) == len(found) else None  # the widest
     return plan if window is None else Recognised(plan, said, order, first, window).plan_of_window()
 
 
@@ -314,18 +300,21 @@ def may_have_one(plan: MatchPlan) -> bool:
     return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
 
 
-def row_of(plan: MatchPlan, follow: FollowSets, variable: str) -> RowOf:
-    """Whose order value a reference reads in the condition of a variable."""
+def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
+    """What tells order values in the condition of a variable."""
     order, splitter = plan.order_by[0].expression.text, ConditionSplitter(plan, variable)
 
-    def find(reference: Reference) -> Row | None:
-        if not isinstance(reference, ColumnReference) or reference.argument != order:
-            return None
-        if splitter.distance(reference) == 0:
-            return Row.CURRENT
-        return Row.FIRST if is_first_row(plan, follow, reference.navigation) else None
+    def in_order(current: Scalar, first: Scalar) -> bool:
+        if not (is_bare(current) and is_bare(first)):
+            return False
+        here, there = current.references[0], first.references[0]
+        if not (isinstance(here, ColumnReference) and isinstance(there, ColumnReference)):
+            return False
+        is_current, is_other = splitter.distance(here) == 0, splitter.distance(there) != 0
+        leads_to_first = is_other and is_first_row(plan, follow, there.navigation)
+        return here.argument == there.argument == order and is_current and leads_to_first
 
-    return find
+    return in_order
 
 
 def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) -> bool:
@@ -346,18 +335,15 @@ def narrowest(
 ) -> tuple[Limit, Bound] | None:
     """The narrowest of the bounds that all hold of a variable's rows, with its limit."""
     known = ((limit_of(bound, order), bound) for bound in bounds(parts))
-    limits = [(limit, bound) for limit, bound in known if limit is not None]
-    is_one_form = len({limit.form for limit, _ in limits}) == 1
-    return min(limits, key=lambda one: one[0].reach) if is_one_form else None
+    return of_one_form(min, [(limit, bound) for limit, bound in known if limit is not None])
 
 
-def widest(found: list[tuple[Limit, Bound] | None]) -> tuple[Limit, Bound] | None:
-    """The widest of the bounds of several variables; None where one has none."""
-    limits = [one for one in found if one is not None]
+def of_one_form(
+    pick: Callable[..., tuple[Limit, Bound]], limits: list[tuple[Limit, Bound]]
+) -> tuple[Limit, Bound] | None:
+    """The least or the greatest of limits; None of none, and of several forms."""
     is_one_form = len({limit.form for limit, _ in limits}) == 1
-    if len(limits) < len(found) or not is_one_form:
-        return None
-    return max(limits, key=lambda one: one[0].reach)
+    return pick(limits, key=lambda one: one[0].reach) if is_one_form else None
 
 
 @dataclass(frozen=True, slots=True)

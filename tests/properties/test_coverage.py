@@ -54,9 +54,7 @@ def coverable(query: Query, *, windowed: bool = False) -> Coverable:
         for index, name in enumerate(query.variables)
     ]
     task = replace(task, pattern=found.pattern, windowed=windowed)
-    return Coverable(
-        task, len(found.variables), found.taken, found.remaining, found.nearer, tuple(parts)
-    )
+    return Coverable(task, found, tuple(parts))
 
 
 def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:

@@ -48,13 +48,12 @@ def found_of(asked: SelectionQuery, rows: WindowedRows, room: Room) -> Outcome:
     one = task(asked)
     found = compile_occurrences(one.pattern, asked.pattern, every_way=asked.output is ALL)
     parts = tuple((number,) for number in range(len(one.conditions)))
-    choices = found.taken, found.remaining, found.nearer, parts
-    coverable = Coverable(replace(one, pattern=found.pattern), len(found.variables), *choices)
+    coverable = Coverable(replace(one, pattern=found.pattern), found, parts)
     partitions = rows.partitions(asked.variables)
     counts, chunks = cover_both_sizes(coverable, partitions, room)
     ended: Counter[tuple[int | None, str]] = Counter()
     for choice, reason in np.argwhere(counts.ended).tolist():
-        place = None if choice == 0 else coverable.taken[choice - 1]
+        place = None if choice == 0 else found.taken[choice - 1]
         ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
     came = Counter({i: n for i, n in enumerate(counts.came.tolist()) if n})
     return came, ended, [start for chunk in chunks for start in chunk.start.tolist()]
@@ -163,7 +162,7 @@ def test_random_patterns_of_stages(question: Question) -> None:
     stages = len(variable_names(drafted(question).plan.pattern))
     found = occurrences_of_stages(one.pattern, stages)
     none: tuple[tuple[int | None, ...], ...] = tuple(() for _ in one.conditions)
-    coverable = Coverable(one, stages, found.taken, found.remaining, found.nearer, none)
+    coverable = Coverable(one, found, none)
     counts, chunks = cover_both_sizes(coverable, partitions, Room())
     assert sum(chunk.count for chunk in chunks) == begun
     assert counts.ended.sum() + begun == partitions.rows

@@ -77,7 +77,6 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, tota
         progress.nodes, progress.number = noted, number
         progress.matches, progress.mapped = matches, mapped
         return status
-    counters[layout.MATCHES_FOUND] += progress.number - number
     progress.bank = 1 - progress.bank
     progress.count = progress.runs
     progress.start = row + 1

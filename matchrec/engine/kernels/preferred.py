@@ -270,7 +270,6 @@ def write_best(rules: Rules, work: Work, waits: Hook) -> int:
     if waits is not None:
         unwind(nodes, node, layout.NODE_ROW, output.rows, mapped, length)
         output.found[layout.FOUND_KIND, progress.matches] = A_MATCH
-        work.counters[layout.MATCHES_FOUND] += 1
         rows = output.rows[mapped : mapped + length]
         return finish_match(start, length, rules, output, progress, rows)
     return finish_match(start, length, rules, output, progress, None)

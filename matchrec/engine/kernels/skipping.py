@@ -417,7 +417,6 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
         status = np.int64(go_on_after(start, work))
     if status != layout.DONE:
         progress.matches, progress.mapped = matches, mapped
-    work.counters[layout.MATCHES_FOUND] += progress.matches - matches
     return int(status)
 
 

@@ -249,52 +249,47 @@ PAIRS = {
 }
 
 
-def statistic(
-    array: str, sums: Mapping[str, str], names: str, result: str, without_value: str = "NULL"
-) -> str:
-    """A statistic of an array of numbers: `result` of the sums of these names; NULL of none."""
-    used = {name: sums[name] for name in names.split()}
-    begin = ", ".join(f"'{name}', 0D" for name in used)
-    merge = ", ".join(f"'{name}', {update}" for name, update in used.items())
-    found = result.replace("{without_value}", without_value)
-    return (
-        f"aggregate({array}, named_struct({begin}), (s, x) -> named_struct({merge}), "
-        f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {found} END)"
-    )
-
-
-def of_number(values: Values, names: str, result: str, field: str = "") -> str:
-    """A statistic of one number on each row."""
+def doubles(values: Values, field: str = "") -> str:
+    """The values, or a field of theirs, as DOUBLE."""
     known = f"transform({values.sql}, x -> x.{field})" if field else values.sql
-    doubles = f"CAST({known} AS ARRAY<DOUBLE>)"
-    return statistic(doubles, MOMENTS, names, result, values.without_value)
+    return f"CAST({known} AS ARRAY<DOUBLE>)"
 
 
-def of_pair(values: Values, names: str, result: str) -> str:
-    """A statistic of two numbers on each row."""
-    return statistic(pairs(values, "a0", "a1"), PAIRS, names, result, values.without_value)
-
-
-def slope(values: Values, result: str) -> str:
-    """A line through points, whose x is the second number: of that the moments count as well."""
-    sums = {**PAIRS, "m2": moments("x.a0", "s.x")["m2"]}
-    return statistic(pairs(values, "a1", "a0"), sums, "n x y xy m2", result)
-
-
-def pairs(values: Values, first: str, second: str) -> str:
+def pairs(values: Values, first: str = "a0", second: str = "a1") -> str:
     """Two fields of the values as DOUBLE, a0 and a1."""
     fields = f"CAST(x.{first} AS DOUBLE) AS a0, CAST(x.{second} AS DOUBLE) AS a1"
     return f"transform({values.sql}, x -> struct({fields}))"
 
 
-def _of_number(names: str, result: str) -> Fold:
-    return Fold(partial(of_number, names=names, result=result))
+def statistic(
+    names: str,
+    result: str,
+    sums: Mapping[str, str] = MOMENTS,
+    array: Callable[[Values], str] = doubles,
+) -> Fold:
+    """A statistic of one number on each row, or of two: `result` of sums of these names; NULL of
+    none. array: the numbers.
+    """
+    used = {name: sums[name] for name in names.split()}
+    begin = ", ".join(f"'{name}', 0D" for name in used)
+    merge = ", ".join(f"'{name}', {update}" for name, update in used.items())
+
+    def sql(values: Values) -> str:
+        found = result.replace("{without_value}", values.without_value)
+        return (
+            f"aggregate({array(values)}, named_struct({begin}), (s, x) -> named_struct({merge}), "
+            f"s -> CASE WHEN s.n = 0D THEN NULL ELSE {found} END)"
+        )
+
+    return Fold(sql)
 
 
-def _of_pair(names: str, result: str) -> Fold:
-    return Fold(partial(of_pair, names=names, result=result))
-
-
+of_pair = partial(statistic, sums=PAIRS, array=pairs)
+# A line through points, whose x is the second number: of that the moments count as well.
+POINTS = {**PAIRS, "m2": moments("x.a0", "s.x")["m2"]}
+of_line = partial(
+    statistic, "n x y xy m2", sums=POINTS, array=partial(pairs, first="a1", second="a0")
+)
 OR_NONE = "CASE WHEN {0} THEN {{without_value}} ELSE {1} END"
 FROM_ONE = "s.n = 1D"
 VAR_SAMP = OR_NONE.format(FROM_ONE, "s.m2 / (s.n - 1D)")
@@ -326,31 +321,31 @@ FOLDS: Mapping[str, Fold] = {
     "try_avg": Fold(partial(average, tries=True), digits=DIGITS_OF_AVERAGE),
     "regr_avgy": Fold(partial(average, field="a0"), digits=DIGITS_OF_AVERAGE),
     "regr_avgx": Fold(partial(average, field="a1"), digits=DIGITS_OF_AVERAGE),
-    **dict.fromkeys(("std", "stddev", "stddev_samp"), _of_number("n average m2", STDDEV_SAMP)),
-    "stddev_pop": _of_number("n average m2", "sqrt(s.m2 / s.n)"),
-    **dict.fromkeys(("var_samp", "variance"), _of_number("n average m2", VAR_SAMP)),
-    "var_pop": _of_number("n average m2", "s.m2 / s.n"),
-    "skewness": _of_number(
+    **dict.fromkeys(("std", "stddev", "stddev_samp"), statistic("n average m2", STDDEV_SAMP)),
+    "stddev_pop": statistic("n average m2", "sqrt(s.m2 / s.n)"),
+    **dict.fromkeys(("var_samp", "variance"), statistic("n average m2", VAR_SAMP)),
+    "var_pop": statistic("n average m2", "s.m2 / s.n"),
+    "skewness": statistic(
         "n average m2 m3",
         OR_NONE.format("s.m2 = 0D", "sqrt(s.n) * s.m3 / sqrt(s.m2 * s.m2 * s.m2)"),
     ),
-    "kurtosis": _of_number(
+    "kurtosis": statistic(
         "n average m2 m3 m4", OR_NONE.format("s.m2 = 0D", "s.n * s.m4 / (s.m2 * s.m2) - 3D")
     ),
-    "covar_pop": _of_pair("n x y xy", "s.xy / s.n"),
-    "covar_samp": _of_pair("n x y xy", OR_NONE.format(FROM_ONE, "s.xy / (s.n - 1D)")),
-    "corr": _of_pair(
+    "covar_pop": of_pair("n x y xy", "s.xy / s.n"),
+    "covar_samp": of_pair("n x y xy", OR_NONE.format(FROM_ONE, "s.xy / (s.n - 1D)")),
+    "corr": of_pair(
         "n x y xy xx yy",
         OR_NONE.format(f"{FROM_ONE} OR s.xx = 0D OR s.yy = 0D", "s.xy / sqrt(s.xx * s.yy)"),
     ),
-    "regr_r2": _of_pair(
+    "regr_r2": of_pair(
         "n x y xy xx yy",
         "CASE WHEN s.yy = 0D THEN NULL WHEN s.xx = 0D THEN 1D "
         "ELSE (s.xy / sqrt(s.xx * s.yy)) * (s.xy / sqrt(s.xx * s.yy)) END",
     ),
-    "regr_sxy": _of_pair("n x y xy", "s.xy"),
-    "regr_syy": Fold(partial(of_number, names="n average m2", result="s.m2", field="a0")),
-    "regr_sxx": Fold(partial(of_number, names="n average m2", result="s.m2", field="a1")),
-    "regr_slope": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, {SLOPE})")),
-    "regr_intercept": Fold(partial(slope, result=f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)")),
+    "regr_sxy": of_pair("n x y xy", "s.xy"),
+    "regr_syy": statistic("n average m2", "s.m2", array=partial(doubles, field="a0")),
+    "regr_sxx": statistic("n average m2", "s.m2", array=partial(doubles, field="a1")),
+    "regr_slope": of_line(f"IF(s.m2 = 0D, NULL, {SLOPE})"),
+    "regr_intercept": of_line(f"IF(s.m2 = 0D, NULL, s.y - {SLOPE} * s.x)"),
 }

@@ -72,7 +72,7 @@ class KeySearch(ABC):
         if self.output is not None or executable.task.most_matches is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadFact.MATCH_NUMBER in executable.reads or compiled.counts_matches
+        return ReadFact.MATCH_NUMBER in executable.reads or compiled.rules.forgets
 
     @property
     def end(self) -> int:

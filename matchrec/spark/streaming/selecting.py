@@ -144,9 +144,8 @@ class SelectingSearch(KeySearch):
         """When the windows between neighbours end that runs wait in; microseconds."""
         if rows.near is None:
             return np.zeros(0, np.int64)
-        compiled = compile_task(self.executable.task, len(self.executable.crossing.integers))
         live = answer.state.live_runs
-        waiting, window = windows_between(compiled, live)
+        waiting, window = windows_between(self.executable.task, live)
         return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
 
 

@@ -190,15 +190,8 @@ def divide(
     batches: list[pa.RecordBatch], rows: int
 ) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
     """Divide a table after so many rows."""
-    first, others = [], []
-    for batch in batches:
-        here = min(rows, batch.num_rows)
-        if here:
-            first.append(batch.slice(0, here))
-        if here < batch.num_rows:
-            others.append(batch.slice(here))
-        rows -= here
-    return first, others
+    table = pa.Table.from_batches(batches)
+    return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
 
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
