@@ -22,7 +22,6 @@ from matchrec.conditions.run_condition import (
     Collect,
     Collected,
     Compare,
-    Comparison,
     Constant,
     IsNull,
     Mathematics,
@@ -59,7 +58,6 @@ from matchrec.plan.expression import Navigation
 
 Instruction = tuple[int, int, int, int, int]
 
-_COMPARISONS = dict(zip(Comparison, op.COMPARISONS, strict=True))
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
@@ -109,7 +107,7 @@ class ConditionCompiler:
                 self._reduce(expression)
             case Compare(comparison, left):
                 self._operands(expression)
-                self._emit(_COMPARE[kind_of(left)], _COMPARISONS[comparison])
+                self._emit(_COMPARE[kind_of(left)], op.COMPARISONS[comparison])
             case Arithmetic() | Narrow() | Mathematics():
                 arguments = self._operands(expression)
                 self._emit(op.MATHEMATICS, function_of(expression), arguments)

@@ -4,6 +4,8 @@ All are rows of one int64 array. r: a register. Registers, columns and values on
 int64 throughout; a float is held as its bits.
 """
 
+from matchrec.conditions.run_condition import Comparison
+
 # Steps, done when `row` is mapped to a variable.
 SET_ROW = 0  # r[a] = row
 SET = 1  # r[a] = b
@@ -18,8 +20,8 @@ APPEND = 8  # r[a] = the list that Python makes of list r[a] and the row, as row
 SUM_INTEGER = 9  # r[a]: 0 no value yet, 1 some, -1 overflow; r[a + 1] the sum of column b
 SUM_FLOAT = 10
 MIN_INTEGER = 11  # r[a]: 0 no value yet, 1 some; r[a + 1] the least of column b
-MAX_INTEGER = 12
-MIN_FLOAT = 13
+MIN_FLOAT = 12
+MAX_INTEGER = 13  # and the greatest
 MAX_FLOAT = 14
 
 # Instructions: a value is an int64 or a float64, and whether it is not NULL.
@@ -66,17 +68,16 @@ HOLDS_NOT, HOLDS, OVERFLOW, DIVISION_BY_ZERO, FUNCTION_FAILED = range(5)
 
 # Comparisons, as the bits of the orders that they hold for: less, equal, greater.
 LESS, EQUAL, GREATER = 1, 2, 4
-NOT_EQUAL, LESS_OR_EQUAL, GREATER_OR_EQUAL = LESS + GREATER, LESS + EQUAL, GREATER + EQUAL
 NULL_SAFE_EQUAL = 8 + EQUAL
-COMPARISONS = (  # in the order of the enum in `conditions.run_condition`
-    EQUAL,
-    NOT_EQUAL,
-    LESS,
-    LESS_OR_EQUAL,
-    GREATER,
-    GREATER_OR_EQUAL,
-    NULL_SAFE_EQUAL,
-)
+COMPARISONS = {
+    Comparison.EQUAL: EQUAL,
+    Comparison.NOT_EQUAL: LESS + GREATER,
+    Comparison.LESS: LESS,
+    Comparison.LESS_OR_EQUAL: LESS + EQUAL,
+    Comparison.GREATER: GREATER,
+    Comparison.GREATER_OR_EQUAL: GREATER + EQUAL,
+    Comparison.NULL_SAFE_EQUAL: NULL_SAFE_EQUAL,
+}
 
 # Places of operators, in the order of the enum in `conditions.run_condition`.
 PLUS, MINUS, TIMES, DIVIDE, REMAINDER = range(5)

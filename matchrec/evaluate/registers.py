@@ -214,7 +214,8 @@ class Registers:
             case CountOfRows(members, int(column)) if variable in members:
                 yield Step(op.ADD_VALID, register, column, self._place(meaning))
             case Reduced(function, members, column, kind) if variable in members:
-                yield Step(_REDUCE[function, kind], register, column, self._place(meaning))
+                added = op.SUM_INTEGER + 2 * _ADDED.index(function) + (kind is Kind.FLOATING)
+                yield Step(added, register, column, self._place(meaning))
             case Listed(members, forms) if variable in members:
                 form = self.forms.setdefault(forms[variable], len(self.forms))
                 yield Step(op.APPEND, register, form, self._place(meaning))
@@ -282,14 +283,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return 3, 0
 
 
-_REDUCE = {
-    (Reduction.SUM, Kind.INTEGER): op.SUM_INTEGER,
-    (Reduction.SUM, Kind.FLOATING): op.SUM_FLOAT,
-    (Reduction.MIN, Kind.INTEGER): op.MIN_INTEGER,
-    (Reduction.MIN, Kind.FLOATING): op.MIN_FLOAT,
-    (Reduction.MAX, Kind.INTEGER): op.MAX_INTEGER,
-    (Reduction.MAX, Kind.FLOATING): op.MAX_FLOAT,
-}
+_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
 
 
 def last_row(members: Members) -> RowOf:

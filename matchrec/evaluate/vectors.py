@@ -31,20 +31,20 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import Kind
-from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
+from matchrec.evaluate.instructions import (
+    COMPARISONS,
+    DIVISION_BY_ZERO,
+    EQUAL,
+    GREATER,
+    LESS,
+    OVERFLOW,
+)
 from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
 
 LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
-
-
-def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
-    """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
-    test, is_turned, is_negated = COMPARISONS[comparison]
-    found = test(right, left) if is_turned else test(left, right)
-    return np.logical_not(found) if is_negated else found
 
 
 def less(left: Array, right: Array) -> BoolArray:
@@ -65,16 +65,20 @@ def equal(left: Array, right: Array) -> BoolArray:
     return np.asarray(found)
 
 
-COMPARISONS: Mapping[Comparison, tuple[Callable[[Array, Array], BoolArray], bool, bool]] = {
-    Comparison.LESS: (less, False, False),
-    Comparison.GREATER: (less, True, False),
-    Comparison.LESS_OR_EQUAL: (less, True, True),
-    Comparison.GREATER_OR_EQUAL: (less, False, True),
-    Comparison.EQUAL: (equal, False, False),
-    Comparison.NULL_SAFE_EQUAL: (equal, False, False),
-    Comparison.NOT_EQUAL: (equal, False, True),
+TESTS: Mapping[int, Callable[[Array, Array], BoolArray]] = {
+    LESS: less,
+    EQUAL: equal,
+    GREATER: lambda left, right: less(right, left),
 }
-"""The test that each asks, whether of the right side first, and whether for what it is not."""
+
+
+def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
+    """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
+    orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
+    if orders in TESTS:
+        return TESTS[orders](left, right)
+    return np.logical_not(TESTS[LESS + EQUAL + GREATER - orders](left, right))
+
 
 OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
     zip(ArithmeticOperator, (np.add, np.subtract, np.multiply, np.divide, np.fmod), strict=True)

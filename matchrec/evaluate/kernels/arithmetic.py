@@ -109,8 +109,6 @@ def product_overflows(left: int, right: int, product: int) -> bool:
     """Whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
         return bool(right == _LEAST)
-    if right == -1:
-        return bool(left == _LEAST)
     return left != 0 and product // left != right
 
 

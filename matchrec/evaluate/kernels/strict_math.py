@@ -16,7 +16,7 @@ from matchrec.jit.decorators import inner
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _INVERSE_LN2 = 1.44269504088896338700
 _LARGEST_EXPONENT, _LEAST_EXPONENT = 7.09782712893383973096e02, -7.45133219101941108420e02
-_HALF_LN2, _THREE_HALVES_LN2 = float.fromhex("0x1.62e43p-2"), float.fromhex("0x1.0a2b2p+0")
+_HALF_LN2 = float.fromhex("0x1.62e43p-2")
 _ABOVE_HALF = float.fromhex("0x1.00001p-1")
 
 _LOG10_2_HIGH, _LOG10_2_LOW = 3.01029995663611771306e-01, 3.69423907715893078616e-13
@@ -32,38 +32,22 @@ def exp(x: float) -> float:
         return inf
     if x < _LEAST_EXPONENT:
         return 0.0
-    size, k, high, low = abs(x), 0, 0.0, 0.0
+    size, k, high, low = abs(x), 0, x, 0.0
     if size >= _HALF_LN2:
-        sign = 1.0 if x > 0 else -1.0
-        if size < _THREE_HALVES_LN2:
-            k = int(sign)
-            high, low = x - sign * _LN2_HIGH, sign * _LN2_LOW
-        else:
-            k = int(_INVERSE_LN2 * x + sign * 0.5)
-            high, low = x - k * _LN2_HIGH, k * _LN2_LOW
+        k = int(_INVERSE_LN2 * x + (0.5 if x > 0 else -0.5))
+        high, low = x - k * _LN2_HIGH, k * _LN2_LOW
         x = high - low
     elif size < 2.0**-28:
         return 1.0 + x
     c = x - _exp_remainder(x * x)
-    if k == 0:
-        return 1.0 - ((x * c) / (c - 2.0) - x)
     return _scaled(1.0 - ((low - (x * c) / (2.0 - c)) - high), k)
 
 
 @inner
 def _exp_remainder(t: float) -> float:
-    return t * (
-        1.66666666666666019037e-01
-        + t
-        * (
-            -2.77777777770155933842e-03
-            + t
-            * (
-                6.61375632143793436117e-05
-                + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08)
-            )
-        )
-    )
+    tail = -1.65339022054652515390e-06 + t * 4.13813679705723846039e-08
+    middle = -2.77777777770155933842e-03 + t * (6.61375632143793436117e-05 + t * tail)
+    return t * (1.66666666666666019037e-01 + t * middle)
 
 
 @inner
@@ -89,43 +73,21 @@ def ln(x: float) -> float:
         one = half
         k += 1
     f = one - 1.0
-    if (top + 2) % 0x100000 < 3:
-        return _ln_near_one(f, k)
     s = f / (2.0 + f)
     z = s * s
     w = z * z
-    odd = w * (
-        3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01)
-    )
-    even = z * (
-        6.666666666666735130e-01
-        + w
-        * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01))
-    )
+    odd_tail = 2.222219843214978396e-01 + w * 1.531383769920937332e-01
+    even_tail = 1.818357216161805012e-01 + w * 1.479819860511658591e-01
+    odd = w * (3.999999999940941908e-01 + w * odd_tail)
+    even = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * even_tail))
     rest = even + odd
     if 0x6147A <= top <= 0x6B851:
-        return _ln_between(f, s, rest, k)
-    if k == 0:
-        return f - s * (f - rest)
-    return k * _LN2_HIGH - ((s * (f - rest) - k * _LN2_LOW) - f)
-
-
-@inner
-def _ln_near_one(f: float, k: int) -> float:
-    if f == 0:
-        return k * _LN2_HIGH + k * _LN2_LOW
-    rest = f * f * (0.5 - 0.33333333333333333 * f)
-    if k == 0:
-        return f - rest
-    return k * _LN2_HIGH - ((rest - k * _LN2_LOW) - f)
-
-
-@inner
-def _ln_between(f: float, s: float, rest: float, k: int) -> float:
-    square = 0.5 * f * f
-    if k == 0:
-        return f - (square - s * (square + rest))
-    return k * _LN2_HIGH - ((square - (s * (square + rest) + k * _LN2_LOW)) - f)
+        square = 0.5 * f * f
+        return k * _LN2_HIGH - ((square - (s * (square + rest) + k * _LN2_LOW)) - f)
+    lost = s * (f - rest)
+    if (top + 2) % 0x100000 < 3:  # near one
+        lost = f * f * (0.5 - 0.33333333333333333 * f)
+    return k * _LN2_HIGH - ((lost - k * _LN2_LOW) - f)
 
 
 @inner
@@ -266,7 +228,5 @@ def shortened(x: float) -> float:
 
 @inner
 def of_high_word(word: int) -> float:
-    """The float whose upper half is this word, and whose lower half is 0."""
-    if word < 0x100000:
-        return ldexp(float(word), -1042)
+    """The float whose upper half is this word, of a normal number, and whose lower half is 0."""
     return ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)

@@ -7,22 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matchrec.conditions.run_condition import Comparison
 from matchrec.evaluate.instructions import (
     ANSI,
     ARITHMETIC,
     BITS,
+    COMPARISONS,
     DIVIDE,
     DIVISION_BY_ZERO,
-    EQUAL,
-    GREATER,
-    GREATER_OR_EQUAL,
-    LESS,
-    LESS_OR_EQUAL,
     MINUS,
     NO_RESULT,
-    NOT_EQUAL,
     NULL,
-    NULL_SAFE_EQUAL,
     OVERFLOW,
     PLUS,
     REMAINDER,
@@ -128,14 +123,18 @@ def test_floats_follow_ieee_elsewhere() -> None:
     assert math.isnan(float_operation(REMAINDER, INFINITY, 2.0, 1)[0])
 
 
-def holding(compared, left, right) -> set[int]:
-    comparisons = (EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL)
-    return {c for c in (*comparisons, NULL_SAFE_EQUAL) if compared(c, left, right)}
+def holding(compared, left, right) -> set[Comparison]:
+    return {one for one in Comparison if compared(COMPARISONS[one], left, right)}
 
 
-SAME = {EQUAL, NULL_SAFE_EQUAL, LESS_OR_EQUAL, GREATER_OR_EQUAL}
-BEFORE = {NOT_EQUAL, LESS, LESS_OR_EQUAL}
-AFTER = {NOT_EQUAL, GREATER, GREATER_OR_EQUAL}
+SAME = {
+    Comparison.EQUAL,
+    Comparison.NULL_SAFE_EQUAL,
+    Comparison.LESS_OR_EQUAL,
+    Comparison.GREATER_OR_EQUAL,
+}
+BEFORE = {Comparison.NOT_EQUAL, Comparison.LESS, Comparison.LESS_OR_EQUAL}
+AFTER = {Comparison.NOT_EQUAL, Comparison.GREATER, Comparison.GREATER_OR_EQUAL}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,9 @@ AFTER = {NOT_EQUAL, GREATER, GREATER_OR_EQUAL}
         (NAN, INFINITY, AFTER),
     ],
 )
-def test_nan_equals_nan_and_is_the_greatest(left: float, right: float, expected: set[int]) -> None:
+def test_nan_equals_nan_and_is_the_greatest(
+    left: float, right: float, expected: set[Comparison]
+) -> None:
     assert holding(compared_floats, left, right) == expected
 
 
