@@ -2,9 +2,9 @@
 
 The columns that sort a table become words: the codes of columns, packed in 64 bits. A column
 becomes parts, signed numbers that compare, one part after the other, as its values do. A code is
-how far a number is from the least, without the last bits if they are always the same, and in
-seconds where a number of microseconds is one of seconds. Codes are packed from the last column to
-the first, so that words compare as rows do, the first word first.
+how far a number is from the least, in the greatest unit of which all are whole numbers, such as
+the microseconds of a second. Codes are packed from the last column to the first, so that words
+compare as rows do, the first word first.
 
 Rows are sorted by as many bits of a word at a time as leave room for the place of a row: such
 numbers are all different, so NumPy's fastest sort keeps rows with equal words as they are. Where
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from math import gcd
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +45,6 @@ ALL = (1 << 64) - 1
 BITS = 64
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 LEAST_OF_HASH = 28  # bits, beside which an order is sorted at once
-UNITS = 5**6, 5**3  # microseconds of a second and of a thousandth, but for a power of two
 
 
 def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
@@ -109,18 +109,16 @@ def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iter
 
 @dataclass(frozen=True, slots=True)
 class SortCode:
-    """The codes of numbers: how far each is from the least, in so many bits, without the last ones
-    that are always the same. falling: codes are inverted. column: that has these values, if any.
-    unit: by which what is left is divided.
+    """The codes of numbers: how many units each is from the least, in so many bits. falling: codes
+    are inverted. column: that has these values, if any.
     """
 
     values: IntArray
     least: int
-    same: int
+    unit: int
     bits: int
     falling: bool
     of_key: bool
-    unit: int
     column: str | None = None
 
     @property
@@ -131,8 +129,6 @@ class SortCode:
     def add_to(self, word: WordArray, place: int) -> None:
         """Add the codes to words at bit `place`."""
         codes = self.values.view(np.uint64) - np.uint64(self.least & ALL)
-        if self.same:
-            codes >>= np.uint64(self.same)
         if self.unit > 1:
             codes //= np.uint64(self.unit)
         if place:
@@ -147,8 +143,8 @@ class SortCode:
         codes &= np.uint64(self.all_bits)
         if self.falling:
             codes ^= np.uint64(self.all_bits)
-        if self.unit << self.same > 1:
-            codes *= np.uint64(self.unit << self.same)
+        if self.unit > 1:
+            codes *= np.uint64(self.unit)
         codes += np.uint64(self.least & ALL)
         numbers: IntArray = codes.view(np.int64)
         return numbers
@@ -157,22 +153,12 @@ class SortCode:
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     """The codes of numbers, at least one; they have no bits where all are equal."""
     least, most = int(values.min()), int(values.max())
-    differing = int(np.bitwise_or.reduce(values ^ values[0])) & ALL
-    same = max(0, (differing & -differing).bit_length() - 1)
-    extent = most - least >> same
-    unit = next(
-        (unit for unit in UNITS if unit <= extent and are_whole(values, least, unit << same)), 1
-    )
-    return SortCode(values, least, same, (extent // unit).bit_length(), falling, of_key, unit)
-
-
-def are_whole(values: IntArray, least: int, unit: int) -> bool:
-    """Whether each is a number of units from the least; the first ones mostly say so if not."""
-    for some in values[:FEW], values:
-        distances = some.view(np.uint64) - np.uint64(least & ALL)
-        if (distances % np.uint64(unit)).any():
-            return False
-    return True
+    distances = values.view(np.uint64) - np.uint64(least & ALL)
+    # the first ones mostly say that there is no greater unit than one
+    unit = gcd(most - least, *distances[:FEW].tolist()) or 1
+    while unit > 1 and (rest := distances % np.uint64(unit)).any():
+        unit = gcd(unit, *rest[rest > 0][:FEW].tolist())
+    return SortCode(values, least, unit, ((most - least) // unit).bit_length(), falling, of_key)
 
 
 def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
