@@ -79,7 +79,8 @@ class Partitions:
     """Whole partitions, one after the other, each in its order.
 
     starts: int64[p + 1], row position of each partition's first row, then the number of rows n.
-    satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there.
+    satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there;
+    one word at least.
     integers, floats: int64[a, n] and float64[b, n], the columns that run conditions read.
     integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its

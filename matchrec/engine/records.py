@@ -155,13 +155,10 @@ def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) ->
         frontier = Frontier.of(partitions.starts)
     if window_end is None:
         window_end = np.repeat(starts[1:], np.diff(starts) if selects else 0)
-    satisfied = partitions.satisfied
-    if satisfied.shape[1] == 0:  # kernels read word 0 even where nothing is needed
-        satisfied = np.zeros((partitions.rows, 1), np.uint64)
     return layout.RowArrays(
         starts,
         np.stack([frontier.start, frontier.until, frontier.edge, frontier.number, frontier.steps]),
-        plain(satisfied, np.uint64).view(np.int64),
+        plain(partitions.satisfied, np.uint64).view(np.int64),
         plain(window_end, np.int64),
         plain(np.empty(0), np.bool_),  # see `search.beginnings`
         columns,

@@ -235,17 +235,6 @@ class Reader:
         base = look(self.matches, self.rows, Semantics.FINAL).base
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)
 
-    def collect_rows(
-        self, variable: str | None, counted: BoolArray, semantics: Semantics
-    ) -> tuple[IntArray, IntArray]:
-        """Row positions of the variable's rows that are counted, and where each output row's begin.
-
-        counted: by input row.
-        """
-        rows = self.mapped_rows()
-        index, offsets = self.collect(self.mask(variable) & counted[rows], semantics)
-        return rows[index], offsets
-
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """Indices of the marked mapped rows that each output row sees, and where its own begin.
 

@@ -25,7 +25,8 @@ from matchrec import memory
 from matchrec.compile.executable import Lookaround
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import column, numbers_of
+from matchrec.spark.wire import Struct
+from matchrec.spark.worker.arrays import column, numbers_of, with_structs
 
 BYTES_A_CALL = 64 << 20
 TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays that are made of it
@@ -68,15 +69,21 @@ class Piece:
 
 
 def pieces(
-    batches: Iterable[pa.RecordBatch], lookaround: Lookaround | None, *, rows_a_call: int
+    batches: Iterable[pa.RecordBatch],
+    lookaround: Lookaround | None,
+    *,
+    rows_a_call: int,
+    structs: tuple[Struct, ...] = (),
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
     be whole. rows_a_call: how many rows are worth a call of the engine, if they are not wide.
+    structs: columns that cross in parts.
+
     Raises PartitionWithoutRoom.
     """
-    waiting = Waiting(rows_a_call)
+    waiting = Waiting(rows_a_call, structs)
     for batch in batches:
         if 2 * waiting.rows >= waiting.rows_a_call and starts_partition(batch):
             yield waiting.complete(waiting.rows)  # to join them would copy both
@@ -106,6 +113,7 @@ class Waiting:
     """
 
     rows_a_call: int
+    structs: tuple[Struct, ...]
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     size: int = 0
@@ -129,7 +137,7 @@ class Waiting:
         """
         if not memory.has_room(TIMES_IN_MEMORY * self.size):
             last = self.batches[-1]
-            row = pa.Table.from_batches([last.slice(last.num_rows - 1)])
+            row = with_structs(pa.Table.from_batches([last.slice(last.num_rows - 1)]), self.structs)
             raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole=whole)
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -159,7 +167,7 @@ class Waiting:
         return self.piece(self.batches, self.rows - lookaround.after)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
-        table = pa.Table.from_batches(batches).combine_chunks()
+        table = with_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
         starts = starts_in(column(table, wire.FIRST_BITS))
         if self.passed:
             starts = np.append(0, starts)

@@ -312,9 +312,10 @@ class Gatherer:
 
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
-        counted = validity(self.values(place))
-        rows, offsets = self.reader.collect_rows(variable, counted, semantics)
-        return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows))
+        reader, rows = self.reader, self.reader.mapped_rows()
+        counted = reader.mask(variable) & validity(self.values(place))[rows]
+        index, offsets = reader.collect(counted, semantics)
+        return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows[index]))
 
     def accumulate(self, read: ReadAccumulated) -> pa.Array:
         """The aggregate of the rows that each output row sees, added up from row to row."""

@@ -48,19 +48,11 @@ class Incoming:
         """The rows in pieces. lookaround: as of `pieces` of `worker.batches`."""
         with loading():
             from matchrec.spark.sorting.sort import sorted_batches
-            from matchrec.spark.worker.arrays import with_structs
-            from matchrec.spark.worker.batches import PartitionWithoutRoom, pieces
+            from matchrec.spark.worker.batches import pieces
 
         if self.sorting is not None:
             batches = sorted_batches(batches, self.sorting, self.rows_a_call, tasks=self.tasks)
-        try:
-            for piece in pieces(batches, lookaround, rows_a_call=self.rows_a_call):
-                piece.table = with_structs(piece.table, self.structs)
-                yield piece
-                del piece  # a table less in memory while the next one grows
-        except PartitionWithoutRoom as error:
-            error.row = with_structs(error.row, self.structs)
-            raise
+        return pieces(batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs)
 
 
 @dataclass(frozen=True, slots=True)
