@@ -102,7 +102,7 @@ def find_extremes(
 def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
     """int64[r], the last mapped row that each output row sees, or -1."""
     if reader.matches.chains is not None:
-        return reader.matches.chains.first
+        return reader.rows.current
     seen = look(reader.matches, reader.rows, semantics)
     return np.where(seen.limit > seen.base, seen.limit - 1, -1)
 

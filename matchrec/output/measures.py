@@ -37,11 +37,9 @@ class Look:
 def look(matches: Matches, rows: OutputRows, semantics: Semantics) -> Look:
     """What each output row sees; an empty match and an unmatched row see nothing."""
     seen = rows.current >= 0
-    match = np.where(seen, rows.match, 0)
-    base = np.where(seen, matches.offsets[:-1][match] if matches.count else 0, 0)
-    if semantics is Semantics.RUNNING:
-        return Look(base, np.where(seen, rows.current + 1, base))
-    return Look(base, np.where(seen, matches.offsets[1:][match] if matches.count else 0, base))
+    base = np.where(seen, matches.offsets[rows.match], 0)
+    end = rows.current if semantics is Semantics.RUNNING else matches.offsets[rows.match + 1] - 1
+    return Look(base, np.where(seen, end + 1, base))
 
 
 @allocating
@@ -86,12 +84,15 @@ def counts_before(mask: BoolArray) -> IntArray:
     return before
 
 
-def mapped_of_chains(mask: BoolArray, chains: Chains, navigation: Navigation) -> IntArray:
-    """int64[m], what a logical step without an offset finds in matches that share their rows."""
+def mapped_of_chains(mask: BoolArray, chains: Chains, first: IntArray, end: End) -> IntArray:
+    """int64[r], what a logical step without an offset finds in matches that share their rows.
+
+    first: int64[r], their first mapped rows, or -1.
+    """
     if not len(mask):
-        return chains.first
-    found = find_marked(mask, chains.following, navigation.end is End.FIRST)
-    return np.where(chains.first >= 0, found[chains.first], -1)
+        return first
+    found = find_marked(mask, chains.following, end is End.FIRST)
+    return np.where(first >= 0, found[first], -1)
 
 
 @allocating
@@ -134,11 +135,7 @@ class Reader:
 
     def between(self, begin: int, end: int) -> Reader:
         """The reader of output rows that follow each other."""
-        part = slice(begin, end)
-        matches, chains = self.matches, self.matches.chains
-        if chains is not None:
-            matches = replace(matches, chains=replace(chains, first=chains.first[part]))
-        return replace(self, matches=matches, rows=self.rows.take(part))
+        return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def mask(self, variable: str | None) -> BoolArray:
         """bool[k], which mapped rows belong to a variable; None is the universal one."""
@@ -171,7 +168,8 @@ class Reader:
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
         if self.matches.chains is not None:
-            return mapped_of_chains(self.mask(navigation.variable), self.matches.chains, navigation)
+            mask, first = self.mask(navigation.variable), self.rows.current
+            return mapped_of_chains(mask, self.matches.chains, first, navigation.end)
         seen = look(self.matches, self.rows, navigation.semantics)
         if navigation.variable is None:
             return nth_between(seen.base, seen.limit, navigation)
