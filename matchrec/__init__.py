@@ -40,30 +40,37 @@ from matchrec.loading import naming_extra, without_collector
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
-    from matchrec.api.convert import convert
-    from matchrec.api.events import detect, sase, unwind
-    from matchrec.api.query import Query
-    from matchrec.api.rules import RuleMatches, match_rules
-    from matchrec.api.sql import install, match_recognize, query, rows_of, sql, uninstall
-    from matchrec.api.sweep import sweep
-    from matchrec.charts.backtest import Backtest
-    from matchrec.charts.sweep import Sweep
-    from matchrec.errors import (
-        MatchRecognizeError,
-        MatchRecognizeParseError,
-        MatchRecognizePlanError,
-        MatchRecognizeRunError,
-        MatchRecognizeUnsupportedError,
-    )
-    from matchrec.explanation import Explanation
-    from matchrec.explanation.coverage import Coverage
-    from matchrec.frontends.pattern.builder import AfterMatch, Pattern
-    from matchrec.spark.actions import progress
-    from matchrec.spark.counters import Counters
-    from matchrec.spark.environment import tune
-    from matchrec.spark.question import Options
-    from matchrec.spark.sail.start import session
-    from matchrec.tracing.why import Why
+    from matchrec.api.convert import convert as convert
+    from matchrec.api.events import detect as detect
+    from matchrec.api.events import sase as sase
+    from matchrec.api.events import unwind as unwind
+    from matchrec.api.query import Query as Query
+    from matchrec.api.rules import RuleMatches as RuleMatches
+    from matchrec.api.rules import match_rules as match_rules
+    from matchrec.api.sql import install as install
+    from matchrec.api.sql import match_recognize as match_recognize
+    from matchrec.api.sql import query as query
+    from matchrec.api.sql import rows_of as rows_of
+    from matchrec.api.sql import sql as sql
+    from matchrec.api.sql import uninstall as uninstall
+    from matchrec.api.sweep import sweep as sweep
+    from matchrec.charts.backtest import Backtest as Backtest
+    from matchrec.charts.sweep import Sweep as Sweep
+    from matchrec.errors import MatchRecognizeError as MatchRecognizeError
+    from matchrec.errors import MatchRecognizeParseError as MatchRecognizeParseError
+    from matchrec.errors import MatchRecognizePlanError as MatchRecognizePlanError
+    from matchrec.errors import MatchRecognizeRunError as MatchRecognizeRunError
+    from matchrec.errors import MatchRecognizeUnsupportedError as MatchRecognizeUnsupportedError
+    from matchrec.explanation import Explanation as Explanation
+    from matchrec.explanation.coverage import Coverage as Coverage
+    from matchrec.frontends.pattern.builder import AfterMatch as AfterMatch
+    from matchrec.frontends.pattern.builder import Pattern as Pattern
+    from matchrec.spark.actions import progress as progress
+    from matchrec.spark.counters import Counters as Counters
+    from matchrec.spark.environment import tune as tune
+    from matchrec.spark.question import Options as Options
+    from matchrec.spark.sail.start import session as session
+    from matchrec.tracing.why import Why as Why
 
 _HOMES = {
     "matchrec.api.convert": ("convert",),
@@ -92,39 +99,7 @@ _HOMES = {
     "matchrec.tracing.why": ("Why",),
 }
 
-__all__ = [
-    "AfterMatch",
-    "Backtest",
-    "Counters",
-    "Coverage",
-    "Explanation",
-    "MatchRecognizeError",
-    "MatchRecognizeParseError",
-    "MatchRecognizePlanError",
-    "MatchRecognizeRunError",
-    "MatchRecognizeUnsupportedError",
-    "Options",
-    "Pattern",
-    "Query",
-    "RuleMatches",
-    "Sweep",
-    "Why",
-    "convert",
-    "detect",
-    "install",
-    "match_recognize",
-    "match_rules",
-    "progress",
-    "query",
-    "rows_of",
-    "sase",
-    "session",
-    "sql",
-    "sweep",
-    "tune",
-    "uninstall",
-    "unwind",
-]
+__all__ = [name for names in _HOMES.values() for name in names]
 
 
 def __getattr__(name: str) -> Any:
