@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "jit": {"loading"},
     "plan": {"source", "errors"},
     "conditions": {"source", "errors", "plan"},
-    "pictures": {"plan"},
+    "pictures": {"errors", "plan"},
     "frontends": {"source", "errors", "arguments", "plan", "pictures"},
     "writing": {"source", "errors", "plan", "frontends"},
     "nfa": {"source", "errors", "plan"},
@@ -123,6 +123,7 @@ MAY_IMPORT = {
         "arguments",
         "frontends",
         "jit",
+        "pictures",
         "spark",
         "charts",
         "api",
@@ -154,7 +155,7 @@ THIRD_PARTIES = {
     "IPython": {"notebook"},
     "click": {"cli", "__main__"},
     "rich": {"spark", "cli"},
-    "matplotlib": {"charts", "cli"},
+    "matplotlib": {"pictures", "explanation", "tracing", "charts", "cli"},
     "railroad": {"pictures"},
 }
 

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.charts import plot
 from matchrec.charts.series import is_drawn, plain, text_of
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
-from matchrec.pictures.html import preformatted, wide
+from matchrec.pictures.figures import (
+    BESIDE,
+    INK,
+    MATCHED,
+    MISSED,
+    Pictured,
+    check_matplotlib,
+    new_figure,
+    written,
+)
 from matchrec.plan.text import quoted
 from matchrec.source import by_number, counted
 
@@ -33,7 +41,6 @@ ADDED = (
 )
 """The columns that labels get."""
 
-HIT, MISSED, MATCHED, BESIDE = "#5a9e6f", "#c8102e", "#2b2f36", "#e08a1e"
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 
 
@@ -79,7 +86,7 @@ class Score:
 
 
 @dataclass(frozen=True, repr=False)
-class Backtest:
+class Backtest(Pictured):
     """Labelled incidents beside the matches of a query, from `Query.against`; prints its figures.
 
     incidents: a DataFrame of the labels with their columns, and
@@ -187,30 +194,30 @@ class Backtest:
         >>> print(found.against(labels, start="start", end="end").svg())
         <?xml ...
         """
-        return plot.written(self.figure(), "svg").decode()
+        return written(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
         """The picture as a figure of matplotlib's."""
-        plot.check_matplotlib()  # before any job runs
+        check_matplotlib()  # before any job runs
         labelled, found = self.drawn()
         values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
         lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
         shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = plot.new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
+        figure = new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
             ends = (
                 begin if begin is not None else min(values),
                 end if end is not None else max(values),
             )
-            draw_incident(panel, shown, lane, ends, HIT if is_hit else MISSED)
+            draw_incident(panel, shown, lane, ends, MATCHED if is_hit else MISSED)
         for lane, *ends, is_over in found:
             if lane in shown:
-                colour = MATCHED if is_over else BESIDE
+                colour = INK if is_over else BESIDE
                 panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
         plot.show_dates(panel, values)
         plot.style(panel, "", ", ".join(self.names))
-        panel.set_xlabel(" to ".join(self.ends), color=plot.INK, fontsize=9)
+        panel.set_xlabel(" to ".join(self.ends), color=INK, fontsize=9)
         panel.set_yticks(range(len(shown)), list(shown))
         panel.set_ylim(len(shown) - 0.5, -0.5)
         for name, colour in COLOURS:
@@ -243,25 +250,14 @@ class Backtest:
             matches = [("", *row[1:]) for row in matches]
         return [tuple(row) for row in incidents], [tuple(row) for row in matches]
 
-    def __str__(self) -> str:
-        return self.text
-
     def __repr__(self) -> str:
         return f"<Backtest of incidents in {', '.join(self.ends)}>"
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the figures, and the picture where there is one."""
-        try:
-            picture = self.svg()
-        except MatchRecognizeError:  # no matplotlib, or an order that is no line
-            return preformatted(self.text)
-        return preformatted(self.text) + wide(picture[picture.index("<svg") :])
-
 
 COLOURS = (
-    ("incident that is hit", HIT),
+    ("incident that is hit", MATCHED),
     ("missed", MISSED),
-    ("match over an incident", MATCHED),
+    ("match over an incident", INK),
     ("false alarm", BESIDE),
 )
 

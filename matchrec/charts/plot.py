@@ -7,13 +7,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, checked
 from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
-from matchrec.errors import calls as errors
+from matchrec.pictures.figures import FAINT, INK, check_matplotlib, new_figure, written
 from matchrec.source import counted
 
 if TYPE_CHECKING:
@@ -22,33 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-LINE, MATCH, BAND, INK = "#9aa5b5", "#c8102e", "#fbe9ec", "#2b2f36"
+MATCH, BAND = "#c8102e", "#fbe9ec"
 WIDTH = 9  # inches
-DPI = 100
 MOST_TEXTS = 60  # on a lane
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches. Raises where matplotlib is not installed."""
-    check_matplotlib()
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def written(figure: Figure, form: str) -> bytes:
-    """A figure as a file of a form has it."""
-    content = BytesIO()
-    figure.savefig(content, format=form, dpi=DPI)
-    return content.getvalue()
-
-
-def check_matplotlib() -> None:
-    """Raises where matplotlib is not installed."""
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise errors.no_matplotlib()
 
 
 def size_of_lines(series: Mapping[str, Series]) -> tuple[float, float]:
@@ -87,7 +62,7 @@ def draw_lines(
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> list[Any]:
     """A line, and over it each span in colour, its rows as points where they are known."""
-    panel.plot(plottable(line.times), line.values, color=LINE, linewidth=1.2, zorder=1)
+    panel.plot(plottable(line.times), line.values, color=FAINT, linewidth=1.2, zorder=1)
     bands = []
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
@@ -109,7 +84,7 @@ def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[Mat
     """A lane for each series with a point for each row, its text above it."""
     panel = figure.subplots()
     for lane, (name, points) in enumerate(series.items()):
-        panel.scatter(plottable(points.times), [lane] * len(points.times), color=LINE, zorder=2)
+        panel.scatter(plottable(points.times), [lane] * len(points.times), color=FAINT, zorder=2)
         for span in spans:
             if span.series in (None, name):
                 draw_span(panel, lane, points, span)
@@ -180,7 +155,7 @@ class Plot:
         self.figure.savefig(path, dpi=130)
 
     def _repr_html_(self) -> str:
-        picture = b64encode(written(self.figure, "png")).decode()
+        picture = b64encode(written(lambda: self.figure, "png")).decode()
         return f'<img alt="{self.summary}" src="data:image/png;base64,{picture}">'
 
     def __repr__(self) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from matchrec.charts.plot import new_figure, written
+from matchrec.pictures.figures import Pictured, new_figure, written
 from matchrec.pictures.html import table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(Pictured):
     """The figures of each combination of values, from `sweep`; prints as a table.
 
     names: the names of the markers. rows: the values of each combination, then its numbers of
@@ -68,6 +69,9 @@ class Sweep:
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
         <?xml ...
         """
+        return written(self._figure, "svg").decode()
+
+    def _figure(self) -> Figure:
         figure = new_figure(7, 4)
         panel = figure.subplots()
         place, count = self.columns.index("matches"), len(self.names)
@@ -81,10 +85,7 @@ class Sweep:
         panel.set(xlabel=self.names[0], ylabel="matches")
         if count > 1:
             panel.legend()
-        return written(figure, "svg").decode()
-
-    def __str__(self) -> str:
-        return self.text
+        return figure
 
     def __repr__(self) -> str:
         return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"

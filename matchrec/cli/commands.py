@@ -171,7 +171,7 @@ DATA = files("matchrec.cli") / "demo_data"
 @tells_failures
 def demo(picture: Path, on: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
-    from matchrec.charts.plot import check_matplotlib
+    from matchrec.pictures.figures import check_matplotlib
 
     check_matplotlib()
     began = time.monotonic()

@@ -10,11 +10,10 @@ What the workers have counted goes in; a funnel comes out, as text, table and pi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING
 
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
@@ -23,7 +22,7 @@ from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.nfa.occurrences import Occurrences
-from matchrec.pictures.html import preformatted, wide
+from matchrec.pictures.figures import CAME, CHARACTER, INK, MATCHED, Pictured, new_figure, written
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
@@ -32,6 +31,8 @@ from matchrec.source import counted, printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # What `coverage` says of a clause, in numbers.
 
@@ -260,50 +261,35 @@ def equalities(values: dict[str, str | None]) -> str:
     )
 
 
-# The funnel of a clause as a picture, an SVG text.
-
-LINE, BAR_HEIGHT, BARS, MARGIN, CHARACTER = 26, 18, 320, 8, 7.5
-CAME, MATCHED = "#7a9cc6", "#5a9e6f"
-FONT = 'font-family="sans-serif" font-size="13" fill="#2b2f36"'
+# The funnel of a clause as a picture.
 
 
-def draw(clause: ClauseCoverage) -> str:
+def draw(clauses: Collection[ClauseCoverage]) -> Figure:
+    """Below each other, of each clause the bars of its starting rows."""
+    heights = [len(one.occurrences) + 2 for one in clauses] or [1]
+    reasons = (why(each) for one in clauses for each in one.occurrences)
+    width = 6 + CHARACTER * max(map(len, reasons), default=0)
+    figure = new_figure(width, 0.3 * sum(heights))
+    panels = figure.subplots(len(heights), squeeze=False, height_ratios=heights)
+    for panel, clause in zip(panels.flat, clauses, strict=False):
+        draw_bars(panel, clause)
+    return figure
+
+
+def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
     """A bar for each occurrence, as long as its share of the starting rows, then the matches."""
-    bars = [(one.variable or "tried", one.came, why(one), CAME) for one in clause.occurrences]
-    bars.append(("matches", clause.figures.matches, "", MATCHED))
-    first = width_of(name for name, *_ in bars)
-    width = first + BARS + width_of(reason for *_, reason, _ in bars)
-    height = LINE * len(bars) + MARGIN
-    ground = f'<rect width="{width}" height="{height}" fill="white"/>'
-    lines = (
-        line
-        for number, (name, came, reason, colour) in enumerate(bars)
-        for line in draw_bar((name, came, reason), clause.tried, (first, LINE * number + 4), colour)
-    )
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {FONT}>'
-    return "\n".join([head, f"<title>{escape(clause.pattern)}</title>", ground, *lines, "</svg>"])
-
-
-def width_of(texts: Iterable[str]) -> int:
-    """Room for the longest of some texts, with a margin on both sides."""
-    return round(max(map(len, texts)) * CHARACTER) + 2 * MARGIN
-
-
-def draw_bar(
-    labelled: tuple[str, int, str], whole: int, place: tuple[int, int], colour: str
-) -> Iterator[str]:
-    """A bar with its name before it, its number in it and the reason after it.
-
-    place: of its upper left corner.
-    """
-    name, part, reason = labelled
-    left, top = place
-    length = round(BARS * part / whole) if whole else 0
-    base = top + BAR_HEIGHT - 4
-    yield f'<text x="{left - MARGIN}" y="{base}" text-anchor="end">{escape(name)}</text>'
-    yield f'<rect x="{left}" y="{top}" width="{length}" height="{BAR_HEIGHT}" fill="{colour}"/>'
-    yield f'<text x="{left + 6}" y="{base}">{part:,}</text>'
-    yield f'<text x="{left + BARS + MARGIN}" y="{base}" fill="#666">{escape(reason)}</text>'
+    bars = [(one.variable or "tried", one.came, why(one)) for one in clause.occurrences]
+    bars.append(("matches", clause.figures.matches, ""))
+    names, counts, reasons = zip(*bars, strict=True)
+    panel.barh(range(len(bars)), counts, color=[*[CAME] * (len(bars) - 1), MATCHED])
+    for y, (count, reason) in enumerate(zip(counts, reasons, strict=True)):
+        panel.text(0, y, f" {count:,}", va="center")
+        panel.text(max(1, clause.tried), y, f"  {reason}", va="center", color=INK)
+    panel.set(xlim=(0, max(1, clause.tried)), xticks=[])
+    panel.set_yticks(range(len(bars)), names)
+    panel.invert_yaxis()
+    panel.set_title(clause.pattern, loc="left")
+    panel.spines[:].set_visible(False)
 
 
 # What `coverage` gives: the funnels of a query's clauses.
@@ -312,7 +298,7 @@ COLUMNS = ("clause", "occurrence", "variable", "came", "ended", "ended_because",
 
 
 @dataclass(frozen=True, repr=False)
-class Coverage:
+class Coverage(Pictured):
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
     clauses: by their number in the query, from 1.
@@ -333,9 +319,6 @@ class Coverage:
         """The funnel of each clause."""
         funnels = {number: show_funnel(clause) for number, clause in self.clauses.items()}
         return printable(numbered(funnels))
-
-    def __str__(self) -> str:
-        return self.text
 
     def __repr__(self) -> str:
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
@@ -375,22 +358,16 @@ class Coverage:
         return found
 
     def svg(self) -> str:
-        """A funnel for each clause.
+        """A funnel for each clause. Needs matplotlib.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
         ... ''').coverage().svg())
-        <svg ...
+        <?xml ...
         """
-        return "\n".join(map(draw, self.clauses.values()))
-
-    def _repr_html_(self) -> str:
-        return wide(self.svg()) + preformatted(self.text)
-
-
-__all__ = ["Coverage"]
+        return written(lambda: draw(self.clauses.values()), "svg").decode()
 
 
 # What the workers have counted → what `coverage` says of a clause.

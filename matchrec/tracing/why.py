@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from matchrec.pictures.html import folded, preformatted, wide
+from matchrec.pictures.figures import (
+    BESIDE,
+    CHARACTER,
+    FAINT,
+    GIVEN_BACK,
+    MATCHED,
+    MISSED,
+    Pictured,
+    new_figure,
+    written,
+)
 from matchrec.source import printable
 from matchrec.tracing.search import Outcome
 from matchrec.tracing.story import AttemptStory, Line, Story
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 MOST_LINES = 40
@@ -85,85 +96,61 @@ def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str
         yield from (("", "", "", "", one) for one in (*others, line.fold) if one)
 
 
-STEP, LINE, LEFT, CHARACTER = 22, 20, 12, 6.6
 COLOURS = {
-    Outcome.TAKEN.value: "#2e8b57",
-    "given back": "#9fd0b3",
-    Outcome.KNOWN.value: "#9fd0b3",
-    Outcome.FAILED.value: "#c8102e",
-    Outcome.SKIPPED.value: "#9aa5b5",
+    Outcome.TAKEN.value: MATCHED,
+    "given back": GIVEN_BACK,
+    Outcome.KNOWN.value: GIVEN_BACK,
+    Outcome.FAILED.value: MISSED,
+    Outcome.SKIPPED.value: FAINT,
 }
 TAKEN = (Outcome.TAKEN.value, "given back")
-OTHER, TEXT = "#d98e04", "#2b2f36"
-TOP = f'font-family="monospace" font-size="11" fill="{TEXT}"'
+LINE = 0.2  # inches
 
 
-def draw(story: Story) -> str:
-    """The attempts below each other."""
-    drawings = [Drawing(attempt) for attempt in story.attempts]
-    parts, top = [], 0
-    for drawing in drawings:
-        parts.append(f'<g transform="translate(0,{top})">{"".join(drawing.elements())}</g>')
-        top += drawing.height
-    width = max((one.width for one in drawings), default=0)
-    size = f'width="{width:.0f}" height="{top}" viewBox="0 0 {width:.0f} {top}"'
-    ground = f'<rect width="{width:.0f}" height="{top}" fill="white"/>'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {TOP}>{ground}{"".join(parts)}</svg>'
+def draw(story: Story) -> Figure:
+    """The attempts below each other: rows down, variables across, and beside a row what failed."""
+    lines = [line for attempt in story.attempts for line in attempt.lines]
+    names = list(dict.fromkeys(line.variable for line in lines if line.variable))
+    figure = new_figure(1, 1)
+    figure.set_layout_engine("none")
+    panel = figure.add_axes((0, 0, 1, 1))
+    panel.set_axis_off()
+    y = 0
+    for attempt in story.attempts:
+        y = draw_attempt(panel, attempt, names, y)
+    width = CHARACTER * max((len(name) + 3 for name in names), default=1)
+    figure.set_size_inches(width * max(1, len(names)), LINE * max(1, y))
+    panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(max(1, y), 0))
+    return figure
 
 
-class Drawing:
-    """One attempt."""
+def draw_attempt(panel: Axes, attempt: AttemptStory, names: Sequence[str], y: int) -> int:
+    """Draws an attempt from a line on, and returns the one after it."""
+    panel.text(-0.5, y, attempt.title, va="top", fontsize=9, fontweight="bold")
+    for x, name in enumerate(names):
+        panel.text(x, y + 1, name, ha="center", va="top", fontsize=9)
+    y += 2
+    for _, own in groupby(shown_lines(attempt), key=attrgetter("row")):
+        lines = list(own)
+        place = f"{lines[0].row}  {lines[0].place}"
+        panel.text(-0.7, y, place, ha="right", va="top", fontsize=9)
+        for line in lines:
+            draw_trial(panel, line, names, y + 0.4)
+        words = failing(lines)
+        panel.text(len(names) - 0.4, y, "\n".join(words), va="top", fontsize=9)
+        y += max(1, len(words))
+    panel.text(-0.5, y, "\n".join(attempt.ends), va="top", fontsize=9, fontstyle="italic")
+    return y + len(attempt.ends) + 1
 
-    def __init__(self, attempt: AttemptStory) -> None:
-        self.attempt = attempt
-        lines = shown_lines(attempt)
-        self.rows = [list(own) for _, own in groupby(lines, key=lambda one: one.row)]
-        self.words = [failing(own) for own in self.rows]
-        self.names = list(dict.fromkeys(line.variable for line in lines if line.variable))
-        places = (len(f"{line.row}  {line.place}") for line in lines)
-        self.first = LEFT + CHARACTER * (max(places, default=0) + 2)
-        widths = [max(STEP, CHARACTER * (len(name) + 2)) for name in self.names]
-        self.columns = {
-            name: self.first + sum(widths[:i]) + widths[i] / 2 for i, name in enumerate(self.names)
-        }
-        self.beside = self.first + sum(widths) + 8
-        beside = (self.beside + CHARACTER * len(one) for own in self.words for one in own)
-        below = (LEFT + CHARACTER * len(one) for one in (attempt.title, *attempt.ends))
-        self.width = max((*beside, *below)) + LEFT
-        count = sum(max(1, len(own)) for own in self.words)
-        self.height = LINE * (count + len(attempt.ends) + 2) + LEFT
 
-    def elements(self) -> Iterator[str]:
-        """The title, the names of variables, marks for each row, the last words."""
-        yield label(LEFT, LINE, self.attempt.title, ' font-weight="bold"')
-        for name, x in self.columns.items():
-            yield label(x, 2 * LINE, name, ' text-anchor="middle"')
-        y = 3 * LINE
-        for lines, words in zip(self.rows, self.words, strict=True):
-            yield label(LEFT, y, f"{lines[0].row}  {lines[0].place}")
-            for line in lines:
-                yield from self.mark(line, y - 4)
-            for number, text in enumerate(words):
-                yield label(self.beside, y + number * LINE, text)
-            y += LINE * max(1, len(words))
-        for number, text in enumerate(self.attempt.ends):
-            yield label(LEFT, y + number * LINE, text, ' font-style="italic"')
-
-    def mark(self, line: Line, y: int) -> Iterator[str]:
-        """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
-        colour = COLOURS.get(line.outcome, OTHER)
-        title = f"<title>{escape(' '.join((line.outcome, *line.conditions)))}</title>"
-        if line.outcome == Outcome.SKIPPED.value:
-            x, end = self.first, self.beside - 8
-            yield f'<path d="M{x:.0f} {y}H{end:.0f}" stroke="{colour}" stroke-dasharray="4">'
-            yield f"{title}</path>"
-        elif line.variable and colour in (COLOURS["taken"], COLOURS["given back"]):
-            x = self.columns[line.variable]
-            yield f'<circle cx="{x:.0f}" cy="{y}" r="6" fill="{colour}">{title}</circle>'
-        elif line.variable:
-            x = self.columns[line.variable]
-            cross = f"M{x - 5:.0f} {y - 5}l10 10m0 -10l-10 10"
-            yield f'<path d="{cross}" stroke="{colour}" stroke-width="2.5">{title}</path>'
+def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
+    """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
+    colour = COLOURS.get(line.outcome, BESIDE)
+    if line.outcome == Outcome.SKIPPED.value:
+        panel.plot((-0.5, len(names) - 0.5), (y, y), "--", color=colour, zorder=0)
+    elif line.variable:
+        marker = "x" if colour in (MISSED, BESIDE) else "o"
+        panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
 
 
 def failing(lines: list[Line]) -> list[str]:
@@ -181,16 +168,11 @@ def failing(lines: list[Line]) -> list[str]:
     return list(dict.fromkeys([*found, *filter(None, (line.fold for line in lines))]))
 
 
-def label(x: float, y: float, text: str, style: str = "") -> str:
-    """Text at a place."""
-    return f'<text x="{x:.0f}" y="{y:.0f}"{style} xml:space="preserve">{escape(text)}</text>'
-
-
 COLUMNS = ("start", "row", "place", "rows_before", "variable", "outcome", "condition")
 
 
 @dataclass(frozen=True, repr=False)
-class Why:
+class Why(Pictured):
     """How the search of one partition went; prints as text, shows as a picture in a notebook.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 9")
@@ -208,9 +190,6 @@ class Why:
     def text(self) -> str:
         """The matches, or what came of the rows asked for; then each attempt, row by row."""
         return printable(text_of(self.story))
-
-    def __str__(self) -> str:
-        return self.text
 
     def __repr__(self) -> str:
         """What was found; without a match, how far the first attempt came."""
@@ -252,14 +231,10 @@ class Why:
     def svg(self) -> str:
         """An SVG drawing of each attempt: rows down, variables across, and what failed beside.
 
+        Needs matplotlib.
+
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
-        <svg ...
+        <?xml ...
         """
-        return draw(self.story)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the first lines, the picture, the text folded away."""
-        head = "\n".join((*self.story.heading, *self.story.found))
-        text = folded("as text", preformatted(self.text))
-        return f"{preformatted(head)}{wide(self.svg())}{text}"
+        return written(lambda: draw(self.story), "svg").decode()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
+from matchrec.explanation.coverage import draw
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.coverage import schema_of_counts, search
@@ -64,8 +63,9 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     assert clause.nearest.partition == {"k": KEY}
     assert clause.nearest.order == {"day": "2024-01-02"}
     assert "<svg" in found._repr_html_()
-    bars = ElementTree.fromstring(found.svg()).iter("{http://www.w3.org/2000/svg}rect")
-    assert [bar.get("width") for bar in bars][1:] == ["320", "160", "120", "40", "40"]
+    (panel,) = draw(found.clauses.values()).axes
+    (bars,) = panel.containers
+    assert bars.datavalues.tolist() == [8, 4, 3, 1, 1]
 
 
 def test_all_that_a_run_awaits_is_named(spark: SparkSession) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from pyspark.sql.functions import col, expr
 import matchrec
 from matchrec import MatchRecognizeError
 from matchrec.spark.tracing import collect_table, literal
+from matchrec.tracing.why import draw
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)
@@ -69,9 +69,10 @@ row 1 (day = 2024-01-01): no match
     assert frame["outcome"].tolist() == ["taken", "taken", "taken", "failed", "failed", "failed"]
     assert frame["row"].tolist() == [1, 2, 3, 4, 4, 3]
     assert set(frame["start"]) == {1}
-    drawing = ElementTree.fromstring(answer.svg())
-    marks = [one.tag.rpartition("}")[2] for one in drawing.iter()]
-    assert (marks.count("circle"), marks.count("path")) == (3, 3)
+    (panel,) = draw(answer.story).axes
+    marks = [line.get_marker() for line in panel.lines]
+    assert (marks.count("o"), marks.count("x")) == (3, 3)
+    assert "<svg" in answer._repr_html_()
     assert "39 &gt; 40.7 is false" in answer._repr_html_()
 
 

@@ -131,13 +131,13 @@ def test_why_and_coverage(embedded: Path) -> None:
     why = invoke(*asked, "--svg", "why.svg")
     assert why.exit_code == 0, why.stderr
     assert "4 > 5" in why.stdout
-    assert (embedded / "why.svg").read_text().startswith("<svg")
+    assert "<svg" in (embedded / "why.svg").read_text()
     coverage = invoke(
         "coverage", "streaks.sql", *STOCKS, "--clause", "1", "--sort", "worker", "--svg", "far.svg"
     )
     assert coverage.exit_code == 0, coverage.stderr
     assert "A UP+" in coverage.stdout
-    assert (embedded / "far.svg").read_text().startswith("<svg")
+    assert "<svg" in (embedded / "far.svg").read_text()
 
 
 def test_why_says_how_long_the_window_is(embedded: Path) -> None:

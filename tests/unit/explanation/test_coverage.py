@@ -7,6 +7,7 @@ import pytest
 from matchrec.compile.coverage import Figures, NearestStart
 from matchrec.explanation.coverage import (
     ClauseCoverage,
+    Coverage,
     OccurrenceCoverage,
     Reason,
     RunEnding,
@@ -73,6 +74,8 @@ def test_a_search_that_looks_far_is_remarked() -> None:
     assert lines[4].startswith("  2,000,000 were held by a worker at once")
 
 
-def test_names_are_escaped_in_the_picture() -> None:
-    assert "<title>A B</title>" in draw(funnel())
-    assert "&lt;" in draw(ClauseCoverage("`<`", Figures(), (occurrence(0, 0),), None))
+def test_a_picture_has_the_pattern_for_a_title() -> None:
+    clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
+    first, second = draw([funnel(), clause]).axes
+    assert [one.get_title(loc="left") for one in (first, second)] == ["A B", "`<` $A $B"]
+    assert "`&lt;` $A $B" in Coverage({1: clause}).svg()

@@ -38,7 +38,8 @@ def test_a_short_attempt_is_shown_as_it_is() -> None:
 
 def test_text_and_picture_say_how_many_rows_are_folded() -> None:
     story = Story((), "day", (), (attempt(ROWS),))
-    for shown in (text_of(story), draw(story)):
+    (panel,) = draw(story).axes
+    for shown in (text_of(story), "\n".join(one.get_text() for one in panel.texts)):
         assert "... 58 more rows with the same outcomes" in shown
         assert "... 38 more rows with the same outcomes" in shown
     assert "134 more trials; in Python to_pandas() has them" in text_of(story)
