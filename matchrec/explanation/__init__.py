@@ -1,8 +1,7 @@
 """Explanation: an executed query goes in; text in the order of its stages comes out, and pictures.
 
     explanation   all clauses of a query      formulas   of edges; nondeterminism, V and M
-    clause        the sections of one         program    the program as text
-    coverage      how far starting rows come
+    clause        the sections of one         coverage   how far starting rows come
 
 Dropped is what only an engine reads: layouts, places in arrays, bits.
 """

@@ -19,11 +19,11 @@ from matchrec.explanation.formulas import (
     conditions_of,
     formulas,
     nondeterminism_lines,
+    program_lines,
     selection_lines,
     vector_lines,
     window_lines,
 )
-from matchrec.explanation.program import program_lines
 from matchrec.output.reads import AggregatePlace, ReadTotal, SqlPiece, show_read
 from matchrec.plan.clauses import ONE_OF_A_ROW, Grouping, RowExpression
 from matchrec.plan.match_plan import MatchPlan

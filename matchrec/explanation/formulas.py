@@ -27,7 +27,6 @@ from matchrec.engine.records import compile_task
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate import registers
 from matchrec.evaluate.link import LinkedConditions
-from matchrec.explanation.program import said_once
 from matchrec.nfa.closure import Choice
 from matchrec.nfa.program import Action, Edge, Formulas, Program, StateId
 from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, MatchOutput, Within
@@ -56,6 +55,21 @@ BEGIN_IGNORE = Branching("Begin-Ignore", LINEAR)
 BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
 
 EVERYTHING = "TRUE"
+MOST_STATES = 20
+
+
+def program_lines(program: Program, formulas: Formulas) -> Iterator[str]:
+    """The states with their edges and formulas."""
+    every = (program.text_of(state, formulas) for state in range(len(program.states)))
+    return few(every, "more states, all of which dot() of the explanation has")
+
+
+def few(texts: Iterable[str], more: str) -> Iterator[str]:
+    """The first of what is said of each state; a counted loop has as many states as it counts."""
+    every = list(texts)
+    yield from every[:MOST_STATES]
+    if len(every) > MOST_STATES:
+        yield f"... {len(every) - MOST_STATES:,} {more}"
 
 
 def conditions_of(plan: MatchPlan, further: Iterable[Definition] = ()) -> dict[str, str]:
@@ -279,9 +293,9 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     for state, source in branchings(task):
         found.setdefault(source, []).append(state)
     for source, states in found.items():
-        said = [program.named(state) for state, _ in said_once(dict.fromkeys(states), program)]
-        plural = "s" if len(said) > 1 else ""
-        yield f"may have {source.name} in state{plural} {', '.join(said)}: {source.runs}"
+        named = few((program.named(state) for state in dict.fromkeys(states)), "more")
+        plural = "s" if len(states) > 1 else ""
+        yield f"may have {source.name} in state{plural} {', '.join(named)}: {source.runs}"
     if not found:
         yield "none: each row has at most one transition"
     if task.stages is None and task.selects:
@@ -369,10 +383,16 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     for place, state in enumerate(task.pattern.folding.states):
         if place >= task.pattern.folding.starts and state != program.final:
             needed.setdefault(state, set()).update(vector.needed(place))
-    for state, values in said_once(needed, program):
-        in_order = sorted(values, key=lambda name: int(name[1:]))  # V2 before V10
-        listed = " ".join(in_order) or "nothing"
-        yield f"in state {program.named(state)}: {listed}"
+    lines = (
+        f"in state {program.named(state)}: {' '.join(in_order(needed[state])) or 'nothing'}"
+        for state in sorted(needed)
+    )
+    yield from few(lines, "more states")
+
+
+def in_order(values: Iterable[str]) -> list[str]:
+    """Values by their numbers: V2 before V10."""
+    return sorted(values, key=lambda name: int(name[1:]))
 
 
 @dataclass(frozen=True, slots=True)
