@@ -148,7 +148,7 @@ THIRD_PARTIES = {
     "llvmlite": set(),
     "numpy": {"jit", "nfa", "evaluate", "engine", "output", "tracing", "spark"},
     "pyarrow": {"spark"},
-    "pandas": {"charts", "explanation", "tracing", "spark", "cli"},
+    "pandas": {"pictures", "charts", "explanation", "tracing", "spark", "cli"},
     "py4j": {"spark"},
     "pysail": {"spark"},
     "pyspark": {"spark", "api", "charts", "cli", "notebook"},

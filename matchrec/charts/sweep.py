@@ -92,7 +92,7 @@ class Sweep(Pictured):
 
     def _repr_html_(self) -> str:
         shown = [tuple(map(show, row)) for row in self.rows]
-        return table(self.columns, shown, [True] * len(self.columns))
+        return table(self.columns, shown)
 
 
 def show(value: object) -> str:

@@ -27,7 +27,6 @@ from matchrec.cli.rows import SHOWN_ROWS, first_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
-from matchrec.errors.sql.expression import NUMBERS
 from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.sql.locate import may_have_clause
 from matchrec.pictures.html import paragraph, table
@@ -283,7 +282,6 @@ class Result:
     dataframe: DataFrame
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    numeric: tuple[bool, ...]
     more: bool
     asks_for_matches: bool = False
 
@@ -297,7 +295,7 @@ class Result:
         return f"showing {rows}; --limit shows more" if self.more else rows
 
     def _repr_html_(self) -> str:
-        return table(self.names, self.rows, self.numeric) + paragraph(self.note)
+        return table(self.names, self.rows) + paragraph(self.note)
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.names)}; {self.note}>"
@@ -305,11 +303,10 @@ class Result:
 
 def first_rows(frame: DataFrame, limit: int, *, asks_for_matches: bool) -> Result:
     """Runs the query as far as it must for so many rows. asks_for_matches: as of Result."""
-    numeric = tuple(kind.split("(")[0] in NUMBERS for _, kind in frame.dtypes)
     found = first_texts(frame, limit)
     rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
     names, more = tuple(frame.columns), len(rows) > limit
-    return Result(frame, names, rows[:limit], numeric, more, asks_for_matches)
+    return Result(frame, names, rows[:limit], more, asks_for_matches)
 
 
 HOLE = re.compile(r"\{(\w+)\}")

@@ -140,10 +140,9 @@ class Counters:
 
     def _repr_html_(self) -> str:
         try:
-            rows = list(written(self.values(SECONDS_OF_REPR)))
+            return table(("counter", "value"), list(written(self.values(SECONDS_OF_REPR))))
         except MatchRecognizeError as error:
             return preformatted(str(error))
-        return table([], rows, [False, True])
 
     def _lines(self) -> Iterator[str]:
         values = self.values()
