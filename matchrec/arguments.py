@@ -10,13 +10,12 @@ are told by what they can do: Classic and Connect have classes of their own, and
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
-from matchrec.errors.calls import field_as_argument, half_a_character, unknown_word, wrong_argument
+from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
 from matchrec.errors.kinds import nearest
 
 # The words that arguments may be, which an editor completes and a type checker knows.
@@ -33,8 +32,6 @@ ReadLanguage = DialectName | Literal["sase"]
 GroupedBy = Literal["partition", "start", "end"]
 SaseForm = Literal["all", "non_overlapping", "compressed"]
 PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]
-
-HALF = re.compile("[\ud800-\udfff]")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,8 +64,6 @@ class ArgumentKind:
             raise wrong_argument(
                 call, argument, given, self.wanted, self.cure.replace("{argument}", argument)
             )
-        if isinstance(given, str) and (half := HALF.search(given)):
-            raise half_a_character(argument, given, half.start())
 
     def taken(self, call: str, argument: str, given: object) -> object:
         """What the function gets for `given`. Raises MatchRecognizePlanError as `check` does."""
@@ -111,19 +106,7 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            asked = f"`{called}`"
-            refuse_fields(asked, signature, kinds, kwargs)
-            try:
-                found = signature.bind(*args, **kwargs)
-            except TypeError as error:
-                if cure := cure_of_names(signature, kwargs, error):
-                    raise TypeError(f"{called}() {error}{cure}") from None
-                if args and not kwargs.keys() - signature.parameters.keys():
-                    take_all(signature.bind_partial(*args, **kwargs), kinds, asked)
-                return function(*args, **kwargs)
-            if about := getattr(found.arguments.get("self"), "_about", ""):
-                asked = f"{asked} at {about}"
-            take_all(found, kinds, asked)
+            found = bind(signature, kinds, called, args, kwargs)
             return function(*found.args, **found.kwargs)
 
         vars(call)["kinds"] = kinds
@@ -139,16 +122,31 @@ def bound(
 
     Raises as the function does, with the name of the call.
     """
-    signature, kinds = inspect.signature(function), vars(function)["kinds"]
-    refuse_fields(f"`{call}`", signature, kinds, kwargs)
+    found = bind(inspect.signature(function), vars(function)["kinds"], call, args, kwargs)
+    found.apply_defaults()
+    return found.arguments
+
+
+def bind(
+    signature: inspect.Signature,
+    kinds: Mapping[str, ArgumentKind],
+    called: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> inspect.BoundArguments:
+    """The arguments of a call, as the function takes them."""
+    call = f"`{called}`"
+    refuse_fields(call, signature, kinds, kwargs)
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
-        cure = cure_of_names(signature, kwargs, error)
-        raise TypeError(f"{call}() as {function.__name__}(): {error}{cure}") from None
-    take_all(found, kinds, f"`{call}`")
-    found.apply_defaults()
-    return found.arguments
+        if args and not kwargs.keys() - signature.parameters.keys():
+            take_all(signature.bind_partial(*args, **kwargs), kinds, call)
+        raise TypeError(f"{called}() {error}{cure_of_names(signature, kwargs, error)}") from None
+    if about := getattr(found.arguments.get("self"), "_about", ""):
+        call = f"{call} at {about}"
+    take_all(found, kinds, call)
+    return found
 
 
 def cure_of_names(
@@ -250,30 +248,6 @@ def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
 is_session = can("sql", "createDataFrame", "stop")
 is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
-
-
-_OBJECT = "columnnodeexpression("
-_NAME = re.compile(r"columnnodeexpression\(UnresolvedAttribute\(List\(([^()]*)\)")
-
-
-def shown_column(column: object) -> str:
-    """How a Column prints, without the objects of the JVM as which it prints arguments of a UDF.
-
-    >>> from pyspark.sql.functions import col, udf
-    >>> positive = udf(lambda value, least: value > least, "boolean")
-    >>> shown_column(positive(col("price"), col("price") + 1))
-    "Column<'<lambda>(price, ...)'>"
-    """
-    text = str(column)
-    while (start := text.find(_OBJECT)) >= 0:
-        end, depth = start + len(_OBJECT), 1
-        while depth and end < len(text):
-            depth += {"(": 1, ")": -1}.get(text[end], 0)
-            end += 1
-        name = _NAME.match(text, start)
-        shown = ".".join(name[1].split(", ")) if name else "..."
-        text = f"{text[:start]}{shown}{text[end:]}"
-    return text
 
 
 def is_frame(given: object) -> bool:

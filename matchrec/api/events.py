@@ -12,7 +12,7 @@ from matchrec.api.clauses import Clause
 from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, streams_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
-from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked, shown_column
+from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -268,7 +268,7 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
     Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
     """
     for name, column in columns.items():
-        written = shown_column(column)
+        written = str(column)
         type_name = type_of(df, column.alias(name), written)
         if type_name not in ("boolean", "void"):
             raise column_is_no_condition(column=written, type_name=type_name)

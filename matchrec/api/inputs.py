@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from matchrec.arguments import is_dataframe, is_frame, shown_column
+from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown, shown_in
@@ -69,7 +69,7 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
         if isinstance(term, str):
             found.append(term)
             continue
-        written = shown_column(term).removeprefix("Column<'").removesuffix("'>")
+        written = str(term).removeprefix("Column<'").removesuffix("'>")
         name = name_of_column(written, df.columns)
         if name is None:
             raise errors.computed_column(argument=argument, written=written)

@@ -15,7 +15,7 @@ from matchrec.errors.kinds import (
 )
 from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
-from matchrec.source import Source, Span, counted
+from matchrec.source import Span, counted
 
 # A DataFrame to be unwound that is no result of `sase` in compressed form.
 no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
@@ -268,13 +268,13 @@ no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:
     cast such columns to other types before, or leave them out""")
 
 # A condition given as a Column that the engine cannot compute over an event.
-column_refused = plan_error("""{engine} refuses the condition {column}: {reason}
+column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}
     note: a condition is about one event
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
         and where("name")""")
 
 # A Column of another type.
-column_is_no_condition = plan_error("""a condition must be boolean, {column} is {type_name}
+column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
 
@@ -314,17 +314,6 @@ def wrong_argument(
         cure = _FRAMES.get(library_of(value) or "", cure)
     return MatchRecognizePlanError(
         f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
-    )
-
-
-def half_a_character(argument: str, text: str, place: int) -> MatchRecognizePlanError:
-    """A text with a surrogate, which is in no encoding, so that Java cannot be told."""
-    return MatchRecognizePlanError(
-        f"`{argument}` has half a character: the surrogate U+{ord(text[place]):04X}",
-        Span(place, place + 1),
-        hint="write the whole character; text that was decoded with surrogateescape has bytes of"
-        " another encoding",
-        source=Source(text),
     )
 
 

@@ -321,17 +321,6 @@ def test_values_of_args(spark: SparkSession) -> None:
         matchrec.sql(spark, right_call(matchrec.sql, spark).keywords["query"], given)
 
 
-@pytest.mark.parametrize("function", [matchrec.query, matchrec.sql])
-def test_half_a_character(spark: SparkSession, function: Callable[..., object]) -> None:
-    query = "SELECT *\nFROM t WHERE x = '\ud800' MATCH_RECOGNIZE (ORDER BY x PATTERN (A))"
-    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        function(spark, query)
-    lines = str(refused.value).split("\n")
-    assert lines[0] == "`query` has half a character: the surrogate U+D800"
-    assert lines[1] == "  line 2, column 19"
-    assert lines[3].index("^") == lines[2].index("\ufffd")
-
-
 @pytest.mark.parametrize("by_arrow", ["true", "false"])
 def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) -> None:
     """NaN, which PySpark makes of it without Arrow, is greater than all numbers."""

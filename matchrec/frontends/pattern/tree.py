@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from matchrec.arguments import shown_column
 from matchrec.frontends.durations import Duration
 from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps, Until
 
@@ -24,7 +23,7 @@ class Test:
     def written(self) -> str:
         """The argument of the call that made it."""
         is_text = isinstance(self.expression, str)
-        return repr(self.expression) if is_text else shown_column(self.expression)
+        return repr(self.expression) if is_text else str(self.expression)
 
 
 T = TypeVar("T")
