@@ -200,13 +200,11 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     assert "`nosuch`" in refused(col("nosuch") > 1)
     assert "Spark refuses the condition" in refused(count("second") > 1)
     text = udf(lambda second, least: str(second > least))
-    assert refused(text("second", col("second") + 1)) == (
-        "a condition must be boolean, Column<'<lambda>(second, ...)'> is string\n"
-        "  compare it with something, such as col(...) > 0; "
-        'a function of your own returns what its type says: udf(f, "boolean")'
-    )
+    of_texts = refused(text("second", col("second") + 1))
+    assert of_texts.startswith("a condition must be boolean, Column<'<lambda>(")
+    assert of_texts.endswith('a function of your own returns what its type says: udf(f, "boolean")')
     unknown = refused(text("nosuch", "second"))
-    assert "refuses the condition Column<'<lambda>(nosuch, second)'>: " in unknown
+    assert "refuses the condition Column<'<lambda>(" in unknown
     assert unknown.endswith('or compute it before: df.withColumn("name", ...), and where("name")')
 
 
