@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from matchrec.errors.kinds import MatchRecognizePlanError, nearest
+from matchrec.errors.kinds import MatchRecognizePlanError, nearest, shortened
 from matchrec.errors.language import PATTERN_CALLS, current, part
-from matchrec.errors.message import Message, parse_error, plan_error, unsupported, worded
+from matchrec.errors.message import as_name, parse_error, plan_error, unsupported, worded
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
 from matchrec.source import Span
@@ -53,16 +53,15 @@ matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS cannot stand in {c
 
 def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """ORDER BY 1, PARTITION BY "sym"."""
-    message = _NUMBER_AS_KEY if text.isdigit() else _CONSTANT_KEY
-    return (_STRING_AS_KEY if text.startswith('"') else message)(span, text=text, clause=clause)
+    if text.startswith('"'):
+        return _STRING_AS_KEY(span, text=text, clause=clause)
+    note = "a number is no position of a column there" if text.isdigit() else ""
+    return _CONSTANT_KEY(span, text=text, clause=clause, note=note)
 
 
 _KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
-_CONSTANT_KEY = plan_error(_KEY_OF_ALL, hint="name a column, or leave {clause} out")
-_NUMBER_AS_KEY = plan_error(
-    _KEY_OF_ALL,
-    notes=("a number is no position of a column there",),
-    hint="name a column, or leave {clause} out",
+_CONSTANT_KEY = plan_error(
+    _KEY_OF_ALL, notes=("{note:some}",), hint="name a column, or leave {clause} out"
 )
 _STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS)
 
@@ -304,82 +303,66 @@ def unknown_column(
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, known=known.variables, column=column
         )
-    message, cure = _no_column(name, clause, known)
-    return message(span, name=name, clause=clause, known=known.columns, **cure)
+    what, cure = _no_column(name, clause, known)
+    return _unknown_column(
+        span, name=name, clause=clause, known=known.columns, what=what, cure=cure
+    )
 
 
-def _no_column(
-    name: str, clause: str, known: Names
-) -> tuple[Message[MatchRecognizePlanError], dict[str, str]]:
-    """The message about a name that is no column, and the values of its cure."""
+def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
+    """What a name is that is no column, nothing where it is nothing else, and what to write."""
     if not known.columns:
-        return _OF_NOTHING, {}
+        return "", "if the input is a folder, look whether there are files in it"
     if known.columns[0] == "_c0":
-        return _WITHOUT_HEADER, {}
+        return "", _WITH_NAMES
     if cure := _called_otherwise(name, known):
-        return _CALLED_OTHERWISE, {"cure": cure}
+        return "", cure
     first, _, field = name.partition(".")
     if field and first in known.columns:
-        return _NO_FIELD, {"first": first, "field": field}
+        shown = "printSchema() shows the fields of a struct"
+        cure = f"write {first}['{field}'] if it is a map; {shown}"
+        return f"`{first}` is a column without the field `{field}`", cure
     if name.upper() in known.variables and clause not in BEFORE_THE_MATCH:
-        return _VARIABLE, {"cure": _instead_of_variable(name, known)}
-    so_far = known.measures.get(name)
-    if so_far and clause == "DEFINE" and current() is PATTERN_CALLS:
-        return _STAGE, {}
-    if so_far and clause == "DEFINE":
-        return _MEASURE_IN_CONDITION, {"so_far": so_far}
+        cure = _instead_of_variable(name, known)
+        return f"`{name}` is a pattern variable, which stands for rows", cure
     if name in known.measures:
-        return (_FINAL_MEASURE_IN_CONDITION if clause == "DEFINE" else _MEASURE), {}
+        return _of_measure(name, clause, known.measures[name])
     if name in known.index:
-        return _INDEX, {"call": "reset_index()"}
-    if clause == "ORDER BY" and None in known.index and not nearest(name, known.columns):
-        return _INDEX, {"call": f'rename_axis("{name}").reset_index()'}
-    return (_KEY if name in known.keys else _NO_COLUMN), {}
+        return "", _OF_INDEX.format("reset_index()")
+    near = nearest(name, known.columns)
+    if clause == "ORDER BY" and None in known.index and not near:
+        return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
+    if name in known.keys:
+        what = f"`{name}` is a name that PARTITION BY gives to a column of the result"
+        return what, f"repeat the expression that stands before AS {name}"
+    return "", f"write {as_name(near)}" if near else "write one of these"
 
 
-_unknown_column = partial(
-    plan_error, "unknown column `{name:short}` in {clause:part}", culprit="name"
+def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
+    """The same of a measure. so_far: see `Names`."""
+    if clause != "DEFINE":
+        what = f"`{name}` is a measure; only a later measure can read it, by its name alone"
+        cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
+        return what, cure
+    if so_far and current() is PATTERN_CALLS:
+        what = f"`{name}` is a stage, which has an event or several"
+        return what, worded("write {word.another}")
+    cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
+    if so_far:
+        cure = f"write {shortened(so_far)} for its value so far, or {cure}"
+    return f"`{name}` is a measure, which has no value before the match is complete", cure
+
+
+_unknown_column = plan_error("""unknown column `{name:short}` in {clause:part}
+    note: {what:some}
+    note: the input has: {known}
+    culprit: name
+    {cure}""")
+_OF_INDEX = "write df.{} for the DataFrame of pandas: its index is no column"
+_WITH_NAMES = (
+    "read the file with the names in its first line: spark.read.csv(path, header=True, "
+    "inferSchema=True)"
 )
-_INPUT = "the input has: {known}"
-_NO_COLUMN = _unknown_column(notes=(_INPUT,), near="write {near:name}", hint="write one of these")
-_NO_FIELD = _unknown_column(
-    notes=("`{first}` is a column without the field `{field}`", _INPUT),
-    hint="write {first}['{field}'] if it is a map; printSchema() shows the fields of a struct",
-)
-_STAGE = _unknown_column(
-    notes=("`{name}` is a stage, which has an event or several", _INPUT),
-    hint="write {word.another}",
-)
-_INDEX = _unknown_column(
-    notes=(_INPUT,), hint="write df.{call} for the DataFrame of pandas: its index is no column"
-)
-_OF_NOTHING = _unknown_column(
-    notes=("columns of the input: {known}",),
-    hint="if the input is a folder, look whether there are files in it",
-)
-_WITHOUT_HEADER = _unknown_column(
-    notes=(_INPUT,),
-    hint="read the file with the names in its first line: spark.read.csv(path, header=True, "
-    "inferSchema=True)",
-)
-_CALLED_OTHERWISE = _unknown_column(notes=(_INPUT,), hint="{cure}")
-_VARIABLE = _unknown_column(
-    notes=("`{name}` is a pattern variable, which stands for rows", _INPUT), hint="{cure}"
-)
-_KEY = _unknown_column(
-    notes=("`{name}` is a name that PARTITION BY gives to a column of the result", _INPUT),
-    hint="repeat the expression that stands before AS {name}",
-)
-_MEASURE = _unknown_column(
-    notes=("`{name}` is a measure; only a later measure can read it, by its name alone", _INPUT),
-    hint="repeat its expression, or compute with {name} in the SELECT around the clause",
-)
-_NOT_YET = "`{name}` is a measure, which has no value before the match is complete"
-_AFTERWARDS = "test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
-_MEASURE_IN_CONDITION = _unknown_column(
-    notes=(_NOT_YET, _INPUT), hint=f"write {{so_far:short}} for its value so far, or {_AFTERWARDS}"
-)
-_FINAL_MEASURE_IN_CONDITION = _unknown_column(notes=(_NOT_YET, _INPUT), hint=_AFTERWARDS)
 
 
 def _called_otherwise(name: str, known: Names) -> str | None:

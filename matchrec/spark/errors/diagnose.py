@@ -7,12 +7,12 @@ first that Spark refuses is the culprit.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DateType, DoubleType, FloatType, MapType, NumericType, StringType
+from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, StringType
 
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
@@ -45,7 +45,6 @@ from matchrec.plan.expression import (
     Aggregate,
     Classifier,
     ColumnReference,
-    Frame,
     MatchValue,
     Operation,
     Reference,
@@ -63,7 +62,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.show import call_of_aggregate, show_frame, show_scalar
+from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import marker_of, template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import first_failing
@@ -214,13 +213,9 @@ def diagnose(
     interval = refused_interval(plan, relation)
     if interval is not None:
         return other_window(plan, interval, relation)
-    mistake = next(not_truths(conditions_over_one_row(plan), relation), None)
+    mistake = next(mistakes(plan, relation), None)
     if mistake is not None:
         return mistake
-    for key in keys(plan):
-        if not is_sortable(key, relation):
-            type_name = relation.type_of(key.text).simpleString()
-            return not_sortable(key.clause, type_name, key.span)
     correlated = refused_correlation(str(error), plan, columns)
     if correlated is not None:
         return correlated
@@ -402,13 +397,6 @@ def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
     return lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
-def is_sortable(key: WrittenSql, relation: Relation) -> bool:
-    """Whether Spark can put rows together and in order by a key."""
-    frame = show_frame(Frame(None, 0))  # without it Sail takes one of values, not of all types
-    window = f"row_number() OVER (PARTITION BY {key.text} ORDER BY {key.text} {frame})"
-    return refusal_of([window], relation) is None
-
-
 def function_of(refusal: PySparkException) -> str:
     """The function of whose call Spark says something, or nothing."""
     about = refusal.getMessageParameters() or {}
@@ -470,21 +458,18 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
     """Conditions that are not boolean, and keys without an order."""
     conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
     relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
-    yield from not_truths(conditions, relation)
-    for key in sorted_by:
-        type_ = relation.type_of(key.text)
-        if any(isinstance(one, MapType) for one in parts_of(type_)):
-            yield not_sortable(key.clause, type_.simpleString(), key.span)
-
-
-def not_truths(
-    conditions: Iterable[WrittenSql], relation: Relation
-) -> Iterator[MatchRecognizeError]:
-    """The errors of conditions over one row that are not boolean."""
     for condition in conditions:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
             yield not_boolean(condition.span, type_name=type_name)
+    for key in sorted_by:
+        type_ = relation.type_of(key.text)
+        if any(type(one).__name__ in WITHOUT_ORDER for one in parts_of(type_)):
+            yield not_sortable(key.clause, type_.simpleString(), key.span)
+
+
+WITHOUT_ORDER = ("MapType", "VariantType", "CalendarIntervalType")
+"""Some of which an older PySpark has not."""
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
