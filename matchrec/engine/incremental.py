@@ -238,7 +238,7 @@ def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     """bool[n], false where the conditions on a row say that no run begins with it."""
-    compiled = compile_task(task, len(partitions.integers))
+    compiled = compile_task(task, partitions.integers)
     rules = compiled.rules
     ways = rules.program[: rules.first[rules.starts]]
     if (ways[:, layout.TARGET] < 0).any():

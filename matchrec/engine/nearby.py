@@ -63,10 +63,9 @@ def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> Boo
 
 def vectors_of(partitions: Partitions) -> Vectors:
     """What evaluates conditions for the rows that a search may look at."""
-    columns = {
-        Kind.INTEGER: (partitions.integers, partitions.integers_valid),
-        Kind.FLOATING: (partitions.floats, partitions.floats_valid),
-    }
+    values, valid, count = partitions.columns, partitions.valid, partitions.integers
+    floats = values[count:].view(np.float64)
+    columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[count:])}
     begin, end = 0, partitions.rows
     if partitions.frontier is not None and len(partitions.frontier.start):
         begin = int(partitions.frontier.start[0])

@@ -81,8 +81,8 @@ class Partitions:
     starts: int64[p + 1], row position of each partition's first row, then the number of rows n.
     satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there;
     one word at least.
-    integers, floats: int64[a, n] and float64[b, n], the columns that run conditions read.
-    integers_valid, floats_valid: bool[a, n] and bool[b, n], false where the value is NULL.
+    columns, valid: int64[c, n] and bool[c, n], the columns that run conditions read, first so many
+    `integers`, then floats as their bits; not valid where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its
     window; None without a window. It never decreases within a partition. Where more rows come that
     may be in it, it is after the row that follows those that are here.
@@ -99,10 +99,9 @@ class Partitions:
 
     starts: IntArray
     satisfied: WordArray
-    integers: IntArray
-    floats: FloatArray
-    integers_valid: BoolArray
-    floats_valid: BoolArray
+    columns: IntArray
+    valid: BoolArray
+    integers: int
     window_end: IntArray | None = None
     ends: IntArray | None = None
     frontier: Frontier | None = None
@@ -122,10 +121,9 @@ class Partitions:
         return Partitions(
             np.array([0, end - begin], np.int64),
             self.satisfied[rows],
-            self.integers[:, rows],
-            self.floats[:, rows],
-            self.integers_valid[:, rows],
-            self.floats_valid[:, rows],
+            self.columns[:, rows],
+            self.valid[:, rows],
+            self.integers,
             None if self.window_end is None else self.window_end[rows] - begin,
             None if self.ends is None else self.ends[:, rows],
             ranked=self.ranked,

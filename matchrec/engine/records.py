@@ -19,7 +19,7 @@ from matchrec.engine.interface import Condition, Staged, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.totals import ASKED_SIZE, CODES, words_of
 from matchrec.engine.matches import find_targets, skip_rule
-from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
 from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
@@ -95,7 +95,7 @@ class SearchInput:
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
     """The arrays of a task and its partitions. selects: for a search with event selection."""
-    compiled = compile_task(task, len(partitions.integers))
+    compiled = compile_task(task, partitions.integers)
     linked, rules = compiled.linked, compiled.rules
     rows = rows_of(partitions, compiled, selects=selects)
     is_tested = task.absent or task.closing is not None
@@ -149,7 +149,7 @@ def totals_of(
 def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) -> layout.RowArrays:
     """The partitions as kernels read them. selects: for a search with event selection."""
     starts, window_end = plain(partitions.starts, np.int64), partitions.window_end
-    columns, valid = columns_of(partitions) if selects or compiled.linked else (None, None)
+    reads = selects or compiled.linked is not None
     frontier = partitions.frontier
     if selects or frontier is None:
         frontier = Frontier.of(partitions.starts)
@@ -161,8 +161,8 @@ def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) ->
         plain(partitions.satisfied, np.uint64).view(np.int64),
         plain(window_end, np.int64),
         plain(np.empty(0), np.bool_),  # see `search.beginnings`
-        columns,
-        valid,
+        plain(partitions.columns, np.int64) if reads else None,
+        plain(partitions.valid, np.bool_) if reads else None,
         NO_CALLBACK if selects else None,
         NO_CALLBACK if selects else None,
     )
@@ -347,19 +347,6 @@ def _add_links(program: IntArray, linked: LinkedConditions) -> None:
     live = np.diff(linked.live_first) > 0
     forgotten = np.flatnonzero(mapping)[live[target[mapping]]]
     program[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
-
-
-def columns_of(partitions: Partitions) -> tuple[IntArray, BoolArray]:
-    """All columns as bits, and their validity: the integer ones, then the floating ones."""
-    integers = plain(partitions.integers, np.int64)
-    floats = plain(partitions.floats, np.float64).view(np.int64)
-    valid = partitions.integers_valid, partitions.floats_valid
-    if len(floats) == 0:
-        return integers, plain(valid[0], np.bool_)
-    if len(integers) == 0:
-        return floats, plain(valid[1], np.bool_)
-    columns = np.concatenate([integers, floats])
-    return plain(columns, np.int64), plain(np.concatenate(valid), np.bool_)
 
 
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:

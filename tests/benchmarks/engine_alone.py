@@ -86,10 +86,9 @@ def make_partitions(bits: npt.NDArray[np.int64], size: int, *floats: object) -> 
     return Partitions(
         np.append(np.arange(0, rows, size), rows).astype(np.int64),
         bits.astype(np.uint64).reshape(rows, 1),
-        np.zeros((0, rows), np.int64),
-        columns,
-        np.zeros((0, rows), np.bool_),
+        columns.view(np.int64),
         np.ones(columns.shape, np.bool_),
+        0,
     )
 
 

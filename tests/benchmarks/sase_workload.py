@@ -159,9 +159,8 @@ def partitions(linked: Executable, events: pd.DataFrame) -> Partitions:
         starts,
         bits.reshape(-1, 1),
         integers,
-        np.empty((0, len(events))),
         np.ones(integers.shape, np.bool_),
-        np.empty((0, len(events)), np.bool_),
+        len(integers),
         ends_after(starts, linked.window_rows),
     )
 

@@ -63,7 +63,7 @@ def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
         counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), room)
     except RunFailure as failure:
         return failure.kind.name
-    last = [None, *range(asked.occurrences)]
+    last = [None, *range(len(asked.occurrences.variables))]
     parts = [
         (query.variables[variable], part is None)
         for variable, parts in enumerate(asked.parts)
@@ -71,7 +71,7 @@ def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
     ]
     found = Outcome(came=Counter(dict(enumerate(counts.came.tolist()))))
     for choice, reason in np.argwhere(counts.ended).tolist():
-        place = None if choice == 0 else asked.taken[choice - 1]
+        place = None if choice == 0 else asked.occurrences.taken[choice - 1]
         found.ended[place, REASONS[reason]] += int(counts.ended[choice, reason])
     for place, part in np.argwhere(counts.parts_false).tolist():
         found.false[(last[place], *parts[part])] = int(counts.parts_false[place, part])

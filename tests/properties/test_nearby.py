@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 from unittest import mock
 
@@ -111,13 +112,14 @@ def partitions_of(parts: list[Columns], bits: list[int]) -> Partitions:
         kind: [[one for part in parts for one in part[kind][i]] for i in range(2)] for kind in Kind
     }
     integers, floats = columns[Kind.INTEGER], columns[Kind.FLOATING]
+    whole = np.array([[v or 0 for v in one] for one in integers], np.int64)
+    fractions = np.array([[v or 0.0 for v in one] for one in floats], np.float64)
     return Partitions(
         np.array([0, *accumulate(sizes)], np.int64),
         np.array(bits, np.uint64).reshape(-1, 1),
-        np.array([[v or 0 for v in one] for one in integers], np.int64),
-        np.array([[v or 0.0 for v in one] for one in floats], np.float64),
-        np.array([[v is not None for v in one] for one in integers]),
-        np.array([[v is not None for v in one] for one in floats]),
+        np.concatenate([whole, fractions.view(np.int64)]),
+        np.array([[v is not None for v in one] for one in (*integers, *floats)]),
+        len(integers),
     )
 
 
@@ -166,9 +168,7 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
     part: Columns = {Kind.INTEGER: [[5, 1, 1, 0], [0] * 4], Kind.FLOATING: [[0.0] * 4] * 2}
     partitions = partitions_of([part], [0] * 4)
     frontier = Frontier.of(partitions.starts, start=1, edge=3)
-    partitions = Partitions(
-        *(getattr(partitions, name) for name in Partitions.__slots__[:6]), frontier=frontier
-    )
+    partitions = replace(partitions, frontier=frontier)
     one = Constant(1, Kind.INTEGER)
 
     def at(distance: int) -> RunExpression:

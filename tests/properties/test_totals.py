@@ -323,7 +323,7 @@ def found_in_pieces(
     found: dict[int, tuple[Value, ...]] = {}
     for partition, first in enumerate(partitions.starts[:-1].tolist()):
         whole = one_partition(partitions, partition)
-        registers = compile_task(own, len(whole.integers)).registers
+        registers = compile_task(own, whole.integers).registers
         state, come = new_state(registers, node_size(own)), 0
         for size, clock in (*pieces, (whole.rows, True)):
             come = min(whole.rows, come + size)

@@ -132,13 +132,17 @@ class Rows:
         def shape(columns: tuple[tuple[Value, ...], ...]) -> tuple[int, int]:
             return len(columns), len(rows)
 
+        every = (*integers, *floats)
+        whole = np.array([[v or 0 for v in c] for c in integers], np.int64)
+        whole = whole.reshape(shape(integers))
+        fractions = np.array([[v or 0 for v in c] for c in floats], np.float64)
+        bits_of_floats = fractions.reshape(shape(floats)).view(np.int64)
         return Partitions(
             np.array(self.offsets, np.int64),
             np.array(bits, np.uint64).reshape(-1, 1),
-            np.array([[v or 0 for v in c] for c in integers], np.int64).reshape(shape(integers)),
-            np.array([[v or 0 for v in c] for c in floats], np.float64).reshape(shape(floats)),
-            np.array([[v is not None for v in c] for c in integers], bool).reshape(shape(integers)),
-            np.array([[v is not None for v in c] for c in floats], bool).reshape(shape(floats)),
+            np.concatenate([whole, bits_of_floats]),
+            np.array([[v is not None for v in c] for c in every], bool).reshape(shape(every)),
+            len(integers),
             self.window_ends(),
         )
 

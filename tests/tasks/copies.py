@@ -217,11 +217,12 @@ def moved_in_rows(values: AnyArray, copies: int, rows: int) -> AnyArray:
 
 def at_rows(partitions: Partitions, rows: IntArray) -> Partitions:
     """Other rows with the same values, row -1 with none; the rest is still to be said."""
-    here, values = rows >= 0, {}
-    for name in ("integers", "floats"):
-        values[name] = getattr(partitions, name)[:, rows]
-        values[f"{name}_valid"] = getattr(partitions, f"{name}_valid")[:, rows] & here
-    values["satisfied"] = np.where(here[:, None], partitions.satisfied[rows], np.uint64(0))
+    here = rows >= 0
+    values = {
+        "columns": partitions.columns[:, rows],
+        "valid": partitions.valid[:, rows] & here,
+        "satisfied": np.where(here[:, None], partitions.satisfied[rows], np.uint64(0)),
+    }
     as_kernels_take_them = {name: np.ascontiguousarray(one) for name, one in values.items()}
     return replace(partitions, **as_kernels_take_them)
 
@@ -261,7 +262,7 @@ def gap_of(task: Task, partitions: Partitions) -> int:
     """So many rows that satisfy nothing that no condition sees further."""
     asked = {"selection": EventSelection.STRICT_CONTIGUITY, "output": MatchOutput.PREFERRED}
     plain = replace(task, **asked, absent=(), closing=None)
-    seen = find_lookaround(plain, len(partitions.integers), ())
+    seen = find_lookaround(plain, partitions.integers, ())
     assert seen is not None
     return max(seen.before, seen.after) + 1
 

@@ -74,6 +74,7 @@ def partitions_of(
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
 
     integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
+    bits = (as_floats(one).view(np.int64) for one in floats)
     rows, totalled = table.num_rows, executable.totalled
     added = [column(table, wire.column(one.column)) for one in totalled]
     return Partitions(
@@ -82,10 +83,9 @@ def partitions_of(
         ends=ends_of(executable, table),
         starts=starts,
         satisfied=satisfied,
-        integers=stacked([as_integers(integer) for integer in integers], rows, np.int64),
-        floats=stacked([as_floats(one) for one in floats], rows, np.float64),
-        integers_valid=stacked([validity(integer) for integer in integers], rows, np.bool_),
-        floats_valid=stacked([validity(one) for one in floats], rows, np.bool_),
+        columns=stacked([*map(as_integers, integers), *bits], rows, np.int64),
+        valid=stacked([*map(validity, integers), *map(validity, floats)], rows, np.bool_),
+        integers=len(integers),
         ranked=values,
         totalled=stacked(
             [as_added(one, of.reads) for one, of in zip(added, totalled, strict=True)],

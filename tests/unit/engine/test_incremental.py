@@ -90,17 +90,16 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
     return Partitions(
         np.array([0, len(numbers)]),
         rows.satisfied[numbers],
-        rows.integers[:, numbers],
-        rows.floats[:, numbers],
-        rows.integers_valid[:, numbers],
-        rows.floats_valid[:, numbers],
+        rows.columns[:, numbers],
+        rows.valid[:, numbers],
+        rows.integers,
         totalled=None if rows.totalled is None else rows.totalled[:, numbers],
         totalled_valid=None if rows.totalled_valid is None else rows.totalled_valid[:, numbers],
     )
 
 
 def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) -> list[Found]:
-    state = new_state(compile_task(asked, len(whole.integers)).registers)
+    state = new_state(compile_task(asked, whole.integers).registers)
     come, found = 0, []
     for size, clock in (*pieces, (whole.rows, True)):
         come = min(whole.rows, come + size)

@@ -49,9 +49,8 @@ def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Part
         np.append(np.arange(0, rows, sizes), rows).astype(np.int64),
         satisfied.astype(np.uint64).reshape(rows, 1),
         columns,
-        np.zeros((0, rows)),
         np.ones(columns.shape, np.bool_),
-        np.zeros((0, rows), np.bool_),
+        len(integers),
     )
 
 

@@ -44,9 +44,8 @@ def ones(*sizes: int) -> Partitions:
         np.append(0, np.cumsum(sizes)).astype(np.int64),
         np.full((rows, 1), 7, np.uint64),
         np.ones((1, rows), np.int64),
-        np.zeros((0, rows)),
         np.ones((1, rows), np.bool_),
-        np.zeros((0, rows), np.bool_),
+        1,
     )
 
 

@@ -27,10 +27,9 @@ MATCHES = Matches(
 PARTITIONS = Partitions(
     starts=np.array([0, 5, 8]),
     satisfied=np.zeros((ROWS, 1), np.uint64),
-    integers=np.zeros((0, ROWS), np.int64),
-    floats=np.zeros((0, ROWS)),
-    integers_valid=np.zeros((0, ROWS), np.bool_),
-    floats_valid=np.zeros((0, ROWS), np.bool_),
+    columns=np.zeros((0, ROWS), np.int64),
+    valid=np.zeros((0, ROWS), np.bool_),
+    integers=0,
 )
 MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
 
