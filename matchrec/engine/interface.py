@@ -78,8 +78,8 @@ class Total:
     """An aggregate over all matches of a number or a row that is read in each of them.
 
     over: count, sum, min or max. inside: one of these, or first or last, of the rows of `members`.
-    values: which of `Partitions.totalled` it reads, None of a count of rows. floats: whether these
-    are the bits of doubles.
+    values: which of the columns it reads that are there for totals, None of a count of rows.
+    floats: whether these are the bits of doubles.
     """
 
     over: str

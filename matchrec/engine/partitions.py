@@ -82,7 +82,8 @@ class Partitions:
     satisfied: uint64[n, w], bit c of a row (word c // 64) says that row condition c is true there;
     one word at least.
     columns, valid: int64[c, n] and bool[c, n], the columns that run conditions read, first so many
-    `integers`, then floats as their bits; not valid where the value is NULL.
+    `integers`, then floats as their bits; last those that totals over all matches read, likewise.
+    Not valid where the value is NULL.
     window_end: int64[n], for a match that starts at a row, the first row that is outside of its
     window; None without a window. It never decreases within a partition. Where more rows come that
     may be in it, it is after the row that follows those that are here.
@@ -91,8 +92,6 @@ class Partitions:
     neighbours.
     frontier: where some partition's rows are not all of its rows, or have been searched before;
     None where all are whole. Only a search without event selection keeps to it.
-    totalled, totalled_valid: int64[c, n] and bool[c, n], the columns that totals over all matches
-    read, a float as its bits.
     ranked: by integer column, the values of which the column has the ranks, from rank 1 on, where
     Python computes with them.
     """
@@ -106,8 +105,6 @@ class Partitions:
     ends: IntArray | None = None
     frontier: Frontier | None = None
     ranked: Mapping[int, Sequence[object]] = field(default_factory=dict)
-    totalled: IntArray | None = None
-    totalled_valid: BoolArray | None = None
 
     @property
     def rows(self) -> int:
@@ -127,8 +124,6 @@ class Partitions:
             None if self.window_end is None else self.window_end[rows] - begin,
             None if self.ends is None else self.ends[:, rows],
             ranked=self.ranked,
-            totalled=None if self.totalled is None else self.totalled[:, rows],
-            totalled_valid=None if self.totalled_valid is None else self.totalled_valid[:, rows],
         )
 
 

@@ -123,21 +123,20 @@ def totals_of(
     if task.totals is None:
         return None
     asked, grouped = task.totals.asked, task.totals.grouped
-    assert partitions.totalled is not None
-    assert partitions.totalled_valid is not None
     members = np.zeros((len(asked), len(task.variables)), np.bool_)
     codes = np.zeros((len(asked), ASKED_SIZE), np.int64)
     for place, total in enumerate(asked):
         members[place, list(total.members)] = True
         codes[place] = CODES[total.over], CODES[total.inside], number_of(total.values), total.floats
+    own = len(partitions.columns) - 1 - max((number_of(one.values) for one in asked), default=-1)
     groups = len(partitions.starts) - 1 if grouped is Grouping.PARTITION else partitions.rows
     by_start = grouped is Grouping.START or any(absence.after is None for absence in task.absent)
     apart = np.arange(partitions.rows) if by_start else window_end
     return layout.TotalArrays(
         asked=codes,
         members=members,
-        values=plain(partitions.totalled, np.int64),
-        valid=plain(partitions.totalled_valid, np.bool_),
+        values=plain(partitions.columns[own:], np.int64),
+        valid=plain(partitions.valid[own:], np.bool_),
         variables=compiled.rules.program[:, layout.VARIABLE].copy(),
         apart=plain(apart, np.int64),
         groups=np.zeros((groups, words_of(len(asked))), np.int64),

@@ -23,7 +23,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from matchrec.compile.absences import decide_between
@@ -97,11 +96,9 @@ def count(task: Task, rows: Partitions) -> Counted:
     """Carried along the runs: the number of matches, and that of their rows."""
     own = decide_between(find_each_once(task, Grouping.PARTITION))
     own = replace(own, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
-    nothing = np.zeros((0, rows.rows), np.int64)
-    given = replace(rows, totalled=nothing, totalled_valid=nothing.astype(np.bool_))
     best, matches, size = float("inf"), 0, 0
     for _ in range(ROUNDS):
-        arrays = prepare_input(own, given)
+        arrays = prepare_input(own, rows)
         began = time.process_time()
         search = TotalsSearch(own, arrays, Room())
         (found,) = search.find_matches()

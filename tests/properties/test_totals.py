@@ -108,11 +108,15 @@ def columns_of(asked: list[Asked], rows: Rows, partitions: Partitions) -> Partit
         else:  # halves are ordered as whole numbers are
             values.append((numbers * (1 if is_added(one) else 2)).astype(np.int64))
         valid.append(present)
-    shape = len(asked), partitions.rows
+    own = [place + 1 for place, one in enumerate(asked) if one.column is not None]
+    count = max(own, default=0)
+    shape = count, partitions.rows
+    added = np.array(values[:count], np.int64).reshape(shape)
+    known = np.array(valid[:count], np.bool_).reshape(shape)
     return replace(
         partitions,
-        totalled=np.array(values, np.int64).reshape(shape),
-        totalled_valid=np.array(valid, np.bool_).reshape(shape),
+        columns=np.concatenate([partitions.columns, added]),
+        valid=np.concatenate([partitions.valid, known]),
     )
 
 
@@ -355,12 +359,14 @@ def groups_of(matches: Matches) -> Iterator[tuple[int, IntArray]]:
 def ranked_anew(call: SearchCall, own: Task) -> SearchCall:
     """The call with other ranks of what is only compared, as each call has ranks of its own."""
     assert own.totals is not None
-    assert call.partitions.totalled is not None
-    columns = call.partitions.totalled.copy()
+    columns = call.partitions.columns.copy()
+    last = max((one.values for one in own.totals.asked if one.values is not None), default=-1)
+    begin = len(columns) - 1 - last
     for one in own.totals.asked:
         if one.is_of_a_row and one.values is not None:
-            columns[one.values] = np.unique(columns[one.values], return_inverse=True)[1] - 3
-    return replace(call, partitions=replace(call.partitions, totalled=columns))
+            ranks = np.unique(columns[begin + one.values], return_inverse=True)[1]
+            columns[begin + one.values] = ranks - 3
+    return replace(call, partitions=replace(call.partitions, columns=columns))
 
 
 def test_ways_that_map_rows_alike_are_carried_as_one() -> None:

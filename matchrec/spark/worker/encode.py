@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import Executable, TotalledBy
+from matchrec.compile.executable import Executable, Totalled, TotalledBy
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine.matches import FailureKind, RunFailure
@@ -74,33 +74,28 @@ def partitions_of(
         return [ranks.get(i, column(table, wire.column(i))) for i in indices]
 
     integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
-    bits = (as_floats(one).view(np.int64) for one in floats)
-    rows, totalled = table.num_rows, executable.totalled
-    added = [column(table, wire.column(one.column)) for one in totalled]
+    added = [column(table, wire.column(one.column)) for one in executable.totalled]
+    numbers = [*map(as_integers, integers), *(as_floats(one).view(np.int64) for one in floats)]
+    numbers += [as_added(*one) for one in zip(added, executable.totalled, strict=True)]
+    known = [validity(one) for one in (*integers, *floats, *added)]
     return Partitions(
         frontier=frontier,
         window_end=windows,
         ends=ends_of(executable, table),
         starts=starts,
         satisfied=satisfied,
-        columns=stacked([*map(as_integers, integers), *bits], rows, np.int64),
-        valid=stacked([*map(validity, integers), *map(validity, floats)], rows, np.bool_),
+        columns=stacked(numbers, table.num_rows, np.int64),
+        valid=stacked(known, table.num_rows, np.bool_),
         integers=len(integers),
         ranked=values,
-        totalled=stacked(
-            [as_added(one, of.reads) for one, of in zip(added, totalled, strict=True)],
-            rows,
-            np.int64,
-        ),
-        totalled_valid=stacked([validity(one) for one in added], rows, np.bool_),
     )
 
 
-def as_added(values: pa.Array, reads: TotalledBy) -> IntArray:
+def as_added(values: pa.Array, totalled: Totalled) -> IntArray:
     """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
-    if reads is TotalledBy.PRESENCE:
+    if totalled.reads is TotalledBy.PRESENCE:
         return np.zeros(len(values), np.int64)
-    if reads is TotalledBy.ORDER:
+    if totalled.reads is TotalledBy.ORDER:
         return sort_keys(values)
     is_floating = pa.types.is_floating(values.type)
     return as_floats(values).view(np.int64) if is_floating else as_integers(values)
@@ -143,7 +138,7 @@ def value_at(table: pa.Table, name: str, row: int) -> object:
         return value.cast(pa.string()).as_py()
 
 
-def stacked(columns: list[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
+def stacked(columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
     """kind[len(columns), rows]."""
     if not columns:
         return np.empty((0, rows), kind)

@@ -93,8 +93,6 @@ def chosen(rows: Partitions, numbers: IntArray) -> Partitions:
         rows.columns[:, numbers],
         rows.valid[:, numbers],
         rows.integers,
-        totalled=None if rows.totalled is None else rows.totalled[:, numbers],
-        totalled_valid=None if rows.totalled_valid is None else rows.totalled_valid[:, numbers],
     )
 
 
