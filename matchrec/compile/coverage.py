@@ -34,7 +34,7 @@ from matchrec.nfa.compile import CompiledPattern
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
-from matchrec.plan.expression import Navigation, Scalar, Term, column_term, comparison, joined
+from matchrec.plan.expression import Navigation, Scalar, column_term, comparison, joined
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
 
@@ -120,15 +120,12 @@ def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
     """Whether a row equals the one before it in all of these columns."""
     if not orders:
         return None
-    same = [comparison("<=>", value(text, HERE), value(text, BEFORE)) for text in orders]
+    same = [
+        comparison("<=>", column_term(HERE, text), column_term(BEFORE, text)) for text in orders
+    ]
     any_variable = drafted.plan.variables[0]
     splitter = ConditionSplitter(drafted.plan, any_variable, drafted.scope)
     return splitter.test(joined("AND", same, NOWHERE))
-
-
-def value(text: str, row: Navigation) -> Term:
-    """The value of a column on a row."""
-    return column_term(row, text)
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:

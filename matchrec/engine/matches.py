@@ -96,6 +96,14 @@ class Matches:
         """The number of matches m."""
         return len(self.start)
 
+    @property
+    def mapped_rows(self) -> IntArray:
+        """int64[k], row position of every mapped row."""
+        if self.rows is not None:
+            return self.rows
+        shift = np.repeat(self.start - self.offsets[:-1], np.diff(self.offsets))
+        return np.asarray(np.arange(len(self.classifiers)) + shift, np.int64)
+
 
 def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]) -> Matches:
     """What is no match, each as a match of one row: pointers of a graph, groups of matches."""

@@ -113,7 +113,7 @@ class AggregateReader:
     def __init__(self, reader: Reader, variable: str | None, valid: BoolArray) -> None:
         """valid: bool[n], input rows whose value is not NULL."""
         self.reader = reader
-        self.rows = reader.mapped_rows()
+        self.rows = reader.matches.mapped_rows
         counted = reader.mask(variable) & valid[self.rows]
         self.counted = np.where(counted, self.rows, -1)
         self.links = links_of(reader.matches)

@@ -253,11 +253,3 @@ class Reader:
         before = np.append(0, np.cumsum(values))
         seen = look(self.matches, self.rows, semantics)
         return np.asarray(before[seen.limit] - before[seen.base], np.int64)
-
-    def mapped_rows(self) -> IntArray:
-        """int64[k], row position of every mapped row."""
-        if self.matches.rows is not None:
-            return self.matches.rows
-        lengths = np.diff(self.matches.offsets)
-        shift = np.repeat(self.matches.start - self.matches.offsets[:-1], lengths)
-        return np.asarray(np.arange(len(self.matches.classifiers)) + shift, np.int64)

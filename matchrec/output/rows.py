@@ -74,16 +74,10 @@ def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
 
 def matched_rows(matches: Matches, rows: int) -> BoolArray:
     """bool[rows], true where a row is in some match, or is the row of an empty match."""
-    lengths = np.maximum(np.diff(matches.offsets), 1)
-    if matches.rows is not None:
-        covered = np.zeros(rows, np.bool_)
-        covered[matches.rows] = True
-        covered[matches.start] = True
-        return covered
-    change = np.zeros(rows + 1, np.int64)
-    np.add.at(change, matches.start, 1)
-    np.add.at(change, matches.start + lengths, -1)
-    return np.asarray(np.cumsum(change[:-1]) > 0, np.bool_)
+    covered = np.zeros(rows, np.bool_)
+    covered[matches.mapped_rows] = True
+    covered[matches.start] = True
+    return covered
 
 
 def rows_that_come_out(matches: Matches, rows_per_match: RowsPerMatch, rows: int) -> BoolArray:

@@ -244,7 +244,7 @@ class Gatherer:
     ) -> IntArray:
         """int64[r], about how many bytes lists of the rows of a variable take that are seen."""
         reader = self.reader
-        rows = reader.mapped_rows()
+        rows = reader.matches.mapped_rows
         sizes = np.full(len(rows), BYTES_OF_A_NUMBER, np.int64)
         for place in places:
             sizes += self.sizes_at(place, rows)
@@ -312,7 +312,7 @@ class Gatherer:
 
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
-        reader, rows = self.reader, self.reader.mapped_rows()
+        reader, rows = self.reader, self.reader.matches.mapped_rows
         counted = reader.mask(variable) & validity(self.values(place))[rows]
         index, offsets = reader.collect(counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows[index]))
@@ -322,7 +322,7 @@ class Gatherer:
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
         begin = partial(AGGREGATES[read.function].begin_rows, read.use)
-        rows, links = self.reader.mapped_rows(), links_of(self.reader.matches)
+        rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
         counted = self.reader.mask(read.variable)
         if read.condition is not None:
             counted &= as_integers(self.values(read.condition)).astype(np.bool_)[rows]
@@ -364,14 +364,17 @@ class Gatherer:
 
     def of_mapped(self, index: IntArray, places: Iterable[int]) -> list[pa.Array]:
         """The values of columns on mapped rows, then the names of their variables."""
-        rows, variables = self.reader.mapped_rows()[index], self.reader.matches.classifiers[index]
+        rows, variables = (
+            self.reader.matches.mapped_rows[index],
+            self.reader.matches.classifiers[index],
+        )
         values = [self.take_values(place, rows) for place in places]
         return [*values, self.name_variables(variables.astype(np.int64))]
 
     def pointer(self, field: PointerField) -> pa.Array:
         """A field of the pointers, each of which is an output row."""
         matches, starts = self.reader.matches, self.reader.partitions.starts
-        pointers, rows = matches.pointers, self.reader.mapped_rows()
+        pointers, rows = matches.pointers, self.reader.matches.mapped_rows
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
