@@ -42,8 +42,9 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
     for vectors in vectors_of(partitions).blocks() if conditions else ():
         rows = partitions.satisfied[vectors.begin : vectors.end]
         for condition in conditions:
+            asked = rows_with(rows, condition.row_condition)
             try:
-                found = vectors.holds(condition.expression, rows_asked(rows, condition))
+                found = vectors.holds(condition.expression, asked)
             except RowFailure as failure:
                 status, row = failure.args
                 raise RunFailure(FAILURES[status], row, condition.variable) from failure
@@ -73,9 +74,8 @@ def vectors_of(partitions: Partitions) -> Vectors:
     return Vectors(columns, partitions.starts, begin, end)
 
 
-def rows_asked(satisfied: WordArray, condition: NearbyCondition) -> BoolArray:
-    """The rows that satisfy what Spark has computed of a condition."""
-    bit = condition.row_condition
+def rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
+    """The rows that satisfy a row condition, all of them where there is none."""
     if bit is None:
         return np.ones(len(satisfied), np.bool_)
     return np.asarray(satisfied[:, bit // 64] & np.uint64(1 << bit % 64) != 0)

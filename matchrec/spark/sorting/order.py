@@ -94,17 +94,15 @@ def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
 def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
     """The codes of a column, the last first; before its values decides whether there is one."""
     parts, are_values = parts_of(values)
-    if not values.null_count:
-        for part in reversed(parts):
-            code = code_of(part, falling=item.descending, of_key=of_key)
-            yield replace(code, column=item.name) if are_values else code
-        return
     known = arrays.validity(values)
-    null = 1 - known.astype(np.int64)
+    if values.null_count:
+        most = np.iinfo(np.int64).max
+        parts = [np.where(known, part, part[known].min(initial=most)) for part in parts]
     for part in reversed(parts):
-        least = part[known].min(initial=np.iinfo(np.int64).max)
-        yield code_of(np.where(known, part, least), falling=item.descending, of_key=of_key)
-    yield code_of(null, falling=item.nulls_first, of_key=of_key)
+        code = code_of(part, falling=item.descending, of_key=of_key)
+        yield replace(code, column=item.name) if are_values and not values.null_count else code
+    if values.null_count:
+        yield code_of(1 - known.astype(np.int64), falling=item.nulls_first, of_key=of_key)
 
 
 @dataclass(frozen=True, slots=True)

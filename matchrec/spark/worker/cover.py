@@ -19,7 +19,7 @@ from matchrec.compile.executable import Executable
 from matchrec.engine.coverage import Counts, find_matches, note_starts
 from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.kernels import counting
-from matchrec.engine.nearby import rows_that_satisfy, satisfy_nearby
+from matchrec.engine.nearby import rows_that_satisfy, rows_with, satisfy_nearby
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.output.rows import matched_rows
 from matchrec.spark import wire
@@ -88,8 +88,7 @@ class CoverageWorker:
         if isinstance(tie, NearbyCondition):
             flags = rows_that_satisfy(partitions, tie)
         else:
-            word, bit = divmod(tie, 64)
-            flags = (partitions.satisfied[:, word] >> np.uint64(bit)) & np.uint64(1)
+            flags = rows_with(partitions.satisfied, tie)
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 
