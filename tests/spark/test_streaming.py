@@ -20,7 +20,7 @@ from matchrec.engine import incremental
 from matchrec.engine.incremental import SearchState, arrays_of, new_state, state_of
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.spark.streaming import bucket
-from matchrec.spark.streaming.bucket import states_in
+from matchrec.spark.streaming.bucket import digest, states_in
 from tests.tasks.stream_pieces import Group, Streamed, times
 
 pytestmark = pytest.mark.one_of(4)
@@ -304,6 +304,30 @@ def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     group.value = (group.value[0].replace(b'"a digest"', b'"another "'),)
     with pytest.raises(MatchRecognizeError, match="state of another query"):
         list(streamed.batch(streamed.by_key[0], group))
+
+
+@pytest.mark.parametrize(
+    ("condition", "around", "alike"), [("x > :n", "", False), ("x > 1", "WHERE f > :n", True)]
+)
+def test_rows_that_are_kept_have_the_values_of_their_parameters(
+    spark: SparkSession, condition: str, around: str, *, alike: bool
+) -> None:
+    """So a checkpoint is of a query with other values only where no row depends on them.
+
+    A row whose x is 5 waits as a B of `x > 3`, and would be one of `x > 100`.
+    """
+    rows = events_of(spark, [("p", 1, "a", 1), ("p", 2, "b", 5)])
+    text = f"""SELECT f FROM {{rows}} MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(x) AS f
+        PATTERN (A B C) DEFINE B AS {condition}, C AS v = 'c') {around}"""
+
+    def query_of(n: int) -> str:
+        def query(events: DataFrame) -> DataFrame:
+            return matchrec.sql(spark, text, {"n": n}, rows=events)
+
+        return digest(Streamed(query, rows, "ts").bucket.arriving)
+
+    assert query_of(3) == query_of(3)
+    assert (query_of(3) == query_of(100)) is alike
 
 
 EACH_WAY = Pattern.begin("a").where("v = 'a'").followed_by_any("b").where("v = 'b'").one_or_more()

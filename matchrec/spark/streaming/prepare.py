@@ -12,6 +12,7 @@ a hundred times what the search of its few new events does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides
+MARKER = re.compile(r":\s*(\w+)")  # of a parameter
 BUCKETS = 64  # the state depends on it; so many tasks at most have something to do
 
 
@@ -125,8 +127,22 @@ class EventPreparation(Preparation):
         """What the rows have. texts: of columns, by their names."""
         packed = wire.bit_columns_of(len(self.drafted.row_conditions))
         bits = {wire.bits(number) for number in range(packed)}
-        columns = {name: texts.get(name, name) for name in schema.names if name not in bits}
-        return ColumnMap(columns, tuple(one.text for one in self.drafted.row_conditions))
+        names = [name for name in schema.names if name not in bits]
+        columns = {name: self.asked(texts.get(name, name)) for name in names}
+        conditions = (self.asked(one.text) for one in self.drafted.row_conditions)
+        return ColumnMap(columns, tuple(conditions))
+
+    def asked(self, text: str) -> str:
+        """SQL over one row, with the values of its parameters: a row that is kept has those of a
+        start of the stream, and another start may have others.
+
+        `x > :p` becomes `x > :p {'p': 7}`.
+        """
+        args = self.relation.runner.args
+        if not isinstance(args, dict):
+            return text
+        known = {name: args[name] for name in MARKER.findall(text) if name in args}
+        return f"{text} {known}" if known else text
 
 
 def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
