@@ -208,6 +208,21 @@ def test_keys_that_spark_cannot_sort_are_refused(spark: SparkSession, case: Case
             result(frame, f"{clause} MEASURES count(*) AS n PATTERN (A+)")
 
 
+OF_NULLS = [case for case in TYPES if not case.comparable]
+
+
+@pytest.mark.parametrize("case", OF_NULLS, ids=str)
+def test_whether_a_value_of_another_row_is_null(spark: SparkSession, case: Case) -> None:
+    """The values are low, NULL, high, low; before the first there is none."""
+    column = case.column(nulls=2, highs=3)
+    frame = spark.range(1, 5).selectExpr("id AS k").selectExpr("k", column)
+    neighbours = f"A AS PREV({case.name}) IS NULL AND {case.name} IS NOT NULL"
+    for pattern, condition in (("A", neighbours), ("N A", f"A AS LAST(N.{case.name}) IS NULL")):
+        clause = f"ORDER BY k MEASURES LAST(k) AS k PATTERN ({pattern}) DEFINE {condition}"
+        found = [row.k for row in result(frame, clause).orderBy("k").collect()]
+        assert found == ([1, 3] if pattern == "A" else [3])
+
+
 def test_condition_on_the_run(typed: DataFrame, cases: Cases) -> None:
     """The rows are low, NULL, high, low; each is compared with the first."""
 

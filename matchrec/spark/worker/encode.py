@@ -75,7 +75,7 @@ def partitions_of(
 
     integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
     added = [column(table, wire.column(one.column)) for one in executable.totalled]
-    numbers = [*map(as_integers, integers), *(as_floats(one).view(np.int64) for one in floats)]
+    numbers = [*map(as_read, integers), *(as_floats(one).view(np.int64) for one in floats)]
     numbers += [as_added(*one) for one in zip(added, executable.totalled, strict=True)]
     known = [validity(one) for one in (*integers, *floats, *added)]
     return Partitions(
@@ -89,6 +89,16 @@ def partitions_of(
         integers=len(integers),
         ranked=values,
     )
+
+
+def as_read(values: pa.Array) -> IntArray:
+    """int64[n], what conditions read of a column of no floats; of a type that has neither numbers
+    nor ranks they ask whether a value is NULL, and no more.
+    """
+    kind = values.type
+    has_numbers = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
+    is_asked = has_numbers and not pa.types.is_interval(kind)
+    return as_integers(values) if is_asked else np.zeros(len(values), np.int64)
 
 
 def as_added(values: pa.Array, totalled: Totalled) -> IntArray:

@@ -19,6 +19,7 @@ from matchrec.spark.worker.arrays import (
     ranks_of_repeated,
     validity,
 )
+from matchrec.spark.worker.encode import as_read
 
 VALUES = {
     pa.string(): ["b", None, "", "a", "\U0001f600", "\uffff", "b", "é"],
@@ -71,3 +72,20 @@ as_integers(made), validity(made), as_integers(made.take(arrow_of(np.arange(2)))
 assert "pandas" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.month_day_nano_interval(), (1, 2, 3)),
+        (pa.string(), "a"),
+        (pa.struct([("value", pa.binary())]), {"value": b"1"}),
+    ],
+    ids=str,
+)
+def test_of_a_type_without_numbers_it_is_told_what_is_null(
+    kind: pa.DataType, value: object
+) -> None:
+    values = pa.array([value, None], kind)
+    assert as_read(values).tolist() == [0, 0]
+    assert validity(values).tolist() == [True, False]
