@@ -439,11 +439,12 @@ def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
     """A call of what is neither a function of Spark's nor a registered one."""
-    near = nearest(name, (one for one in (*known, *_OWN) if _similar(name, one)))
+    qualifier, _, plain = name.rpartition(".")
+    similar = (one for one in (*known, *_OWN) if _similar(name, one))
+    near = None if qualifier else nearest(name, similar)
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     if name.upper() in ("FINAL", "RUNNING"):
         near, own = None, f"write {name} before each FIRST, LAST and aggregate in the parentheses"
-    qualifier, _, plain = name.rpartition(".")
     called = f"write {plain}(x): a function stands before its value" if qualifier else own
     cure = cure_of(plain) or (f"write {near}" if near else called)
     return _unknown_function(span, name=name, clause=clause, cure=cure)
