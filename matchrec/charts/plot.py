@@ -62,29 +62,24 @@ def draw_lines(
 
 def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> list[Any]:
     """A line, and over it each span in colour, its rows as points where they are known."""
-    panel.plot(plottable(line.times), line.values, color=FAINT, linewidth=1.2, zorder=1)
+    panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, zorder=1)
     bands = []
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
         bands.append(panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0))
-        panel.plot(plottable(times), values, color=MATCH, linewidth=2.2)
+        panel.plot(times, values, color=MATCH, linewidth=2.2)
         own = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in own]
         panel.plot([x for x, _ in points], [y for _, y in points], ".", color=MATCH)
     return bands
 
 
-def plottable(times: Sequence[date]) -> Any:
-    """Dates as matplotlib takes them; its type stubs know numbers only."""
-    return times
-
-
 def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:
     """A lane for each series with a point for each row, its text above it."""
     panel = figure.subplots()
     for lane, (name, points) in enumerate(series.items()):
-        panel.scatter(plottable(points.times), [lane] * len(points.times), color=FAINT, zorder=2)
+        panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
         for span in spans:
             if span.series in (None, name):
                 draw_span(panel, lane, points, span)
@@ -103,7 +98,7 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
     """The rows of a match on its lane, joined by a line over a band."""
     pairs = zip(points.times, points.matched, strict=True)
     between = [time for time, may in pairs if may and span.first <= time <= span.last]
-    times = plottable([time for time in between if not span.rows or time in span.rows])
+    times = [time for time in between if not span.rows or time in span.rows]
     if not times:
         return
     lanes = [lane] * len(times)
