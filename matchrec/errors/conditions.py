@@ -69,17 +69,6 @@ unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time
     set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
 
 
-def not_a_number(function: str, type_name: str, span: Span | None) -> MatchRecognizeError:
-    """An aggregate or a sign that needs a number."""
-    number = number_of(type_name)
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} cannot take {type_name}",
-        span,
-        notes=("sum and avg take numbers there, min and max what can be sorted",),
-        hint=f"write a number in it, such as {number}" if number else AS_MEASURE,
-    )
-
-
 # FILTER (WHERE ...) of an aggregate over a list is no truth value.
 filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
         boolean
@@ -128,7 +117,7 @@ not_a_constant = plan_error("""argument {place} of `{function}` must be a consta
 def aggregate_cannot_take(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
-    """An aggregate over a list of values of types that it does not take there."""
+    """An aggregate, or a sign, of values of types that it does not take there."""
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
         return MatchRecognizePlanError(
             f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}", span
@@ -141,7 +130,7 @@ def aggregate_cannot_take(
             "it takes there what it takes as a measure, but no strings of other collations,",
             "no variants, and nothing that had to become another type first",
         ),
-        hint=f"convert it yourself, such as {number}" if number else AS_MEASURE,
+        hint=f"write a number in it, such as {number}" if number else AS_MEASURE,
     )
 
 

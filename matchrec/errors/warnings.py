@@ -100,19 +100,15 @@ def reluctant_end(
     written: str, least: int, instead: tuple[str, str], span: Span | None
 ) -> ReluctantEndWarning:
     """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
-    greedy, fixed = instead
-    times = {0: "never takes a row", 1: "is never repeated more than once"}
-    never = times.get(least, f"is never repeated more than {least:,} times")
-    leave = f"write {fixed}" if fixed else "leave it out"
-    return ReluctantEndWarning(
-        f"`{written}` at the end of PATTERN {never}",
-        span,
-        notes=(
-            "a reluctant quantifier takes few rows, and nothing after it forces it to take more",
-        ),
-        hint=f"write {greedy} for as many rows as there are, or {leave}",
-    )
+    greedy, fixed = instead[0], f"write {instead[1]}" if instead[1] else "leave it out"
+    times = {0: "never takes a row", 1: "never comes twice"}
+    said = times.get(least, f"comes {least:,} times, never more")
+    return _reluctant_end(span, written=written, said=said, greedy=greedy, fixed=fixed)
 
+
+_reluctant_end = of(ReluctantEndWarning)("""`{written}` at the end of PATTERN {said}
+    note: a reluctant quantifier takes few rows, and nothing after it forces it to take more
+    write {greedy} for as many rows as there are, or {fixed}""")
 
 # PATTERN (A*?), PATTERN (); `written` is the row pattern.
 empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN is empty
@@ -124,15 +120,12 @@ same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same
     write {word.another}""")
 
 
-def compared_with_null(operator: str, other: str, span: Span | None) -> NeverTrueWarning:
-    """DEFINE A AS price = NULL; `other` is what is compared."""
-    instead = {"=": "IS NULL", "<>": "IS NOT NULL"}.get(operator)
-    return NeverTrueWarning(
-        f"a comparison with NULL in {part('DEFINE')} is never true",
-        span,
-        hint=f"write {other} {instead}" if instead else f"write {other} IS NULL or IS NOT NULL",
-    )
-
+# DEFINE A AS price = NULL; `other` is what is compared.
+compared_with_null = of(NeverTrueWarning)(
+    "`{operator}` with NULL in {part[DEFINE]} is never true",
+    hint="write {other} IS NULL or IS NOT NULL",
+    hints={"=": "write {other} IS NULL", "<>": "write {other} IS NOT NULL"},
+)
 
 # PATTERN (A B) DEFINE A AS price < B.price.
 compared_with_later = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never

@@ -104,7 +104,7 @@ def comparison(
     if operation.operator != "<=>" and len(others) == 1:
         sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
         written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
-        yield compared_with_null(sign, written, operation.span)
+        yield compared_with_null(operation.span, operator=sign, other=written)
 
 
 def comparison_with_later(

@@ -58,12 +58,12 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
 def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     pattern = Pattern.begin("a").where("price > 8").next("b").where("price <> NULL")
     with pytest.warns(
-        matchrec.warnings.NeverTrueWarning, match="comparison with NULL in a condition"
+        matchrec.warnings.NeverTrueWarning, match="`<>` with NULL in a condition"
     ) as found:
         matchrec.detect(prices, pattern, order_by="ts")
     assert str(found[0].message).endswith("write x IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
-    assert "\nwarnings\n  a comparison with NULL in a condition" in str(explained)
+    assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
 
 
 def begin(name: str, condition: str) -> Pattern:

@@ -32,7 +32,7 @@ from matchrec.conditions.types import (
 )
 from matchrec.conditions.typing.numbers import decimal_average
 from matchrec.conditions.typing.typer import Typer
-from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean, not_a_number
+from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
@@ -41,16 +41,16 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
     if function is Reduction.COUNT:
         return Typed(type_count(typer, step), BIGINT)
     if step.column is None:
-        raise not_a_number(step.function, "nothing", step.span)
+        raise aggregate_cannot_take(step.function, [], step.span)
     type_ = typer.types[step.column]
     if function in (Reduction.MIN, Reduction.MAX):
         if type_.family is Family.OTHER or not type_.is_ordered:
-            raise not_a_number(step.function, type_.name, step.span)
+            raise aggregate_cannot_take(step.function, [type_.name], step.span)
         return Typed(reduce_column(typer, function, step, step.column, type_), type_)
     if step.listed is not None and (is_wide_decimal(type_) or type_.family in SPANS):
         return type_list(typer, step.listed)
     if type_.family not in NUMBERS:
-        raise not_a_number(step.function, type_.name, step.span)
+        raise aggregate_cannot_take(step.function, [type_.name], step.span)
     if function is Reduction.SUM:
         return Typed(reduce_column(typer, function, step, step.column, type_), sum_type(type_))
     if type_.family is Family.DECIMAL:
