@@ -38,23 +38,14 @@ lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]}
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
     """Two values of types that the engine cannot bring together."""
+    alike = f"two such values of several {current().rows} of the match have no {operator} there"
+    others = f"values of several {current().rows} of the match must be of one type"
     return MatchRecognizeUnsupportedError(
         f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}",
         span,
-        notes=(_why_not(operator, left, right),),
+        notes=(alike if left == right else others,),
         hint=cure(operator, left, right),
     )
-
-
-def _why_not(operator: str, left: str, right: str) -> str:
-    """Why values of two types do not combine."""
-    if "collated" in (kinds := {kind(left), kind(right)}) and kinds <= {"collated", "string"}:
-        return f"texts with a collation of several {current().rows} are not compared there"
-    if left == right and kind(left) != "other":
-        return f"two such values of several {current().rows} of the match have no {operator} there"
-    if left != right:
-        return f"values of several {current().rows} of the match must be of one type"
-    return f"maps and variants of several {current().rows} are not compared there"
 
 
 # A function of several rows that Python does not compute for such a value.
