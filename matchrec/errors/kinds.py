@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from inspect import isroutine
 from reprlib import Repr
+from string import digits
 from types import MappingProxyType
 
 from typing_extensions import Self
@@ -291,23 +291,47 @@ def meant_keyword(word: str) -> str | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is probably a misspelling of, or None; case does not count.
+    """The known name that `name` is probably a misspelling of, or None.
 
-    Most of their letters are the same, or one begins with the other.
+    A letter may be wrong, missing, too many or swapped with the next in a name of three or more,
+    one in four of a longer one, or one name begins with the other, or they differ by the number at
+    their ends; case does not count, and a hyphen is an underscore.
 
     >>> nearest("DWN", ["STRT", "DOWN", "UP"]), nearest("pirce", ["price"]), nearest("B", ["A"])
     ('DOWN', 'price', None)
-    >>> nearest("event", ["at", "event_type"])
-    'event_type'
+    >>> nearest("P1", ["A", "P"])
+    'P'
     """
-    folded = {one.upper(): one for one in known}
-    near = get_close_matches(name.upper(), folded, 1, ALIKE) or [
-        one for one in folded if len(name) >= 3 and one.startswith(name.upper())
-    ]
-    return folded[near[0]] if near else None
+    upper = name.upper().replace("-", "_")
+    most = max(len(name) >= 3, len(name) // 4)
+    distances = [(misspelt(upper, one.upper(), most), one) for one in known]
+    near = [(wrong, one) for wrong, one in distances if wrong <= most or begins(upper, one.upper())]
+    return min(near, key=lambda item: item[0])[1] if near else None
 
 
-ALIKE = 0.66  # the share of their letters
+def begins(left: str, right: str) -> bool:
+    """Whether one of two names, of three letters or more, begins with the other, or only numbers at
+    their ends differ.
+    """
+    if left.rstrip(digits) == right.rstrip(digits) != "":
+        return True
+    return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))
+
+
+def misspelt(written: str, meant: str, most: int) -> int:
+    """How many letters are wrong, missing, too many or swapped; `most` + 1 if more than `most`."""
+    if abs(len(written) - len(meant)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for i, letter in enumerate(written):
+        before, last, row = row, before, [i + 1]
+        for j, other in enumerate(meant):
+            wrong = min(before[j] + (letter != other), before[j + 1] + 1, row[j] + 1)
+            if i and j and (letter, other) == (meant[j - 1], written[i - 1]):
+                wrong = min(wrong, last[j - 1] + 1)
+            row.append(wrong)
+    return min(row[-1], most + 1)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from matchrec.errors.kinds import nearest
+from matchrec.errors.kinds import misspelt, nearest
 from matchrec.errors.sql import clause as syntax_errors
 from matchrec.errors.sql import expression as errors
 from matchrec.frontends.expressions import references
@@ -248,7 +248,7 @@ class OperandReader(ExpressionCursor):
     def _refuse_misspelt_aggregate(self) -> None:
         """`coutn(*)`: the last call is of no function, and one of its letters is wrong."""
         name = self.tokens[self.functions[-1]] if self.functions else None
-        if name is not None and nearest(name.key, AGGREGATES) not in (None, name.key):
+        if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
             raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:

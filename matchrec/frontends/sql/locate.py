@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
 
-from matchrec.errors.kinds import meant_keyword, nearest, shown_in
+from matchrec.errors.kinds import meant_keyword, misspelt, shown_in
 from matchrec.errors.language import current_surface
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import find_alias
@@ -82,6 +82,7 @@ _CLAUSE = re.compile(r"\bMATCH_RECOGNIZE\s*\(", re.IGNORECASE)
 _MISSPELT = re.compile(
     r"\b(MATCH[-_\s]*RE[A-Z0-9_]*|[A-Z]{3,8}[-_\s]*[A-Z0-9]{4,12}_?)(?=\s*\()", re.IGNORECASE
 )
+_MOST_WRONG = 3  # letters of MATCH_RECOGNIZE
 _DEFINES = re.compile(r"\b(OVER|WINDOW)\b.*\bDEFINE\s+\w+\s+AS\b", re.IGNORECASE | re.DOTALL)
 _WINDOW = re.compile(r"\b(OVER|WINDOW)\b.*\bPATTERN\s*\(", re.IGNORECASE | re.DOTALL)
 
@@ -206,7 +207,8 @@ def _is_near_the_clause(written: str) -> bool:
     if _WORD.fullmatch(written):
         return False
     letters = re.sub(r"[-_\s]", "", written.upper())
-    return letters.startswith("MATCHRE") or nearest("MATCHRECOGNIZE", (letters,)) is not None
+    wrong = misspelt(letters, "MATCHRECOGNIZE", _MOST_WRONG)
+    return letters.startswith("MATCHRE") or wrong <= _MOST_WRONG
 
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
