@@ -50,7 +50,11 @@ from matchrec.conditions.typing.numbers import (
     on_times,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, are_other_times
-from matchrec.errors.conditions import cannot_combine, does_not_take, not_known_during_the_match
+from matchrec.errors.conditions import (
+    aggregate_cannot_take,
+    cannot_combine,
+    not_known_during_the_match,
+)
 
 TRYING = {
     "TRY_ADD": "+",
@@ -75,7 +79,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     if step.operator == "NEG":
         value = step.operands[0]
         if value.type.family not in NUMBERS | {Family.INTERVAL}:
-            raise does_not_take(step.span, function="-", value=value.type.name)
+            raise aggregate_cannot_take("-", [value.type.name], step.span)
         return negative(value, typer.ansi)
     if step.operator == "DATEDIFF":
         return type_days_between(typer, step)
