@@ -140,9 +140,10 @@ def bind(
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
-        if args and not kwargs.keys() - signature.parameters.keys():
+        cure = cure_of_names(signature, kwargs, error)
+        if args and not cure and not kwargs.keys() - signature.parameters.keys():
             take_all(signature.bind_partial(*args, **kwargs), kinds, call)
-        raise TypeError(f"{called}() {error}{cure_of_names(signature, kwargs, error)}") from None
+        raise TypeError(f"{called}() {error}{cure}") from None
     if about := getattr(found.arguments.get("self"), "_about", ""):
         call = f"{call} at {about}"
     take_all(found, kinds, call)

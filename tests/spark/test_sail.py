@@ -303,7 +303,7 @@ def test_a_folder_without_files(
     rows = spark.read.parquet(str(tmp_path))
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.match_recognize(rows, "ORDER BY ts PATTERN (A) DEFINE A AS x > 1")
-    assert refused.value.notes == ("columns of the input: none",)
+    assert refused.value.notes == ("the input has: none",)
     assert refused.value.hint == "if the input is a folder, look whether there are files in it"
 
 
