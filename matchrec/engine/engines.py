@@ -66,10 +66,10 @@ class Algorithm:
             from matchrec.engine.selection import find_matches as find_selected
 
             return find_selected(self.engine, task, arrays, self.room, counters)
-        from matchrec.engine.search import find_matches
+        from matchrec.engine.search import search_of
 
-        algorithm = self.engine, self.matching
-        return find_matches(algorithm, task, arrays, self.room, counters)
+        search = search_of(self.engine, self.matching, chained=task.chained)
+        return search(task, arrays, self.room, counters).find_matches()
 
 
 NAMES: Mapping[MatchOutput, str] = {

@@ -193,10 +193,20 @@ class FurtherSearch:
         return ended
 
     def decide(self, found: list[Matches]) -> Release:
-        """Release what a skip strategy has decided on. Raises RunFailure."""
-        position = self.live.first_rows, self.last_live, self.call.stop
-        every = [no_matches(), *found], self.numbers
-        return release_found(self.task, self.state, every, position)
+        """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
+
+        Raises RunFailure.
+        """
+        state, numbers, stop = self.state, self.numbers, self.call.stop
+        shift = state.done - len(state.numbers)
+        bounds = positions_of(state.start_bounds, numbers, shift)
+        waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
+        live, starts = (self.live.first_rows, self.last_live), np.zeros(1, np.int64)
+        position = SearchPosition(stop, *live, bounds, starts)
+        release = release_matches(self.task, concatenate([waiting, *found]), position)
+        held = replace(release.held, completed=shift_rows(release.held.completed, shift))
+        bounds = numbers_of(release.start_bounds, numbers, shift)
+        return replace(release, held=held, start_bounds=bounds)
 
     def answer(self) -> Answer:
         """What the next call needs, once all matches have come."""
@@ -248,31 +258,6 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
         found |= satisfied[:, word] & mask == mask
     return found
-
-
-def release_found(
-    task: Task,
-    state: SearchState,
-    matches: tuple[list[Matches], IntArray],
-    position: tuple[IntArray, IntArray, int],
-) -> Release:
-    """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
-
-    matches: that have been found, and the numbers of all rows. position: the first rows of the live
-    runs, when runs were last live, and the row to stop at. Raises RunFailure.
-    """
-    (found, numbers), (first_rows, last_live, stop) = matches, position
-    shift = state.done - len(state.numbers)
-    bounds = positions_of(state.start_bounds, numbers, shift)
-    waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
-    release = release_matches(
-        task,
-        concatenate([waiting, *found]),
-        SearchPosition(stop, first_rows, last_live, bounds, np.zeros(1, np.int64)),
-    )
-    held = replace(release.held, completed=shift_rows(release.held.completed, shift))
-    bounds = numbers_of(release.start_bounds, numbers, shift)
-    return replace(release, held=held, start_bounds=bounds)
 
 
 def find_ended_near(task: Task, live: LiveRuns, ended: BoolArray) -> BoolArray:

@@ -64,16 +64,20 @@ def at_most(room: Room, most: Room) -> Room:
 
 
 class KernelSearch(ABC):
-    """One search of one task. kernel: what searches, in `work`.
+    """One search of one task. kernel: what searches, in `work`. begins_anew: see `beginnings`.
 
     room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
     kernel: ClassVar[Any]
+    begins_anew: ClassVar[bool] = False
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
     ) -> None:
+        if self.begins_anew and taken().beginnings:
+            begins = read_only(beginnings(task, arrays.rules, arrays.rows))
+            arrays = replace(arrays, rows=arrays.rows._replace(begins=begins))
         self.task, self.arrays, self.room, self.counters = task, arrays, room, counters
         self.rules = arrays.rules
         self.work = initial_work(task, arrays)
@@ -481,6 +485,43 @@ class BreadthFirstSearch(BufferSearch):
         super().grow(status)
 
 
+# With which rows a match may begin, so that a search need not try all others.
+#
+# Proven for searches that begin anew with the row after one that begins no match. Looked at are the
+# first rows of a match up to one of which a condition on the run is asked: so no row is left out
+# whose search would fail, or count a step.
+
+LOOKED_AT = 8  # rows of a match
+FEW = 16  # rows for each one with which a match may begin, so that no more have to be left out
+
+
+def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
+    """bool[n], whether a match may begin with a row, by the row conditions of its first rows.
+
+    bool[0] where most rows are such. Of the rows after those that are here, nothing is known; nor
+    are partitions told apart.
+    """
+    edges, found = rows.frontier[layout.FRONTIER_EDGE], np.ones(len(rows.satisfied), np.bool_)
+    if task.stages is not None or (edges[:-1] != NO_EDGE).any():
+        return found[:0]
+    satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
+    states = np.zeros(1, np.int64)
+    for depth in range(min(LOOKED_AT, len(satisfied))):
+        choices = rules.program[np.isin(rules.program[:, layout.SOURCE], states)]
+        states = choices[:, layout.TARGET]
+        if (states == layout.ACCEPT).any():
+            break
+        tests = np.unique(choices[:, [layout.WORD, layout.MASK]], axis=0)
+        if tests[:, 1].all():
+            hold = (satisfied[depth:, word] & mask == mask for word, mask in tests)
+            found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
+            if FEW * np.count_nonzero(found) < len(found):
+                break
+        if (choices[:, layout.CODE] < choices[:, layout.CODE_END]).any():
+            break
+    return found if 2 * np.count_nonzero(found) < len(found) else found[:0]
+
+
 # The searches which skip no row and find one match of each starting row.
 
 
@@ -488,12 +529,14 @@ class BacktrackingSearch(PathSearch):
     """One run at a time, of which nothing is counted."""
 
     kernel = staticmethod(depth_first.search)
+    begins_anew = True
 
 
 class DistanceSearch(KernelSearch):
     """How far acceptance is from each state and row, and the path of the one run."""
 
     kernel = staticmethod(distances.search)
+    begins_anew = True
 
     @property
     def shapes(self) -> Shapes:
@@ -507,6 +550,7 @@ class ChainedSearch(KernelSearch):
     """What is known of states and rows, and the path of the one run."""
 
     kernel = staticmethod(chained.search)
+    begins_anew = True
 
     @property
     def shapes(self) -> Shapes:
@@ -542,64 +586,14 @@ SEARCHES: Mapping[str, type[KernelSearch]] = {
 """By the name of an algorithm what searches; of the longest match, two do."""
 
 
-# With which rows a match may begin, so that a search need not try all others.
-#
-# Proven for searches that begin anew with the row after one that begins no match. Looked at are the
-# first rows of a match up to one of which a condition on the run is asked: so no row is left out
-# whose search would fail, or count a step.
-
-PASSING = ("memoised", "plain", "windowed", "chained")
-"""The algorithms of these searches."""
-
-LOOKED_AT = 8  # rows of a match
-FEW = 16  # rows for each one with which a match may begin, so that no more have to be left out
-
-
-def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolArray:
-    """bool[n], whether a match may begin with a row, by the row conditions of its first rows.
-
-    bool[0] where most rows are such. Of the rows after those that are here, nothing is known; nor
-    are partitions told apart.
-    """
-    edges, found = rows.frontier[layout.FRONTIER_EDGE], np.ones(len(rows.satisfied), np.bool_)
-    if task.stages is not None or (edges[:-1] != NO_EDGE).any():
-        return found[:0]
-    satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
-    states = np.zeros(1, np.int64)
-    for depth in range(min(LOOKED_AT, len(satisfied))):
-        choices = rules.program[np.isin(rules.program[:, layout.SOURCE], states)]
-        states = choices[:, layout.TARGET]
-        if (states == layout.ACCEPT).any():
-            break
-        tests = np.unique(choices[:, [layout.WORD, layout.MASK]], axis=0)
-        if tests[:, 1].all():
-            hold = (satisfied[depth:, word] & mask == mask for word, mask in tests)
-            found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
-            if FEW * np.count_nonzero(found) < len(found):
-                break
-        if (choices[:, layout.CODE] < choices[:, layout.CODE_END]).any():
-            break
-    return found if 2 * np.count_nonzero(found) < len(found) else found[:0]
-
-
-def find_matches(
-    algorithm: tuple[str, str],
-    task: Task,
-    arrays: SearchInput,
-    room: Room,
-    counters: IntArray | None,
-) -> Iterator[Matches]:
-    """All matches in chunks, as chains where the task asks for them. Raises RunFailure.
+def search_of(engine: str, matching: str, *, chained: bool) -> type[KernelSearch]:
+    """What searches by an algorithm of an engine. chained: whether the task asks for chains.
 
     Where it does not, chains would have to be written out, which takes longer than to find the
-    rows of short matches again. algorithm: its engine, and its name.
+    rows of short matches again.
     """
-    engine, matching = algorithm
-    if matching == "chained" and not task.chained:
-        matching = "memoised"
+    if matching == "chained" and not chained:
+        return BacktrackingSearch
     if matching == "longest":
-        matching = "windowed" if engine == "backtracking" else "merging"
-    if matching in PASSING and taken().beginnings:
-        begins = read_only(beginnings(task, arrays.rules, arrays.rows))
-        arrays = replace(arrays, rows=arrays.rows._replace(begins=begins))
-    return SEARCHES[matching](task, arrays, room, counters).find_matches()
+        return DistanceSearch if engine == "backtracking" else BreadthFirstSearch
+    return SEARCHES[matching]
