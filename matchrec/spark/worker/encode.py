@@ -263,24 +263,31 @@ def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
 
 def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
     """For each row the first row that is outside of its windows; None without a window."""
-    whole, gap = window_of_match(executable, table, starts), executable.crossing.gap
-    if not gap:
+    crossing = executable.crossing
+    if executable.window_rows is not None:
+        whole: IntArray | None = ends_after(starts, executable.window_rows)
+    else:
+        whole = ends_of_windows(table, starts, crossing.window, crossing.distance)
+    near = ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)
+    if near is None:
         return whole
-    order, *rest = (column(table, wire.column(i)) for i in gap)
-    near = are_near(order, rest[0] if rest else None, executable.crossing.gap_distance)
     ends = ends_at_gaps(near, starts)
     return ends if whole is None else np.minimum(whole, ends)
 
 
-def are_near(order: pa.Array, bound: pa.Array | None, distance: Distance | None) -> BoolArray:
-    """bool[n - 1], whether each row but the first lies in the window of the row before it."""
+def ends_of_windows(
+    table: pa.Table, starts: IntArray, places: tuple[int, ...], distance: Distance | None
+) -> IntArray | None:
+    """For each row the first row outside of a window that begins with it; None without one.
+
+    places: of the columns that say where it is: the order and the end, or the order alone.
+    """
+    if not places:
+        return None
+    order, *rest = (column(table, wire.column(i)) for i in places)
     if distance is not None:
-        valid, keys = validity(order), as_unsigned(order)
-        near = (keys[1:] - keys[:-1] <= np.uint64(distance.limit)) & valid[:-1]
-    else:
-        starts, valid, ends, known = comparable(order, bound)
-        near = (starts[1:] < ends[:-1]) & known[:-1]
-    return np.asarray(near & valid[1:], np.bool_)
+        return ends_at_distance(distance, order, starts)
+    return window_ends(starts, *comparable(order, *rest))
 
 
 def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
@@ -293,13 +300,13 @@ def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, I
     return keys, validity(order), bounds, validity(bound)
 
 
-def ends_at_gaps(near: BoolArray, starts: IntArray) -> IntArray:
+def ends_at_gaps(near: IntArray, starts: IntArray) -> IntArray:
     """int64[n], for each row the next one that lies too far after the row before it, or which is
-    not of its partition. near: as in `are_near`.
+    not of its partition. near: for each row the first one that is too far after it.
     """
-    first = np.append(np.flatnonzero(~near) + 1, starts)  # of what follows no gap
-    borders = np.unique(first)
-    return borders[np.searchsorted(borders, np.arange(starts[-1]), side="right")]
+    following = np.arange(1, starts[-1] + 1)
+    borders = np.unique(np.append(following[near <= following], starts))
+    return borders[np.searchsorted(borders, following - 1, side="right")]
 
 
 def as_unsigned(order: pa.Array) -> npt.NDArray[np.uint64]:
@@ -313,18 +320,6 @@ def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
         return order, bound
     both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
     return both.slice(0, len(order)), both.slice(len(order))
-
-
-def window_of_match(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """For each row the first row outside of the window of a whole match; None without one."""
-    if executable.window_rows is not None:
-        return ends_after(starts, executable.window_rows)
-    if not executable.crossing.window:
-        return None
-    order, *rest = (column(table, wire.column(i)) for i in executable.crossing.window)
-    if executable.crossing.distance is not None:
-        return ends_at_distance(executable.crossing.distance, order, starts)
-    return window_ends(starts, *comparable(order, *rest))
 
 
 def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
