@@ -243,17 +243,6 @@ def unwind_matches(
 
 
 @spliced
-def holds_as_a_whole(
-    depth: int, row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook
-) -> int:
-    """Whether the path of `depth` rows, the last of them `row`, may be a match: HOLDS or not."""
-    answer = closes(row, depth, negation, rows.satisfied, on_run_of(rules, rows, work))
-    if answer == HOLDS:
-        answer = lacks_absent(0, depth, depth, negation, rules, rows, work)
-    return answer
-
-
-@spliced
 def complete(kind: int, row: int, depth: int, work: Work) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress.completed = row
@@ -282,7 +271,9 @@ def is_match(
         if last > progress.best_end or (last == progress.best_end and start != progress.best_start):
             return HOLDS_NOT
     if negation is not None:
-        answer = holds_as_a_whole(depth, last, rules, rows, work, negation)
+        answer = closes(last, depth, negation, rows.satisfied, on_run_of(rules, rows, work))
+        if answer == HOLDS:
+            answer = lacks_absent(0, depth, depth, negation, rules, rows, work)
         if answer == HOLDS_NOT:
             return FORBIDDEN
         if answer != HOLDS:

@@ -164,15 +164,12 @@ def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> Non
             present = totals.valid[column, row]
             if inside != COUNT:
                 value = totals.values[column, row]
-        if inside == FIRST:
-            read_first(ways, at, value, row, asked, present)
-        elif inside == LAST:
-            clear(ways, at + UNSET)
+        if inside == LAST:  # as if nothing had been read
+            copy(ways, at + UNSET, ways, WAYS)
             clear(ways, at + KNOWN)
             clear(ways, at + VALUE)
-            if present:
-                copy(ways, at + UNSET, ways, WAYS)
-                read_first(ways, at, value, row, asked, True)
+        if inside == FIRST or inside == LAST:
+            read_first(ways, at, value, row, asked, present)
         elif present:
             if aggregate == SUM:
                 add_times(ways, at + VALUE, ways, WAYS, value, asked[IS_FLOAT])
@@ -188,22 +185,21 @@ def read_first(
 ) -> None:
     """Give a value, or NULL, to the ways on which nothing has been read."""
     if present and not is_none(ways, at + UNSET):
-        aggregate, floats = asked[OVER_MATCHES], asked[IS_FLOAT]
+        aggregate = asked[OVER_MATCHES]
         if aggregate == SUM:
-            add_times(ways, at + VALUE, ways, at + UNSET, value, floats)
+            add_times(ways, at + VALUE, ways, at + UNSET, value, asked[IS_FLOAT])
         elif aggregate != COUNT:
-            keep_extreme(ways, at, value, row, aggregate, floats)
+            keep_extreme(ways, at, value, row, asked)
         add(ways, at + KNOWN, ways, at + UNSET)
     clear(ways, at + UNSET)
 
 
 @inlined
-def keep_extreme(
-    ways: IntArray, at: int, value: int, row: int, aggregate: int, floats: int
-) -> None:
+def keep_extreme(ways: IntArray, at: int, value: int, row: int, asked: IntArray) -> None:
     """Keep a value beside those of the known ways, if it is their extreme."""
-    if is_extreme(ways, at, value, aggregate, floats):
+    if is_extreme(ways, at, value, asked[OVER_MATCHES], asked[IS_FLOAT]):
         ways[at + VALUE], ways[at + VALUE + ROW] = value, row
+        ways[at + VALUE + 2] = bits_of(abs(np.float64(value)))  # if it begins a sum
 
 
 @inlined
@@ -212,8 +208,7 @@ def extend(ways: IntArray, at: int, value: int, row: int, asked: IntArray) -> No
 
     Addition keeps the order of the ways, and so does the extreme with one value.
     """
-    aggregate, inside, floats = asked[OVER_MATCHES], asked[IN_A_MATCH], asked[IS_FLOAT]
-    held = at + VALUE
+    inside, floats, held = asked[IN_A_MATCH], asked[IS_FLOAT], at + VALUE
     if not is_none(ways, at + KNOWN):
         if inside == MIN or inside == MAX:
             if is_before(value, ways[held], inside, floats):
@@ -224,10 +219,7 @@ def extend(ways: IntArray, at: int, value: int, row: int, asked: IntArray) -> No
             ways[held] = wrapped_sum(ways[held], value)
             ways[held + 2] = bits_of(float_of(ways[held + 2]) + abs(np.float64(value)))
     if not is_none(ways, at + UNSET):
-        if is_extreme(ways, at, value, aggregate, floats):
-            ways[held], ways[held + ROW] = value, row
-            if inside == SUM:
-                ways[held + 2] = bits_of(abs(np.float64(value)))
+        keep_extreme(ways, at, value, row, asked)
 
 
 @inner
