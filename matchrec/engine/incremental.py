@@ -19,7 +19,7 @@ from matchrec.engine.interface import MOST_IN_STREAM, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
 from matchrec.engine.records import (
     CompiledTask,
     SearchInput,
@@ -325,8 +325,7 @@ def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
 def numbers_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
     """Start bounds as numbers of rows; the row after all others has a number too."""
     following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
-    first = np.where(bounds[:, 1] >= 0, following[bounds[:, 1]], -1)
-    return np.stack([bounds[:, 0] + shift, first], axis=1)
+    return np.stack([bounds[:, 0] + shift, at(following, bounds[:, 1], -1)], axis=1)
 
 
 def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:

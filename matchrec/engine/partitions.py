@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,14 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 WordArray = npt.NDArray[np.uint64]
+
+
+def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray[Any]:
+    """values[index], `otherwise` where the index is -1."""
+    if not len(values):
+        return np.full((len(index), *values.shape[1:]), otherwise, values.dtype)
+    known = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
+    return np.where(known, values[index], otherwise)
 
 
 NO_EDGE = 2**62  # after every row: the partition is whole

@@ -42,7 +42,7 @@ from matchrec.engine.matches import (
     no_matches,
     of_one_row,
 )
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.partitions import BoolArray, IntArray, at
 from matchrec.engine.records import SearchInput
 from matchrec.engine.search import (
     BreadthFirstSearch,
@@ -124,10 +124,7 @@ def first_matches(task: Task, numbered: Matches) -> Matches:
 def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
     """The start bound that was set before each of the rows, -1 where there was none."""
     assert rows is not None
-    if not len(bounds):
-        return np.full(len(rows), -1, np.int64)
-    place = np.searchsorted(bounds[:, 0], rows, side="left") - 1
-    return np.where(place >= 0, bounds[place, 1], -1)
+    return at(bounds[:, 1], np.searchsorted(bounds[:, 0], rows, side="left") - 1, -1)
 
 
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from matchrec.engine.matches import FailureKind, Matches, RunFailure
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader, look
 from matchrec.plan.expression import Semantics
@@ -120,11 +120,9 @@ class AggregateReader:
 
     def counts(self, semantics: Semantics) -> IntArray:
         """int64[r], how many values each output row's aggregate is over."""
-        index = last_seen(self.reader, semantics)
-        if not len(self.rows):
-            return np.zeros(len(index), np.int64)
         ones = np.ones(self.reader.partitions.rows, np.int64)
-        return np.where(index >= 0, self.integer_sums(ones, ansi=False)[index], 0)
+        sums = self.integer_sums(ones, ansi=False)
+        return at(sums, last_seen(self.reader, semantics), 0)
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""

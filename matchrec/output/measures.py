@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.matches import Chains, Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
@@ -89,10 +89,7 @@ def mapped_of_chains(mask: BoolArray, chains: Chains, first: IntArray, end: End)
 
     first: int64[r], their first mapped rows, or -1.
     """
-    if not len(mask):
-        return first
-    found = find_marked(mask, chains.following, end is End.FIRST)
-    return np.where(first >= 0, found[first], -1)
+    return at(find_marked(mask, chains.following, end is End.FIRST), first, -1)
 
 
 @allocating
@@ -109,12 +106,10 @@ def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
 
 def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
     """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
-    if not matches.count:
-        return mapped
     if matches.rows is not None:
-        return np.where(mapped >= 0, matches.rows[mapped], -1) if len(matches.rows) else mapped
-    match = np.maximum(rows.match, 0)
-    return np.where(mapped >= 0, matches.start[match] + mapped - matches.offsets[:-1][match], -1)
+        return at(matches.rows, mapped, -1)
+    shift = at(matches.start - matches.offsets[:-1], rows.match, 0)
+    return np.where(mapped >= 0, mapped + shift, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +149,12 @@ class Reader:
         where there was none, or none that may be read.
         """
         matches, partitions = self.matches, self.partitions
-        if navigation.physical_offset == 0 or not matches.count:
+        if navigation.physical_offset == 0:
             return positions
-        match = np.maximum(self.rows.match, 0)
-        partition = matches.partition[match]
+        partition = at(matches.partition, self.rows.match, 0)
         first, end = partitions.starts[partition], partitions.starts[partition + 1]
         if self.frame is not None:
-            first = matches.start[match]
+            first = at(matches.start, self.rows.match, 0)
             end = end if self.frame.end is None else np.minimum(end, first + self.frame.end + 1)
         target = positions + navigation.physical_offset
         return np.where((positions >= 0) & (target >= first) & (target < end), target, -1)
@@ -193,9 +187,7 @@ class Reader:
         if navigation.physical_offset:
             seen = look(self.matches, self.rows, Semantics.FINAL)
             mapped = self.step_rows(mapped, navigation.physical_offset, seen)
-        if not len(self.matches.classifiers):
-            return mapped
-        return np.where(mapped >= 0, self.matches.classifiers[np.maximum(mapped, 0)], -1)
+        return at(self.matches.classifiers, mapped, -1)
 
     def step_rows(self, mapped: IntArray, distance: int, seen: Look) -> IntArray:
         """int64[r], index of the mapped row `distance` rows from another, -1 where none is mapped.
@@ -217,10 +209,7 @@ class Reader:
 
     def match_numbers(self) -> IntArray:
         """int64[r], match number, -1 for an unmatched row."""
-        if not self.matches.count:
-            return np.full(self.rows.count, -1, np.int64)
-        match = np.maximum(self.rows.match, 0)
-        return np.where(self.rows.match >= 0, self.matches.number[match], -1)
+        return at(self.matches.number, self.rows.match, -1)
 
     def positions_in_match(self) -> IntArray:
         """int64[k], position of every mapped row in its match, from 0."""

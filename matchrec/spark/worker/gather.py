@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec import memory
@@ -18,7 +17,7 @@ from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
 from matchrec.engine.matches import FailureKind, RunFailure
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
+from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import (
     AggregateReader,
@@ -507,29 +506,30 @@ class Aggregation:
             case "sum":
                 return self.sums(index, counts == 0)
             case "avg":
-                return arrow_of(at(self.float_sums(), index) / np.maximum(counts, 1), counts == 0)
+                sums = at(self.float_sums(), index, 0)
+                return arrow_of(sums / np.maximum(counts, 1), counts == 0)
             case function:
                 keys = sort_keys(self.values)
-                rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index)
-                return self.values.take(arrow_of(rows, (rows < 0) | (counts == 0)))
+                rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index, -1)
+                return self.values.take(arrow_of(rows, rows < 0))
 
     def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         kind = self.values.type
         if pa.types.is_decimal(kind):
             return self.decimal_sums(index, absent)
         if pa.types.is_floating(kind):
-            return arrow_of(at(self.float_sums(), index), absent)
+            return arrow_of(at(self.float_sums(), index, 0), absent)
         sums = self.aggregates.integer_sums(as_integers(self.values), ansi=self.ansi)
-        return arrow_of(at(sums, index), absent)
+        return arrow_of(at(sums, index, 0), absent)
 
     def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
         kind = self.values.type
         total = summed(kind)
-        words = at(self.aggregates.decimal_sums(decimal_words(self.values)), index)
+        words = at(self.aggregates.decimal_sums(decimal_words(self.values)), index, 0)
         if always_fit(self.values):
             return decimals(words, absent, total)
-        lost = too_large(words, at(self.float_sums(), index), kind.scale) & ~absent
+        lost = too_large(words, at(self.float_sums(), index, 0), kind.scale) & ~absent
         if self.ansi and lost.any():
             row = int(self.aggregates.rows[index[np.flatnonzero(lost)[0]]])
             raise RunFailure(FailureKind.SUM_TOO_LARGE, row, f"DECIMAL(38, {kind.scale})")
@@ -541,10 +541,3 @@ class Aggregation:
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
         return sum_values(as_floats(values), aggregates.counted, aggregates.links)
-
-
-def at(values: npt.NDArray, index: IntArray) -> npt.NDArray:  # type: ignore[type-arg]
-    """values[index], zero where the index is -1."""
-    if not len(values):
-        return np.zeros((len(index), *values.shape[1:]), values.dtype)
-    return np.where((index >= 0).reshape(-1, *[1] * (values.ndim - 1)), values[index], 0)
