@@ -149,17 +149,17 @@ class Surface:
     frames: what else than the frames of a call a query may name.
     """
 
-    values: str
-    row: str
-    parameter: str
-    marker: str
-    markers: str
-    frame: str
+    values: str = "args"
+    row: str = "write row= one of these, with all ORDER BY columns as a tuple"
+    parameter: str = 'pass args={{"{name}": value}}'
+    marker: str = "call matchrec.sql(spark, query, args=[value])"
+    markers: str = "pass a list with one value for each ?, in their order"
+    frame: str = "pass it by name: {name}=dataframe"
     table: str = ""
     query: str = "matchrec.sql"
     all_of_row: str = "a tuple of all"
-    analyze: str = "--analyze"
-    asking: str = "matchrec why"
+    analyze: str = "analyze=True"
+    asking: str = ""
     length: str = "pass a timedelta, such as timedelta(minutes=10)"
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
@@ -194,15 +194,7 @@ class Surface:
         return " ".join([self.asking, *([self.keys(keys)] if keys else []), *rows])
 
 
-PYTHON = Surface(
-    values="args",
-    row="write row= one of these, with all ORDER BY columns as a tuple",
-    parameter='pass args={{"{name}": value}}',
-    marker="call matchrec.sql(spark, query, args=[value])",
-    markers="pass a list with one value for each ?, in their order",
-    frame="pass it by name: {name}=dataframe",
-    analyze="analyze=True",
-)
+PYTHON = Surface()
 _MARKER = "write :name in its place, and pass --param name=VALUE"
 COMMAND_LINE = Surface(
     values="--param",
@@ -214,6 +206,8 @@ COMMAND_LINE = Surface(
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
     query="matchrec run",
     all_of_row="--row once for each",
+    analyze="--analyze",
+    asking="matchrec why",
     clause="write --language sase for a text of SASE+",
     length="pass --param name=\"INTERVAL '10' MINUTE\"",
 )
