@@ -136,11 +136,6 @@ wrong_arguments = plan_error("""{sentence} of %%matchrec
 no_text = plan_error("""%%matchrec without a query
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
 
-# The table of a cell has at least one row.
-wrong_limit = plan_error("""`--limit {given}` of %%matchrec is not a number of rows from 1
-    write --limit 20""")
-
-
 # `--row 3` without `--why`, which alone heeds it.
 argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
     add {other}, or leave {given} out""")

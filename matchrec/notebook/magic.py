@@ -20,7 +20,7 @@ import matchrec
 from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, answering
-from matchrec.arguments import is_dataframe, is_frame, is_session
+from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
 from matchrec.cli.failures import sentence_of_spark, warnings_told
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
@@ -106,8 +106,7 @@ class MatchrecMagics(Magics):
             asked = parse_argstring(self.matchrec, line)
         except UsageError as error:
             raise errors.wrong_arguments(sentence=str(error)) from None
-        if asked.limit < 1:
-            raise errors.wrong_limit(given=asked.limit)
+        COUNT.check("%%matchrec", "--limit", asked.limit)
         for given, other in (("between", "plot"), ("partition", "why"), ("row", "why")):
             if getattr(asked, given) and not getattr(asked, other):
                 raise errors.argument_without_other(given=f"--{given}", other=f"--{other}")
