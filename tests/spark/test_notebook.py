@@ -265,7 +265,9 @@ def test_an_argument_that_only_another_heeds(
 def test_a_wrong_limit_is_refused(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "`--limit` of %%matchrec is 0" in printed(shell, "%%matchrec --limit 0\nSELECT 1", capsys)
+    assert "`--limit` of %%matchrec is 0" in printed(
+        shell, "%%matchrec --limit 0\nSELECT 1", capsys
+    )
 
 
 CLAUSE = "MATCH_RECOGNIZE (PARTITION BY v ORDER BY t MEASURES COUNT(*) AS n PATTERN (A) {0})"

@@ -21,13 +21,10 @@ stray_character = parse_error(
         ":": "a parameter can be the bound of a quantifier only: A{:n}",
         "-": "variables in a row are written with a space, A B, a name with `_`, a_b, and an "
         "exclusion {- A -}",
-        "~": "variables in a row are written with a space: A B",
         "!": "write a variable whose condition in DEFINE is the negation",
         "[": "so many rows are written in braces, A{1,3}, one of several with |: (A | B)",
-        "=": "conditions belong in DEFINE: DEFINE A AS x > 1",
-        ">": "conditions belong in DEFINE: DEFINE A AS x > 1",
-        "<": "conditions belong in DEFINE: DEFINE A AS x > 1",
-        "&": "variables in a row are written with a space: A B",
+        **dict.fromkeys("=<>", "conditions belong in DEFINE: DEFINE A AS x > 1"),
+        **dict.fromkeys("&~", "variables in a row are written with a space: A B"),
         "'": "quote a variable's name with backticks",
         "/": "a comment is written /* ... */ or -- ... to the end of the line",
     },
@@ -229,18 +226,15 @@ negative_offset = plan_error(
     },
 )
 
+_NAVIGATIONS = ("PREV", "NEXT", "FIRST", "LAST")
+
 # Too many arguments, or too few.
 wrong_number_of_arguments = plan_error(
     "{function} in {clause} takes {expected}, {given} given",
     hints={
-        "PREV": "write PREV(A.x) or PREV(A.x, 2)",
-        "NEXT": "write NEXT(A.x) or NEXT(A.x, 2)",
-        "FIRST": "write FIRST(A.x) or FIRST(A.x, 2)",
-        "LAST": "write LAST(A.x) or LAST(A.x, 2)",
-        "CLASSIFIER": "write CLASSIFIER() or CLASSIFIER(A)",
-        "MATCH_NUMBER": "write MATCH_NUMBER()",
-        "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER()",
-        "MATCHED_ROWS": "write MATCHED_ROWS() or MATCHED_ROWS(A)",
+        **dict.fromkeys(_NAVIGATIONS, "write {function}(A.x) or {function}(A.x, 2)"),
+        **dict.fromkeys(("CLASSIFIER", "MATCHED_ROWS"), "write {function}() or {function}(A)"),
+        **dict.fromkeys(("MATCH_NUMBER", "MATCH_ROW_NUMBER"), "write {function}()"),
         "COUNT": "write count(*) for all rows, count(A.*) for the rows of A, "
         "or pass {option[dialect=trino]}",
     },
