@@ -127,12 +127,13 @@ row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, a
     bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer columns, of
         rules by event_columns""")
 
-# Rows that each have all rows of their match, which an engine in this program holds together.
-rows_too_large = run_error("""the rows of the result have all rows of their matches, and so many of
-        them take {mebibytes:,} MiB, for which there is no room
+# Rows that an engine in this program holds together, often since each has all rows of its match.
+rows_too_large = run_error("""rows of the result that come out together take {mebibytes:,} MiB, for
+        which there is no room
     note: {place}
-    write ONE ROW PER MATCH and join it with the rows, or bound the quantifiers or write WITHIN, so
-        that matches are shorter""")
+    note: some measures bring all rows of a match to each of its rows
+    write ONE ROW PER MATCH and join it with the rows, bound the quantifiers or write WITHIN, so
+        that matches are shorter, or read fewer columns of long values""")
 
 # A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error(

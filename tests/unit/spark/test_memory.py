@@ -88,7 +88,7 @@ def test_rows_that_are_too_large_together_say_so(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(gather, "makes_queries", Event())
     assert list(found(executable("arrays"), *FEW))
     gather.makes_queries.set()
-    with pytest.raises(MatchRecognizeRunError, match="have all rows of their matches"):
+    with pytest.raises(MatchRecognizeRunError, match="all rows of a match to each of its rows"):
         list(found(executable("arrays"), *FEW))
 
 

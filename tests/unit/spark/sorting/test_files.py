@@ -20,7 +20,7 @@ from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.wire import SortColumn, Sorting
 
 SORTING = Sorting((), (SortColumn("o", descending=False, nulls_first=True),))
-BUDGET = 1000
+ROWS, BUDGET = 1 << 18, 1000  # of a batch; bytes in memory
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def test_files_are_where_the_system_has_them(monkeypatch: pytest.MonkeyPatch) ->
 
 @needs_proc
 def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
-    found = sorted_batches(batches(), SORTING, 1 << 18, BUDGET)
+    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
     next(found)
     assert open_files(local)
     assert [*local.iterdir()] == []
@@ -70,7 +70,7 @@ def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
 
 @needs_proc
 def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
-    found = sorted_batches(batches(), SORTING, 1 << 18, BUDGET)
+    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
     next(found)
     found.close()  # type: ignore[attr-defined]
     assert open_files(local) == []
@@ -84,7 +84,7 @@ def test_files_are_closed_when_rows_fail(local: Path) -> None:
         raise KeyError
 
     with pytest.raises(KeyError):
-        next(sorted_batches(failing(), SORTING, 1 << 18, BUDGET))
+        next(sorted_batches(failing(), SORTING, ROWS, BUDGET))
     assert open_files(local) == []
 
 
@@ -94,7 +94,7 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(spills, "TemporaryFile", full)
     with pytest.raises(MatchRecognizeRunError, match=f"no room on the disk of {local}"):
-        list(sorted_batches(batches(), SORTING, 1 << 18, BUDGET))
+        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
 
 
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
             most = max(most, len(open_files(local)))
             yield batch
 
-    found = pa.Table.from_batches(sorted_batches(watched(), SORTING, 1 << 18, BUDGET))
+    found = pa.Table.from_batches(sorted_batches(watched(), SORTING, ROWS, BUDGET))
     assert found["o"].to_pylist() == [*range(1, 4001)]
     assert 0 < most <= 9
 
@@ -116,7 +116,7 @@ def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPat
 def test_a_killed_process_leaves_nothing(local: Path) -> None:
     program = (
         "import os, signal; from tests.unit.spark.sorting.test_files import *\n"
-        "next(sorted_batches(batches(), SORTING, 1 << 18, BUDGET))\n"
+        "next(sorted_batches(batches(), SORTING, ROWS, BUDGET))\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
