@@ -45,6 +45,7 @@ Array = npt.NDArray[Any]
 
 LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
+HALF = 2**62 - 1
 
 
 def less(left: Array, right: Array) -> BoolArray:
@@ -86,17 +87,43 @@ OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
 """The results, any of a division by zero."""
 
 
+def both(left: BoolArray, right: BoolArray) -> BoolArray:
+    """AND of truth values, each of rows or one of all of them, with which NumPy takes 18 times as
+    long.
+    """
+    for one, other in ((left, right), (right, left)):
+        if one.ndim == 0 and one:
+            return other
+    return left & right
+
+
+def either(left: BoolArray, right: BoolArray) -> BoolArray:
+    """OR, as `both`."""
+    for one, other in ((left, right), (right, left)):
+        if one.ndim == 0 and not one:
+            return other
+    return left | right
+
+
+def are_small(*operands: Array) -> bool:
+    """Whether the sum and the difference of these integers fit an int64, whichever they are."""
+    return all(one.min(initial=0) >= -HALF and one.max(initial=0) <= HALF for one in operands)
+
+
 def compute_integers(
     operator: ArithmeticOperator, left: Array, right: Array, bits: int
 ) -> tuple[Array, BoolArray]:
     """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`."""
+    overflows = np.asarray(False)
     match operator:
         case ArithmeticOperator.ADD:
             values = np.add(left, right)
-            overflows = ((left ^ values) & (right ^ values)) < 0
+            if not are_small(left, right):
+                overflows = ((left ^ values) & (right ^ values)) < 0
         case ArithmeticOperator.SUBTRACT:
             values = np.subtract(left, right)
-            overflows = ((left ^ right) & (left ^ values)) < 0
+            if not are_small(left, right):
+                overflows = ((left ^ right) & (left ^ values)) < 0
         case ArithmeticOperator.MULTIPLY:
             values = np.multiply(left, right)
             overflows = product_overflows(left, right, values)
@@ -107,8 +134,8 @@ def compute_integers(
     if bits < 64:
         wide, unused = values, 64 - bits
         values = (wide << unused) >> unused
-        overflows = overflows | (values != wide)
-    return values, np.asarray(overflows)
+        overflows = either(overflows, values != wide)
+    return values, overflows
 
 
 def product_overflows(left: Array, right: Array, product: Array) -> BoolArray:
@@ -168,7 +195,7 @@ class Vectors:
         """
         with np.errstate(all="ignore"):
             found = self.truth(expression, asked)
-        return found.values & found.valid & asked
+        return both(both(found.values, found.valid), asked)
 
     def blocks(self) -> Iterator[Vectors]:
         """Vectors of a few rows each, whose values stay in the processor's cache."""
@@ -252,31 +279,29 @@ class Vectors:
     def compare(self, expression: Compare, asked: BoolArray) -> NullableValues:
         """The truth value of a comparison."""
         left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
-        comparison, both = expression.comparison, left.valid & right.valid
+        comparison, valid = expression.comparison, both(left.valid, right.valid)
         found = compare(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
-            return NullableValues(found, both)
-        return NullableValues(np.where(both, found, left.valid == right.valid), np.asarray(True))
+            return NullableValues(found, valid)
+        return NullableValues(np.where(valid, found, left.valid == right.valid), np.asarray(True))
 
     def compute(self, expression: Arithmetic, asked: BoolArray) -> NullableValues:
         """An arithmetic operation. Raises RowFailure."""
-        left, valid = self.evaluate(expression.left, asked)
-        right, both = self.evaluate(expression.right, asked)
-        both = both & valid
-        operator, bits = expression.operator, expression.bits
+        left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
+        valid, operator = both(left.valid, right.valid), expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
-            is_zero = np.equal(right, 0)
+            is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.tries:
-                self.fail(DIVISION_BY_ZERO, is_zero & both, asked)
-            both = both & np.logical_not(is_zero)
+                self.fail(DIVISION_BY_ZERO, is_zero & valid, asked)
+            valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
-            return NullableValues(OF_FLOATS[operator](left, right), both)
-        values, overflows = compute_integers(operator, left, right, bits)
+            return NullableValues(OF_FLOATS[operator](left.values, right.values), valid)
+        values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.tries:
-            both = both & np.logical_not(overflows)
-        elif expression.ansi:
-            self.fail(OVERFLOW, overflows & both, asked)
-        return NullableValues(values, both)
+            valid = both(valid, np.logical_not(overflows))
+        elif expression.ansi and overflows.any():
+            self.fail(OVERFLOW, overflows & valid, asked)
+        return NullableValues(values, valid)
 
     def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
         """Raises RowFailure if an operation fails on a row that is asked."""
@@ -291,15 +316,15 @@ class Vectors:
         decided, known = np.asarray(False), np.asarray(True)
         for part in parts:
             values, valid = self.truth(part, asked)
-            decides = (values == decisive) & valid
-            decided, known = decided | decides, known & valid
-            asked = asked & np.logical_not(decides)
-        return NullableValues(decided == decisive, decided | known)
+            decides = both(values == decisive, valid)
+            decided, known = either(decided, decides), both(known, valid)
+            asked = both(asked, np.logical_not(decides))
+        return NullableValues(decided == decisive, either(decided, known))
 
     def choose(self, expression: Choose, asked: BoolArray) -> NullableValues:
         """One of two values by a condition."""
         values, valid = self.truth(expression.condition, asked)
-        chosen = values & valid
+        chosen = both(values, valid)
         then = self.evaluate(expression.then, asked & chosen)
         otherwise = self.evaluate(expression.otherwise, asked & np.logical_not(chosen))
         return NullableValues(
