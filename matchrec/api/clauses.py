@@ -43,7 +43,6 @@ from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
 from matchrec.spark.question import Options, Question, is_streaming
-from matchrec.spark.sail.words import UNGROUPED
 from matchrec.spark.sail.zones import windows_in_hours
 from matchrec.spark.session import Relation, Runner, is_connect
 
@@ -264,23 +263,10 @@ class Evaluated:
         sought_here = qualifier or words.count("SELECT") == 1  # each may rename what there is
         return clause_errors.cure_of_column_around(name, columns) if sought_here else None
 
-    @property
-    def used(self) -> list[str]:
-        """The columns that the query names; none where that may be all."""
-        named = self.site.use.columns or ()
-        return [name for name in self.columns if name.lower() in named]
-
 
 def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
-    """Adds what to write to the error of a column that the outermost clause does not have, or that
-    is in no group, where the query names no other.
-    """
+    """Adds what to write to the error of a column that the outermost clause does not have."""
     if not isinstance(error, InUsersTerms):
-        return
-    if str(error).startswith(UNGROUPED):
-        used = [name for one in clauses for name in one.used]
-        if len(used) == 1:
-            error.add_cure(clause_errors.cure_of_ungrouped(used[0]))
         return
     told = error.getMessageParameters()
     qualifier, _, name = told.get("objectName", "").rpartition(".")

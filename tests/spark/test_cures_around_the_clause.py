@@ -86,7 +86,7 @@ def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
 
 
 UNGROUPED = {
-    "SELECT user, count(*) FROM {}": "write GROUP BY user, or an aggregate of it",
+    "SELECT user, count(*) FROM {}": "write GROUP BY with it, or an aggregate of it",
     "SELECT user, max(s) FROM {} AS m GROUP BY s": "neither in GROUP BY nor in an aggregate",
     "SELECT * FROM {} HAVING count(*) > 1": "`*` stands for no columns of groups",
     "SELECT user FROM {} HAVING s > 1": "HAVING has neither GROUP BY nor an aggregate",

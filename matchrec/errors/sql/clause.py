@@ -498,8 +498,3 @@ def cure_of_variable(variable: str, name: str) -> str:
     """What to write for a value of the rows of a variable, which stands around the clause."""
     value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
     return f"{variable} is known inside of the clause: write {value} AS x in MEASURES, and select x"
-
-
-def cure_of_ungrouped(name: str) -> str:
-    """What to write for a column of which a group may have several values."""
-    return f"write GROUP BY {name}, or an aggregate of it, such as max({name})"

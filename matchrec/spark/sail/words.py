@@ -27,7 +27,7 @@ CRASH = "RST_STREAM"
 
 UNGROUPED = (
     "a column is neither in GROUP BY nor in an aggregate; without GROUP BY, an aggregate makes one "
-    "group of all rows"
+    "group of all rows\n  write GROUP BY with it, or an aggregate of it, such as max(x)"
 )
 SENTENCES = {
     r"^(?P<n>\w+) values? expected": r"a function that takes \g<n> has another number of arguments",
