@@ -207,8 +207,10 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         if NAMED.search(shown) is None:
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
-            if found is not None:
-                add_dialect(error, found)
+            if found is not None and isinstance(error, MatchRecognizeError):
+                error.hint = or_dialect(error.hint, found)
+            elif found is not None and isinstance(error, InUsersTerms):
+                error.add_cure(or_dialect(None, found))
         raise
 
 
@@ -221,14 +223,6 @@ def is_planned(plan: Plan, dialect: str) -> bool:
         except (PySparkException, LookupError, ValueError):  # ours, or sqlglot's on what is no SQL
             return False
     return True
-
-
-def add_dialect(error: MatchRecognizeError | AnalysisException, dialect: str) -> None:
-    """Adds the dialect to what is said to do."""
-    if isinstance(error, MatchRecognizeError):
-        error.hint = or_dialect(error.hint, dialect)
-    elif isinstance(error, InUsersTerms):
-        error.add_cure(or_dialect(None, dialect))
 
 
 _QUERY = re.compile(

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -87,25 +87,18 @@ class Table:
         if self.format == "csv":
             between = self.csv.delimiter or delimiter_of(self.first_file())
             reader = reader.options(header=self.csv.header, inferSchema=True, sep=between)
-        with self.named_in_failures():
+        try:
             frame = reader.load([literal(file) for file in self.files])
             columns = frame.columns
+        except Exception as error:
+            if not is_of_spark(error):
+                raise
+            path, reason = ", ".join(map(str, self.files)), refusal_of_spark(error)
+            raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
         is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
         frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
-
-    @contextmanager
-    def named_in_failures(self) -> Iterator[None]:
-        """Raises MatchRecognizeError with its name and files for what an engine says inside."""
-        try:
-            yield
-        except Exception as error:
-            if not is_of_spark(error):
-                raise
-            path = ", ".join(map(str, self.files))
-            reason = refusal_of_spark(error)
-            raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
 
     def check_encoding(self) -> None:
         """Reads all of its files, as engines read them. Raises MatchRecognizeError for no UTF-8."""
