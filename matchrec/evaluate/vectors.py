@@ -113,7 +113,10 @@ def are_small(*operands: Array) -> bool:
 def compute_integers(
     operator: ArithmeticOperator, left: Array, right: Array, bits: int
 ) -> tuple[Array, BoolArray]:
-    """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`."""
+    """The results, wrapped to so many bits, and where they do not fit; anything for `/ 0`.
+
+    Where no sum can be too large, that is one value for all.
+    """
     overflows = np.asarray(False)
     match operator:
         case ArithmeticOperator.ADD:

@@ -32,7 +32,8 @@ def computed(
     left, right = np.array(pairs, np.int64).T
     with np.errstate(all="ignore"):
         values, overflows = compute_integers(operator, left, right, bits)
-    return list(zip(values.tolist(), overflows.tolist(), strict=True))
+    of_each = np.broadcast_to(overflows, values.shape)
+    return list(zip(values.tolist(), of_each.tolist(), strict=True))
 
 
 @settings(deadline=None)
