@@ -97,11 +97,21 @@ def count_true(values: Values) -> str:
 
 
 def least(values: Values) -> str:
-    return f"array_min({values.sql})"
+    return _extreme(values, "array_min", "<")
 
 
 def greatest(values: Values) -> str:
-    return f"array_max({values.sql})"
+    return _extreme(values, "array_max", ">")
+
+
+def _extreme(values: Values, function: str, comparison: str) -> str:
+    """The least or greatest value. Nested ones are compared in pairs: where Sail's function looks
+    for one, a NULL in it is greater than all else, and an array of arrays is an error.
+    """
+    if not isinstance(values.element, StructType | ArrayType):
+        return f"{function}({values.sql})"
+    best = f"(m, x) -> IF(x {comparison} m, x, m)"
+    return f"aggregate({values.sql}, get({values.sql}, 0), {best})"
 
 
 def first(values: Values) -> str:
