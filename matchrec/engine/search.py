@@ -489,7 +489,7 @@ class BreadthFirstSearch(BufferSearch):
 #
 # Proven for searches that begin anew with the row after one that begins no match. Looked at are the
 # first rows of a match up to one of which a condition on the run is asked: so no row is left out
-# whose search would fail, or count a step.
+# whose search would fail. Where steps are limited each row that is taken is one: then the first.
 
 LOOKED_AT = 8  # rows of a match
 FEW = 16  # rows for each one with which a match may begin, so that no more have to be left out
@@ -505,9 +505,12 @@ def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolA
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return found[:0]
     satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
+    asks = rules.program[:, layout.CODE] < rules.program[:, layout.CODE_END]
+    looked_at = 1 if task.max_steps is not None and asks.any() else LOOKED_AT
     states = np.zeros(1, np.int64)
-    for depth in range(min(LOOKED_AT, len(satisfied))):
-        choices = rules.program[np.isin(rules.program[:, layout.SOURCE], states)]
+    for depth in range(min(looked_at, len(satisfied))):
+        is_choice = np.isin(rules.program[:, layout.SOURCE], states)
+        choices = rules.program[is_choice]
         states = choices[:, layout.TARGET]
         if (states == layout.ACCEPT).any():
             break
@@ -517,7 +520,7 @@ def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolA
             found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
             if FEW * np.count_nonzero(found) < len(found):
                 break
-        if (choices[:, layout.CODE] < choices[:, layout.CODE_END]).any():
+        if asks[is_choice].any():
             break
     return found if 2 * np.count_nonzero(found) < len(found) else found[:0]
 

@@ -255,3 +255,15 @@ def test_rows_with_which_no_match_can_begin(
     arrays = prepare_input(task, rows, selects=False)
     found = beginnings(task, arrays.rules, arrays.rows)
     assert " ".join("X" if one else "." for one in found) == expected
+
+
+def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() -> None:
+    """Each A is a step of the search, though no B follows the second one."""
+    plain = Query(parse_row_pattern("A B"), run_conditions={"B": ABOVE}).task()
+    a, b = 1, 2
+    rows = partitions(np.array([a, b, 0, a, 0, 0, 0, a]), 2, np.arange(8))
+    limited = replace(plain, max_steps=9)
+    for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
+        arrays = prepare_input(task, rows, selects=False)
+        found = beginnings(task, arrays.rules, arrays.rows)
+        assert " ".join("X" if one else "." for one in found) == expected
