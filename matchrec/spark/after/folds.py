@@ -148,7 +148,8 @@ def beside(values: Values, comparison: str) -> str:
     if values.others:
         words = "DESC" if comparison == ">" else "ASC"
         ordered = in_order(values.sql, (("a1", words),))
-        best = f"transform(slice({ordered}, 1, {values.others[0]}), x -> x.a0)"
+        every = f"transform({ordered}, x -> x.a0)"
+        best = f"filter({every}, (x, i) -> i < {values.others[0]})"  # Sail slices no structs
         return f"IF(size({values.sql}) = 0, NULL, {best})"
     best = f"(m, x) -> IF(m.a1 {comparison} x.a1, m, x)"
     return f"aggregate({values.sql}, get({values.sql}, 0), {best}, m -> m.a0)"
