@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     DataType,
     DayTimeIntervalType,
     DecimalType,
+    DoubleType,
     StructType,
     YearMonthIntervalType,
 )
@@ -76,6 +77,7 @@ class Fold:
 
 
 SURE_PLACES = 6
+MOST_DIGITS = 38  # of a decimal
 
 
 def without_repeats(values: Values) -> str:
@@ -197,14 +199,19 @@ def bits(values: Values, operator: str) -> str:
 
 
 def total(values: Values, *, tries: bool = False) -> str:
-    """The sum of the values that are not NULL, NULL of none."""
-    return _sum(values.sql, values.type, tries=tries)
+    """The sum of the values that are not NULL, NULL of none.
+
+    One with ten digits more than they have always fits, if it may have so many.
+    """
+    fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
+    return _sum(values.sql, values.type, tries=tries and not fits)
 
 
 def _sum(known: str, type_: DataType, *, tries: bool) -> str:
     name = type_.simpleString()
     values = f"CAST({known} AS ARRAY<{name}>)"
-    added = "try_add(a, x)" if tries else "a + x"
+    always_adds = not tries or isinstance(type_, DoubleType)  # Sail's try_add takes whole numbers
+    added = "a + x" if always_adds else "try_add(a, x)"
     if isinstance(type_, DayTimeIntervalType | YearMonthIntervalType):
         return _reduce(values, added)
     cast = "TRY_CAST" if tries else "CAST"
