@@ -260,9 +260,7 @@ class _Parser(Cursor):
 
     def permutation(self, word: Token) -> RowPattern:
         self.enter(self.advance())
-        parts = [self.permutation_part()]
-        while self.accept(","):
-            parts.append(self.permutation_part())
+        parts = self.several(self.permutation_part)
         self.leave(")")
         return permutation(parts, word.span.to(self.tokens[self.position - 1].span))
 

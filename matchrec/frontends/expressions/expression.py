@@ -113,7 +113,7 @@ class ScalarReader(OperandReader):
         if self.text.is_subquery(self.position):
             return self.subquery(start, named(operator), left)
         self.position += 1
-        values = self.expressions()
+        values = self.several(self.expression)
         self.expect(")")
         return self.operation(operator, start, left, *values)
 
@@ -123,7 +123,7 @@ class ScalarReader(OperandReader):
         self.position += 1
         if self.key in ("ANY", "SOME", "ALL") and self.key_at(self.position + 1) == "(":
             self.position += 2
-            patterns = self.expressions()
+            patterns = self.several(self.expression)
             self.expect(")")
             return self.term(start, named(f"{negated}{operator} ANY"), left, *patterns)
         own = with_constant(word, self.constant_at(self.position))

@@ -423,13 +423,6 @@ class OperandReader(ExpressionCursor):
         self.expect(*")" * (inner - start))
         return enclosed(found, self.written, self.span(start, self.position))
 
-    def expressions(self) -> list[Scalar]:
-        """The expressions between commas."""
-        values = [self.expression()]
-        while self.accept(","):
-            values.append(self.expression())
-        return values
-
     def fields(self, function: str = "") -> tuple[tuple[str, ...], tuple[Scalar, ...]]:
         """The expressions between commas, with the names that they have in a struct."""
         fields = [self.field(1, function)]
@@ -544,12 +537,11 @@ class OperandReader(ExpressionCursor):
     def lambda_body(self) -> Scalar:
         """`x -> ...` or `(x, y) -> ...`, of which the body is read."""
         is_list = self.accept("(")
-        names = [self.name()]
-        while is_list and self.accept(","):
-            names.append(self.name())
+        names = self.several(self.name) if is_list else [self.name()]
         self.expect(*((")", "->") if is_list else ("->",)))
-        with self.knowing(names):
-            body = self.expression()
+        outside, self.parameters = self.parameters, self.parameters.union(names)
+        body = self.expression()
+        self.parameters = outside
         return Term(body.pieces, body.span, body.operations | {"->"})
 
 
@@ -589,7 +581,7 @@ def read_with_unit(reader: OperandReader, name: str, start: int) -> Scalar | Non
     if not is_unit or len(arguments) < 3 or reader.key_at(reader.position + 1) != ",":
         return None
     reader.position += 2
-    values = reader.expressions()
+    values = reader.several(reader.expression)
     return _closed(reader, WITH_UNIT[name], start, *values, words=(unit,))
 
 

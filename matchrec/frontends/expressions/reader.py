@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -132,20 +131,12 @@ class ExpressionCursor(Cursor, ABC):
             raise self.unexpected()
         return tree
 
-    @contextmanager
-    def inside(self, caller: int) -> Iterator[None]:
-        """While what the navigation or aggregate at `caller` takes is read."""
+    def taken_by(self, caller: int, start: int, end: int) -> Scalar:
+        """As `between`, of what the navigation or aggregate at `caller` takes."""
         outside, self.caller = self.caller, caller
-        yield
+        tree = self.between(start, end)
         self.caller = outside
-
-    @contextmanager
-    def knowing(self, parameters: Iterable[str]) -> Iterator[None]:
-        """While the body of a lambda of these parameters is read."""
-        outside = self.parameters
-        self.parameters = outside.union(parameters)
-        yield
-        self.parameters = outside
+        return tree
 
     def expect(self, *keys: str) -> None:
         """Reads these keys. Raises MatchRecognizeParseError where they do not stand next."""

@@ -255,7 +255,7 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
     start, end = argument
     is_qualified = end == start + 3 and reader.key_at(start + 1) == "."
     if reader.key_at(end - 1) != "*" or not (is_qualified or end == start + 1):
-        return _row_term(reader, index, start, end)
+        return reader.taken_by(index, start, end)
     name, span = reader.tokens[index].text, reader.span(start, end)
     whole = reader.key_at(index + 2) not in ("DISTINCT", "ALL") and reader.key_at(end) == ")"
     if reader.key_at(index) != "COUNT" or not whole or start != index + 2:
@@ -266,12 +266,6 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
     variable = qualifier.variable if is_qualified else None
     reader.rows_read.append(RowRead(variable, span, is_column=True))
     return None
-
-
-def _row_term(reader: ExpressionCursor, index: int, start: int, end: int) -> Scalar:
-    """What the aggregate at `index` evaluates on each row."""
-    with reader.inside(index):
-        return reader.between(start, end)
 
 
 def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:
@@ -299,7 +293,7 @@ def _with_suffix(
         match reader.key_at(end), reader.key_at(end + 1), reader.key_at(end + 2):
             case "FILTER", "(", "WHERE":
                 closing = reader.text.pairs[end + 1]
-                condition = _row_term(reader, index, end + 3, closing)
+                condition = reader.taken_by(index, end + 3, closing)
                 aggregate, end = replace(aggregate, condition=condition), closing + 1
             case "WITHIN", "GROUP", "(":
                 closing = reader.text.pairs[end + 2]
@@ -331,7 +325,7 @@ def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scala
     while last - 1 > start and reader.key_at(last - 1) in ("ASC", "DESC", "NULLS", "FIRST", "LAST"):
         last -= 1
     words = " ".join(reader.key_at(word) for word in range(last, end))
-    return _row_term(reader, index, start, last), words
+    return reader.taken_by(index, start, last), words
 
 
 def _without_nulls_treatment(
@@ -401,8 +395,7 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
             return read_navigation(reader, inner, seen)
         if reader.key_at(inner) == "CLASSIFIER":
             return Term((read_classifier(reader, inner, seen),), span)
-    with reader.inside(index):
-        tree = reader.between(start, end)
+    tree = reader.taken_by(index, start, end)
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
     if any(isinstance(reference, Classifier) for reference in tree.references):
         exists = column_term(navigation, "TRUE", span)

@@ -7,12 +7,12 @@ invented (sqlglot reads `1BD` as `1::BD`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import Dialect as SqlglotDialect
 from sqlglot import Token as SqlglotToken
@@ -27,6 +27,8 @@ from matchrec.plan.clauses import FirstMatches
 from matchrec.plan.expression import MatchFunction
 from matchrec.plan.text import MICROSECONDS, NONDETERMINISTIC, Amount, words_of
 from matchrec.source import Span
+
+T = TypeVar("T")
 
 # What the names of Spark's functions say about an expression over a match.
 
@@ -188,6 +190,13 @@ class Cursor:
                 return False
         self.position += len(keys)
         return True
+
+    def several(self, read: Callable[[], T]) -> list[T]:
+        """What stands between commas, each read by `read`."""
+        found = [read()]
+        while self.accept(","):
+            found.append(read())
+        return found
 
     def span(self, start: int, end: int) -> Span:
         """The characters of tokens `start .. end`."""

@@ -8,9 +8,8 @@ What an identifier reads does not depend on where its conjunct is tested, see `s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import sase as errors
@@ -95,7 +94,6 @@ def in_single_quotes(text: str) -> str:
 OVER_EVENTS = ("avg", "sum", "min", "max", "count")
 RANGES = (Index.SO_FAR, Index.ALL)
 ELEMENTS = (Index.CURRENT, Index.PREVIOUS, Index.SO_FAR)
-T = TypeVar("T")
 EQUIVALENCE = "[]="
 NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 _FOLLOWING = {
@@ -150,13 +148,6 @@ class EventReader(ScalarReader):
             raise self.wrong(expected)
         self.position += 1
         return self.tokens[self.position - 1]
-
-    def several(self, read: Callable[[], T]) -> list[T]:
-        """What stands between commas, each read by `read`."""
-        found = [read()]
-        while self.accept(","):
-            found.append(read())
-        return found
 
     def expect(self, *keys: str) -> None:
         for key in keys:
