@@ -362,21 +362,13 @@ def of_match(reference: Reference) -> Reference:
             if MatchValue(MatchFunction.ROW_NUMBER) in inner_references(reference):
                 raise errors.not_with_seek(reference.span, what="MATCH_ROW_NUMBER()")
             return replace(reference, variable=variable or MATCHED)
-        case ColumnReference(navigation):
-            return replace(reference, navigation=rows_of_match(navigation))
-        case Classifier(navigation):
-            if navigation.physical_offset:
-                raise errors.not_with_seek(reference.span, what="PREV or NEXT of CLASSIFIER()")
-            return replace(reference, navigation=rows_of_match(navigation))
-        case MatchValue():
+        case Classifier(navigation) if navigation.physical_offset:
+            raise errors.not_with_seek(reference.span, what="PREV or NEXT of CLASSIFIER()")
+        case ColumnReference(navigation) | Classifier(navigation) if not navigation.is_last:
+            moved = replace(navigation, variable=navigation.variable or MATCHED)
+            return replace(reference, navigation=moved)
+        case _:  # a value of the match, or the last row of all, which is one of its rows
             return reference
-
-
-def rows_of_match(navigation: Navigation) -> Navigation:
-    """The step among the rows of the match; the last row of all is one of these in any case."""
-    if navigation.is_last:
-        return navigation
-    return replace(navigation, variable=navigation.variable or MATCHED)
 
 
 def lower_window(
