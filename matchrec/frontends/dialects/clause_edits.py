@@ -307,14 +307,14 @@ def clause_edits(
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
     for part, node in expressions(clause):
-        yield from fragments.edits(node.span, place=place.within(clause, part))
+        yield from fragments.edits(node.span, place=place.within(part))
     spans = tuple(node.span for _, node in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
     yield from bound_edits(clause, write.parameter)
     yield from default_edits(tokens, clause, read, write)
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        here = place.within(clause, ClausePart.DEFINE)
+        here = place.within(ClausePart.DEFINE)
         edits = tuple(
             exclusive_loop_edits(clause, lambda node: fragments.expression_text(node.span, here))
         )
@@ -388,5 +388,5 @@ def window_edits(
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
         else:
             span = tokens.span(call.start, call.over)
-            here = place.within(clause, ClausePart.MEASURES)
+            here = place.within(ClausePart.MEASURES)
             yield from fragments.edits(span, place=here)

@@ -378,9 +378,9 @@ class Place:
         keys = self.clause.order_by if self.clause else ()
         return keys[0].expression.text if keys else None
 
-    def within(self, clause: MatchRecognize, part: ClausePart) -> Place:
-        """The place of an expression in a part of a clause, with no remarks yet."""
-        return replace(self, clause=clause, part=part, remarks=[])
+    def within(self, part: ClausePart) -> Place:
+        """The place of an expression in a part of the clause, with no remarks yet."""
+        return replace(self, part=part, remarks=[])
 
     def kind(self, node: exp.Expr) -> Domain | None:
         """The kind of an expression; what is missing for it is noted."""
