@@ -521,14 +521,17 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     """The expression where all guards hold, in their order; NULL elsewhere.
 
     A truth value is a number in between: a CASE of truth values may become AND and OR, of which
-    some sessions ask every part.
+    some sessions ask every part. So what may fail of the guards is in a CASE of its own.
     """
     if not guards:
         return scalar
     if is_truth(scalar):
         number = Operation("CAST", ("CAST(", scalar, " AS INT)"), scalar.span, words=("INT",))
         return comparison("=", guard(guards, number), number_term(1, scalar.span))
-    parts = "CASE WHEN ", joined("AND", guards), " THEN ", scalar, " END"
+    later = (place for place, one in enumerate(guards) if place and may_fail(one.operations))
+    first = next(later, len(guards))
+    asked = guard(guards[first:], scalar)
+    parts = "CASE WHEN ", joined("AND", guards[:first]), " THEN ", asked, " END"
     return Operation("CASE", parts, scalar.span)
 
 
