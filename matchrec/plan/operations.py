@@ -88,6 +88,14 @@ def is_partial(operations: Operations) -> bool:
     return may_fail(operations - SUMS)
 
 
+_SHORT = "SIZE CARDINALITY ARRAY_SIZE LENGTH CHAR_LENGTH ISNULL ISNOTNULL ISNAN ABS"
+
+QUICK = frozenset(f"{function}()" for function in _SHORT.split())
+"""Functions that tell in no time how long or how large a value is, or whether there is one."""
+
+
 def takes_long(operations: Operations) -> bool:
     """Whether it calls a function, which may be the user's own, or has a query."""
-    return any(operation.endswith(("()", "?")) or operation == "SELECT" for operation in operations)
+    return any(
+        operation.endswith(("()", "?")) or operation == "SELECT" for operation in operations - QUICK
+    )
