@@ -375,11 +375,14 @@ def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
-    """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's."""
+    """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's.
+
+    A hint to Spark, as after SELECT, is a comment to our parsers.
+    """
     own: list[Token] = []
     end = -1
     for token in tokens:
-        if token.start >= end:
+        if token.start >= end and token.token_type is not TokenType.HINT:
             found = list(_own(token, text, offset))
             if found[0].kind is TokenKind.NUMBER and _follows_point(own, found[0]):
                 span = own.pop().span.to(found[0].span)
