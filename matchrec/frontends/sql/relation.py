@@ -407,15 +407,13 @@ def _refuse_correlation(tokens: TokenSequence, start: int, end: int) -> None:
 
 def _names_around(tokens: TokenSequence, start: int) -> Iterator[str]:
     """Names that a correlated relation could use: of queries of whose FROM it is no plain part."""
-    opening = tokens.around[start]
-    while opening >= 0:
+    for opening in tokens.brackets_around(start):
         around = tokens.around[opening]
         lateral = tokens.key(opening - 1) == "LATERAL"
         if lateral or not (_is_in_from(tokens, opening) or tokens.key(opening - 1) == "AS"):
             for index in tokens.level(around + 1, tokens.pairs.get(around, len(tokens))):
                 for one in relations_after(tokens, index, tokens.enclosing(index)):
                     yield from (name.upper() for name in one.names if one.start - 1 != opening)
-        opening = around
 
 
 # The words of a query tell what it uses of a clause's rows.
