@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+V = TypeVar("V")
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
@@ -81,6 +85,16 @@ STEPS = re.compile(
 """In which of its steps it has failed, before what has."""
 
 
+def row_of(table: Mapping[str, V], said: str) -> tuple[re.Match[str], V] | None:
+    """The first row of a table that is about a text: what of the text it is, and the row's value.
+
+    >>> row_of({"a": 1, "b+": 2}, "rubble")
+    (<re.Match object; span=(2, 4), match='bb'>, 2)
+    """
+    rows = ((re.search(pattern, said), value) for pattern, value in table.items())
+    return next(((found, value) for found, value in rows if found), None)
+
+
 def condition_of(said: str) -> tuple[str, str] | None:
     """Spark's condition and the name that a refusal of Sail's is about; None of other text.
 
@@ -89,11 +103,8 @@ def condition_of(said: str) -> tuple[str, str] | None:
     >>> condition_of("unknown function: uper")
     ('UNRESOLVED_ROUTINE', 'uper')
     """
-    for pattern, (condition, _) in SAID.items():
-        found = re.search(pattern, said)
-        if found is not None:
-            return condition, name_in(found)
-    return None
+    found = row_of(SAID, said)
+    return (found[1][0], name_in(found[0])) if found else None
 
 
 def name_in(found: re.Match[str]) -> str:
@@ -130,14 +141,10 @@ def sentence_of(said: str) -> str:
         begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
         cure = "; write SELECT * FROM" if begins else ""
         return f"Syntax error at or near '{syntax['word']}'{cure}"
-    for pattern, (_, sentence) in SAID.items():
-        found = re.search(pattern, said)
-        if found is not None and not said.startswith("["):
-            return sentence.format(name=f"`{name_in(found)}`")
-    for pattern, sentence in SENTENCES.items():
-        found = re.search(pattern, said)
-        if found is not None:
-            return found.expand(sentence)
+    if (named := row_of(SAID, said)) and not said.startswith("["):
+        return named[1][1].format(name=f"`{name_in(named[0])}`")
+    if found := row_of(SENTENCES, said):
+        return found[0].expand(found[1])
     return STEPS.sub("", ADVICE.sub("", said), count=1)
 
 
@@ -151,12 +158,12 @@ def cause_of(said: str) -> str:
 
 
 OF_VALUES = {
-    r"(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or set "
-    "spark.sql.ansi.enabled to false",
-    r"(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, or "
-    "to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
-    r"cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
-    r"\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
+    r"(?i)(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or "
+    "set spark.sql.ansi.enabled to false",
+    r"(?i)(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, "
+    "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
+    r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
+    r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
 """What it says of a value that cannot be computed with: the sentence, then what to write."""
 
@@ -181,10 +188,8 @@ def sentence_of_value(said: str) -> str | None:
     if condition_of(said) is not None or OF_OTHERS.search(said):
         return None
     cause = cause_of(said).strip()
-    for pattern, sentence in OF_VALUES.items():
-        found = re.search(pattern, cause, re.IGNORECASE)
-        if found is not None:
-            return sentence.format(**found.groupdict())
+    if found := row_of(OF_VALUES, cause):
+        return found[1].format(**found[0].groupdict())
     return f"{cause.rstrip('. ')}. Write other arguments, or leave such rows out before the clause"
 
 
