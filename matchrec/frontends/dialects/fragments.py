@@ -285,7 +285,7 @@ class Fragments:
         tokens = sequence_of(tokens_in(text, self.read), text)
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
-            call = tokens.span(start, tokens.pairs[start + 1] + 1)
+            call = tokens.call_span(start)
             try:
                 translated(text[call.start : call.end], place, rules)
             except UnsupportedError as found:

@@ -467,8 +467,7 @@ class OperandReader(ExpressionCursor):
         if self.scope.clause is ClausePart.DEFINE and key in NONDETERMINISTIC:
             raise errors.nondeterministic(token.span, function=token.text.lower())
         if key == "IDENTIFIER":  # a column by its name, of which nothing here could say the row
-            span = self.span(start, self.text.past(start + 1))
-            raise errors.identifier_call(span, clause=self.clause)
+            raise errors.identifier_call(self.text.call_span(start), clause=self.clause)
         self.functions.append(start)
         self.position += 1
         if self.text.is_subquery(self.position):
