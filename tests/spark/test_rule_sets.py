@@ -383,7 +383,8 @@ def groups() -> list[Group]:
         for record in file.queries:
             asked = ASKED.fullmatch(record.sql)
             several = asked and re.search(r"MATCH_RECOGNIZE|\) AS \w+ \(", asked[4])
-            if asked and not several and not record.head.note_of("gap"):
+            names_keys = asked and " AS " in (asked[2] or "")  # which only a clause can
+            if asked and not (several or names_keys or record.head.note_of("gap")):
                 own[asked[1], asked[2], asked[3]][asked[4]] = record
         found += [(file, streams, records) for streams, records in own.items()]
     found.sort(key=lambda group: -len(group[2]))
