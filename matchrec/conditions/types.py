@@ -88,12 +88,13 @@ SPARKS_OWN = NESTED | {Family.OTHER}
 """Types whose order and equality are left to Spark, but for conditions on the run."""
 
 RANKED = NESTED | {Family.STRING, Family.BINARY}
-MOST_DIGITS = 18  # of a decimal that is held as an int64
+NARROW_DIGITS = 18  # of a decimal that is held as an int64, at most
+MOST_DIGITS = 38  # of any decimal
 
 
 def is_wide_decimal(type_: ValueType) -> bool:
     """Whether a decimal has more digits than an int64 surely holds."""
-    return type_.family is Family.DECIMAL and type_.precision > MOST_DIGITS
+    return type_.family is Family.DECIMAL and type_.precision > NARROW_DIGITS
 
 
 def is_ranked(type_: ValueType) -> bool:

@@ -328,8 +328,8 @@ class Vectors:
         """One of two values by a condition."""
         values, valid = self.truth(expression.condition, asked)
         chosen = both(values, valid)
-        then = self.evaluate(expression.then, asked & chosen)
-        otherwise = self.evaluate(expression.otherwise, asked & np.logical_not(chosen))
+        then = self.evaluate(expression.then, both(asked, chosen))
+        otherwise = self.evaluate(expression.otherwise, both(asked, np.logical_not(chosen)))
         return NullableValues(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),

@@ -271,8 +271,9 @@ class Preparation:
         one of the whole does, and not before all values: there it is told by itself.
         """
         text, last = item.expression.text, item.puts_nulls_last
-        key, is_nested_one = self.in_one_form(names, text), is_nested(self.relation.type_of(text))
-        if self.relation.runner.tasks is None or last is item.descending or not is_nested_one:
+        key = self.in_one_form(names, text)
+        of_tasks, as_usual = self.relation.runner.tasks is not None, last is item.descending
+        if not of_tasks or as_usual or not is_nested(self.relation.type_of(text)):
             return f"{key} {item.direction}"
         plain = replace(item, nulls_first=None)
         return f"{key} IS NULL {'ASC' if last else 'DESC'}, {key} {plain.direction}"

@@ -39,6 +39,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import (
     BOOLEAN,
     DOUBLE,
+    MOST_DIGITS,
     NESTED,
     NUMBERS,
     TIMES,
@@ -340,7 +341,6 @@ def is_plain(type_: ValueType) -> bool:
 
 SUMS = frozenset({"+", "-", "*", "NEG", "NEGATIVE", "ABS"})
 QUOTIENTS = frozenset({"/", "%", "DIV", "MOD"})
-MOST_DIGITS = 38
 
 
 def type_deferred(typer: Typer, step: Value) -> Typed | None:

@@ -24,6 +24,8 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
+from matchrec.conditions.types import MOST_DIGITS
+
 
 @dataclass(frozen=True)
 class Values:
@@ -63,7 +65,7 @@ class Fold:
     sql: Callable[[Values], str]
     terms: int | None = None
     known: tuple[int, ...] | None = None
-    digits: int = 38
+    digits: int = MOST_DIGITS
 
     def terms_of(self, arguments: int) -> int:
         """How many of so many arguments differ from row to row."""
@@ -77,7 +79,6 @@ class Fold:
 
 
 SURE_PLACES = 6
-MOST_DIGITS = 38  # of a decimal
 
 
 def without_repeats(values: Values) -> str:

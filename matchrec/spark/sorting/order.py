@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.conditions.types import MOST_DIGITS
+from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -94,14 +94,14 @@ def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
 def codes_of_column(values: pa.Array, item: SortColumn, *, of_key: bool) -> Iterator[SortCode]:
     """The codes of a column, the last first; before its values decides whether there is one."""
     parts, are_values = parts_of(values)
-    known = arrays.validity(values)
-    if values.null_count:
+    known = arrays.validity(values) if values.null_count else None
+    if known is not None:
         most = np.iinfo(np.int64).max
         parts = [np.where(known, part, part[known].min(initial=most)) for part in parts]
     for part in reversed(parts):
         code = code_of(part, falling=item.descending, of_key=of_key)
-        yield replace(code, column=item.name) if are_values and not values.null_count else code
-    if values.null_count:
+        yield replace(code, column=item.name) if are_values and known is None else code
+    if known is not None:
         yield code_of(1 - known.astype(np.int64), falling=item.nulls_first, of_key=of_key)
 
 
@@ -165,7 +165,7 @@ def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
     And whether the one part is the values themselves, which are whole numbers.
     """
     kind = values.type
-    if pa.types.is_decimal(kind) and kind.precision > MOST_DIGITS:
+    if pa.types.is_decimal(kind) and kind.precision > NARROW_DIGITS:
         words = arrays.decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT], False
     if arrays.is_text(kind):

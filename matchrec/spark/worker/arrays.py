@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.conditions.types import MOST_DIGITS
+from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.wire import Struct
@@ -162,7 +162,7 @@ def sort_keys(values: pa.Array) -> IntArray:
     kind = values.type
     if pa.types.is_floating(kind):
         return rising_floats(as_floats(values))
-    narrow = pa.types.is_decimal(kind) and kind.precision <= MOST_DIGITS
+    narrow = pa.types.is_decimal(kind) and kind.precision <= NARROW_DIGITS
     if narrow or is_whole(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return as_integers(values)
     return as_integers(dense_ranks(values))

@@ -363,10 +363,8 @@ class Gatherer:
 
     def of_mapped(self, index: IntArray, places: Iterable[int]) -> list[pa.Array]:
         """The values of columns on mapped rows, then the names of their variables."""
-        rows, variables = (
-            self.reader.matches.mapped_rows[index],
-            self.reader.matches.classifiers[index],
-        )
+        matches = self.reader.matches
+        rows, variables = matches.mapped_rows[index], matches.classifiers[index]
         values = [self.take_values(place, rows) for place in places]
         return [*values, self.name_variables(variables.astype(np.int64))]
 
