@@ -26,6 +26,12 @@ KEPT, LARGEST_KEPT = 256 << 20, 32 << 20
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 """What `mallopt` calls the parameters. Source: glibc's malloc.h."""
 
+MIMALLOC = "MIMALLOC_"
+OF_MIMALLOC = {f"{MIMALLOC}ALLOW_THP": "0", f"{MIMALLOC}PURGE_DELAY": "10000"}
+"""No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
+what is freed. Source: mimalloc's documentation, Environment Options.
+"""
+
 
 def has_room(needed: int) -> bool:
     """Whether so many bytes are left, as far as that can be known.
@@ -58,6 +64,13 @@ def keep_freed() -> None:
         mallopt = ctypes.CDLL(None).mallopt
         for name, value in (MMAP_THRESHOLD, LARGEST_KEPT), (TRIM_THRESHOLD, KEPT), (ARENA_MAX, 1):
             mallopt(name, value)
+
+
+def settings_of_mimalloc() -> dict[str, str]:
+    """What a library that brings mimalloc, as Sail and Arrow do, finds in the environment when it
+    is loaded, if that says nothing of it.
+    """
+    return {} if any(one.startswith(MIMALLOC) for one in os.environ) else OF_MIMALLOC
 
 
 def room() -> int:

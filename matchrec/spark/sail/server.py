@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.errors import calls as errors
-from matchrec.memory import keep_freed
+from matchrec.memory import keep_freed, settings_of_mimalloc
 from matchrec.spark.session import application
 
 if TYPE_CHECKING:
@@ -68,9 +68,10 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     bytes the engine itself takes at most; else as many as it needs.
     Raises MatchRecognizeError where Sail does not take the PySpark that is installed.
     """
-    from pysail.spark import SparkConnectServer
-
     keep_freed()
+    with environment(settings_of_mimalloc()):
+        from pysail.spark import SparkConnectServer
+
     folder = TemporaryDirectory(prefix="matchrec-")
     with environment(settings(cores, memory, Path(folder.name))):
         server = SparkConnectServer()

@@ -139,3 +139,13 @@ def test_memory_is_kept_unless_the_environment_says_otherwise(variable: str) -> 
 
 def is_of_glibc(variable: str) -> bool:
     return variable.startswith(("MALLOC_", "GLIBC_"))
+
+
+def test_mimalloc_is_told_only_what_the_environment_leaves_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in os.environ if name.startswith("MIMALLOC_")]:
+        monkeypatch.delenv(name)
+    assert memory.settings_of_mimalloc()["MIMALLOC_ALLOW_THP"] == "0"
+    monkeypatch.setenv("MIMALLOC_VERBOSE", "0")
+    assert memory.settings_of_mimalloc() == {}
