@@ -22,19 +22,19 @@ FAILURES = {OVERFLOW: FailureKind.OVERFLOW, DIVISION_BY_ZERO: FailureKind.DIVISI
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
-    """The partitions with such conditions among those that rows satisfy.
+    """The partitions with such conditions among those that rows satisfy; in place, if they have
+    room for them.
 
     Only for rows that a search may look at, whose neighbours are here. Raises RunFailure.
     """
-    if not conditions:
-        return partitions
     known = partitions.satisfied
-    bits = max(condition.bit for condition in conditions) + 1
-    satisfied = np.zeros((partitions.rows, -(-bits // 64)), np.uint64)
-    satisfied[:, : known.shape[1]] = known
-    wider = replace(partitions, satisfied=satisfied)
-    set_nearby_bits(wider, conditions)
-    return wider
+    words = 1 + max((condition.bit // 64 for condition in conditions), default=0)
+    if words > known.shape[1]:
+        satisfied = np.zeros((partitions.rows, words), np.uint64)
+        satisfied[:, : known.shape[1]] = known
+        partitions = replace(partitions, satisfied=satisfied)
+    set_nearby_bits(partitions, conditions)
+    return partitions
 
 
 def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition]) -> None:

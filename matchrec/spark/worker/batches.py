@@ -210,7 +210,7 @@ def rows_in(size: int, batch: pa.RecordBatch) -> int:
 
 def starts_in(bits: pa.Array) -> IntArray:
     """Row positions at which partitions start."""
-    return np.flatnonzero((numbers_of(bits) & 1).astype(np.bool_))
+    return np.flatnonzero((numbers_of(bits).astype(np.uint8) & 1).view(np.bool_))
 
 
 def starts_partition(batch: pa.RecordBatch) -> bool:
