@@ -236,10 +236,10 @@ no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
     pass a DataFrame: {name}=df""")
 
 # A Column in order_by or partition_by that is an expression, or has a direction.
-computed_column = plan_error(
-    "a Column in `{argument}` must be one of the DataFrame's, not `{written}`",
-    hint='add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"',
-)
+computed_column = plan_error("""a Column in `{argument}` must be one of the DataFrame's, not
+        `{written}`
+    add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
+""")
 
 # A table of Arrow, or a frame of Polars, which is passed as one.
 no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
@@ -439,16 +439,13 @@ unfinished_groups = unsupported("""aggregates over all matches by="{by}" over a 
 NOT_TAKEN = "each match is to be built"
 
 # An aggregate over all matches left its type, of one group or as the rows of groups are added up.
-total_too_large = run_error(
-    "an aggregate over all matches is too large for {type_name}",
-    notes=("it is {asked}", "{place}"),
-    hint="write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))",
-    hints={
-        "BIGINT": "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)",
-        "DECIMAL(38, 0)": "write it as CAST(... AS DOUBLE)",
-        "DOUBLE": "bound the quantifiers or write WITHIN, so that there are fewer matches",
-    },
-)
+total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
+    note: it is {asked}
+    note: {place}
+    case BIGINT: write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)
+    case DECIMAL(38, 0): write it as CAST(... AS DOUBLE)
+    case DOUBLE: bound the quantifiers or write WITHIN, so that there are fewer matches
+    write a CAST to DOUBLE in MEASURES, or a sum as CAST(... AS DECIMAL(38, ...))""")
 
 
 def too_large_together(type_name: str, asked: str) -> str:

@@ -98,11 +98,9 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 
 
 # An argument of `plot` names a column that is not there, or there twice.
-no_column = plan_error(
-    "`{argument}` of `plot` is `{name}`, and no one column has that name",
-    notes=("columns: {known}",),
-    near='write "{near}"',
-)
+no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
+    near: write "{near}"
+    note: columns: {known}""")
 
 # What is no number and no time has no place along a line.
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}

@@ -36,14 +36,13 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         *spans: Span | None,
         notes: tuple[str, ...] = (),
         hint: str | None = None,
-        source: Source | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.spans = tuple(span for span in spans if span is not None)
         self.notes = notes
         self.hint = hint
-        self.source = source
+        self.source: Source | None = None
 
     @property
     def span(self) -> Span | None:
@@ -71,15 +70,6 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
         notes = [f"  {note}" for note in (*self.notes, *([self.hint] if self.hint else []))]
         return printable("\n".join([self.message, *excerpts, *notes]))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.__dict__)
-
-
-def _rebuild(kind: type[Located], message: str, fields: dict[str, object]) -> Located:
-    found = kind(message)
-    found.__dict__.update(fields)
-    return found
 
 
 class MatchRecognizeError(Located, ValueError):
@@ -160,7 +150,9 @@ class MatchRecognizeRunError(MatchRecognizeError):
             if isinstance(exception, MatchRecognizeRunError):
                 return exception
             text = str(exception)
-            found = getattr(exception, TOLD, None) or cls._carried(text) or cls._of_spark(text)
+            found = getattr(exception, TOLD, None) or cls._carried(text)
+            if found is None and (failure := origins.read(text)):
+                found = cls.of_failure(failure)
             if found is not None:
                 found.__cause__ = error
                 return found
@@ -177,14 +169,8 @@ class MatchRecognizeRunError(MatchRecognizeError):
         return found
 
     @classmethod
-    def _of_spark(cls, text: str) -> MatchRecognizeRunError | None:
-        """The error of an expression of the user's that Spark could not compute."""
-        failure = origins.read(text)
-        return None if failure is None else cls.of_failure(failure)
-
-    @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
-        """The error of what could not be computed."""
+        """The error of an expression of the user's that could not be computed."""
         found = cls(failure.message, failure.span, hint=failure.hint)
         return found if failure.text is None else found.located(Source(failure.text))
 

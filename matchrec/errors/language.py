@@ -47,13 +47,9 @@ class Language:
 
 
 SQL = Language()
+_ARGUMENTS = {"ORDER BY": "order_by", "PARTITION BY": "partition_by"}
 SASE = Language(
-    {
-        "DEFINE": "WHERE",
-        "MEASURES": "RETURN",
-        "ORDER BY": "order_by",
-        "PARTITION BY": "partition_by",
-    },
+    {**_ARGUMENTS, "DEFINE": "WHERE", "MEASURES": "RETURN"},
     smaller="leave out components of SEQ",
     condition="a condition in WHERE",
     rows="events",
@@ -69,12 +65,7 @@ SASE = Language(
     of_rows="a[i-1].x for the event before, or an aggregate over events, avg(a[..i-1].x)",
 )
 PATTERN_CALLS = Language(
-    {
-        "DEFINE": "a condition",
-        "PATTERN": "the pattern",
-        "ORDER BY": "order_by",
-        "PARTITION BY": "partition_by",
-    },
+    {**_ARGUMENTS, "DEFINE": "a condition", "PATTERN": "the pattern"},
     pattern="the pattern",
     smaller="lower the numbers of times(m, n), those of groups in one another first",
     condition="a condition",

@@ -215,21 +215,25 @@ MARKS = ("near", "culprit", "condition")
 
 def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any) -> Message[E]:
     """A message from a text that looks as it prints: the sentence, and in the lines below it notes,
-    which are marked, and the hint; `near`, `culprit` and `condition` have a line and a mark, too. A
-    line that is further indented goes on with the one above.
+    which are marked, and the hint; `near`, `culprit` and `condition` have a line and a mark, too,
+    and so have `hints`: `case A | B` before that of these values. A line that is further indented
+    goes on with the one above.
 
     notes, others: what is put together of several texts.
     """
     sentence, *lines = (" ".join(line.split()) for line in re.split(r"\n {4}(?! )", text))
+    hints: dict[str, str] = others.pop("hints", {})
     for line in lines:
         mark, _, rest = line.partition(": ")
         if mark == "note":
             notes = (*notes, rest)
+        elif mark.startswith("case "):
+            hints |= dict.fromkeys(mark.removeprefix("case ").split(" | "), rest)
         else:
             name, words = (mark, rest) if mark in MARKS else ("hint", line)
             assert name not in others, (sentence, name)
             others[name] = words
-    return Message(kind, sentence, notes, **others)
+    return Message(kind, sentence, notes, hints=hints, **others)
 
 
 def of(kind: type[E]) -> Callable[..., Message[E]]:

@@ -17,15 +17,11 @@ union_in_subset = plan_error("""member `{member}` of `{name}` in SUBSET is itsel
     write the members of {member} instead""")
 
 # SKIP TO NEXT, SKIP TO FIRST.
-incomplete_skip = plan_error(
-    "AFTER MATCH SKIP TO {word} is not complete",
-    hint="write AFTER MATCH SKIP TO NEXT ROW",
-    hints={
-        "FIRST": "write TO FIRST A, with a variable of PATTERN",
-        "LAST": "write TO LAST A, with a variable of PATTERN",
-        "PAST": "write AFTER MATCH SKIP PAST LAST ROW",
-    },
-)
+incomplete_skip = plan_error("""AFTER MATCH SKIP TO {word} is not complete
+    case FIRST: write TO FIRST A, with a variable of PATTERN
+    case LAST: write TO LAST A, with a variable of PATTERN
+    case PAST: write AFTER MATCH SKIP PAST LAST ROW
+    write AFTER MATCH SKIP TO NEXT ROW""")
 
 # DEFINE U where U is a union variable.
 definition_of_union = plan_error("""DEFINE of `{name}`, which SUBSET makes a union variable
@@ -108,11 +104,10 @@ partial_of_other_matches = unsupported("""{words} with {output} is not supported
     leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES""")
 
 # SHOW TIMEOUT MATCHES of a pattern with rows that must not be there.
-partial_with_negation = unsupported(
-    "{words} of a pattern with NOT is not supported",
-    notes=("a forbidden row is looked for when a match is complete",),
-    hint='leave out {words}, or use detect with form="matches_and_timeouts"',
-)
+partial_with_negation = unsupported("""{words} of a pattern with NOT is not supported
+    note: a forbidden row is looked for when a match is complete
+    leave out {words}, or use detect with form="matches_and_timeouts"
+""")
 
 # SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables.
 partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported

@@ -7,29 +7,25 @@ from __future__ import annotations
 
 from matchrec.errors.message import parse_error, plan_error, unsupported
 
-_ORDER = "the order is: PATTERN, WHERE, WITHIN, RETURN"
-_MEANT = {
-    "&&": "write AND",
-    "|": "one of several event types is a predicate: a.event_type IN ('Shelf', 'Exit'), with "
-    "ANY a in SEQ",
-    ",": "write AND between predicates, a variable after each event type: SEQ(Shelf a, Exit b)",
-    "OR": "write parentheses around what it joins",
-    "?": "write the value itself",
-    ";": "remove it: a query is one statement",
-    "*": "leave RETURN out for all of each event, or write attributes, RETURN a.x, b.x; the number "
-    "of events is count(a[])",
-    "~": "write RLIKE for a regular expression: a.x RLIKE '^S'",
-    "!": "write NOT before a condition: NOT a.x RLIKE '^S'",
-    "SELECT": "write PATTERN first, and what comes out at the end: PATTERN SEQ(...) RETURN a.x",
-    "GROUP": "write an equivalence test for events that go together: WHERE skip_till_next_match "
-    "{ [symbol] }; group matches in the DataFrame that comes out",
-    "ORDER": "leave it out: order_by says in which order events are",
-} | dict.fromkeys(("PATTERN", "WHERE", "WITHIN", "RETURN"), _ORDER)
-
 # A token that cannot stand where it does; `expected` says what can.
-unexpected_token = parse_error(
-    "unexpected `{text}` in {where}", notes=("expected here: {expected}",), hints=_MEANT
-)
+unexpected_token = parse_error("""unexpected `{text}` in {where}
+    note: expected here: {expected}
+    case &&: write AND
+    case |: one of several event types is a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a
+        in SEQ
+    case ,: write AND between predicates, a variable after each event type: SEQ(Shelf a, Exit b)
+    case OR: write parentheses around what it joins
+    case ?: write the value itself
+    case ;: remove it: a query is one statement
+    case *: leave RETURN out for all of each event, or write attributes, RETURN a.x, b.x; the number
+        of events is count(a[])
+    case ~: write RLIKE for a regular expression: a.x RLIKE '^S'
+    case !: write NOT before a condition: NOT a.x RLIKE '^S'
+    case SELECT: write PATTERN first, and what comes out at the end: PATTERN SEQ(...) RETURN a.x
+    case GROUP: write an equivalence test for events that go together: WHERE skip_till_next_match
+        { [symbol] }; group matches in the DataFrame that comes out
+    case ORDER: leave it out: order_by says in which order events are
+    case PATTERN | WHERE | WITHIN | RETURN: the order is: PATTERN, WHERE, WITHIN, RETURN""")
 
 # The text ends too early.
 unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))

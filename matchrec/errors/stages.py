@@ -152,12 +152,10 @@ reads_neighbour = unsupported("""PREV and NEXT in a condition of a stage
     write last(stage.x) for the event accepted last, or a strict stage before this one""")
 
 # An aggregate over columns without a stage.
-of_no_stage = plan_error(
-    "{function} in a condition of a stage is over no stage",
-    notes=("a column alone is that of the event which the condition is about",),
-    hint="write {function}(stage.x)",
-    hints={"COUNT": "write {function}(stage.x), or count(stage)"},
-)
+of_no_stage = plan_error("""{function} in a condition of a stage is over no stage
+    note: a column alone is that of the event which the condition is about
+    case COUNT: write {function}(stage.x), or count(stage)
+    write {function}(stage.x)""")
 
 
 # Other languages
@@ -185,12 +183,11 @@ too_long_duration = unsupported("""{call} of {value:shown}: the window is longer
     write a smaller one, or leave it out""")
 
 # A word after a number that is no unit of fixed length.
-unknown_unit = plan_error(
-    "{call}: unknown unit `{name}`",
-    notes=("units: {known}",),
-    near="write {near}",
-    hint='write e.g. "10 minutes"',
-)
+unknown_unit = plan_error("""{call}: unknown unit `{name}`
+    note: units: {known}
+    near: write {near}
+    write e.g. "10 minutes"
+""")
 
 
 def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError:

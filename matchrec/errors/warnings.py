@@ -121,11 +121,10 @@ same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same
 
 
 # DEFINE A AS price = NULL; `other` is what is compared.
-compared_with_null = of(NeverTrueWarning)(
-    "`{operator}` with NULL in {part[DEFINE]} is never true",
-    hint="write {other} IS NULL or IS NOT NULL",
-    hints={"=": "write {other} IS NULL", "<>": "write {other} IS NOT NULL"},
-)
+compared_with_null = of(NeverTrueWarning)("""`{operator}` with NULL in {part[DEFINE]} is never true
+    case =: write {other} IS NULL
+    case <>: write {other} IS NOT NULL
+    write {other} IS NULL or IS NOT NULL""")
 
 # PATTERN (A B) DEFINE A AS price < B.price.
 compared_with_later = of(NeverTrueWarning)("""a comparison with `{read}` in {part[DEFINE]} is never

@@ -136,12 +136,10 @@ rows_too_large = run_error("""rows of the result that come out together take {me
         that matches are shorter, or read fewer columns of long values""")
 
 # A sum in MEASURES left the type that Spark gives it.
-sum_too_large = run_error(
-    "a sum in MEASURES is too large for {type_name}",
-    notes=("{place}",),
-    hint="write a CAST to DOUBLE inside the sum",
-    hints={"BIGINT": "write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum"},
-)
+sum_too_large = run_error("""a sum in MEASURES is too large for {type_name}
+    note: {place}
+    case BIGINT: write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum
+    write a CAST to DOUBLE inside the sum""")
 
 L = TypeVar("L", bound=Located)
 

@@ -90,13 +90,12 @@ closed_before = parse_error("""parenthesis of MATCH_RECOGNIZE is closed before {
     remove one `)` before {keyword}, or add the `(` that it closes""")
 
 # MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
-_MOVE = "move it into the parentheses"
 outside_parentheses = parse_error(
-    "{part} stands after the closing parenthesis of MATCH_RECOGNIZE",
+    """{part} stands after the closing parenthesis of MATCH_RECOGNIZE
+    case PATTERN: move it into the parentheses
+    case WITHIN | SUBSET | DEFINE: move it into the parentheses, after PATTERN (...)
+    move it into the parentheses, before PATTERN""",
     notes=(_ORDER,),
-    hint=f"{_MOVE}, before PATTERN",
-    hints={"PATTERN": _MOVE}
-    | dict.fromkeys(("WITHIN", "SUBSET", "DEFINE"), f"{_MOVE}, after PATTERN (...)"),
 )
 
 # A part after one that it must precede; `order` is the right one of those written.
@@ -107,20 +106,12 @@ out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
 
 # A part without content.
-nothing_in = parse_error(
-    "nothing follows {part} in MATCH_RECOGNIZE",
-    hints={
-        part: f"write {example}, or leave {{part}} out"
-        for part, example in {
-            "PARTITION BY": "PARTITION BY x",
-            "ORDER BY": "ORDER BY x",
-            "MEASURES": "MEASURES LAST(x) AS name",
-            "WITHIN": "WITHIN INTERVAL 1 HOUR",
-            "SUBSET": "SUBSET U = (A, B)",
-            "DEFINE": "DEFINE A AS x > 1",
-        }.items()
-    },
-)
+nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
+    case PARTITION BY | ORDER BY: write {part} x, or leave {part} out
+    case MEASURES: write MEASURES LAST(x) AS name, or leave {part} out
+    case WITHIN: write WITHIN INTERVAL 1 HOUR, or leave {part} out
+    case SUBSET: write SUBSET U = (A, B), or leave {part} out
+    case DEFINE: write DEFINE A AS x > 1, or leave {part} out""")
 
 # An item that is missing before or after a comma.
 nothing_beside_comma = parse_error("""a comma too many in {part}

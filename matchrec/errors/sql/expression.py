@@ -107,15 +107,11 @@ _in_place_of_a_window = partial(
     condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
 )
 window = _in_place_of_a_window("OVER in {clause}")
-window_function = _in_place_of_a_window(
-    "window function {function} in {clause}",
-    hints={
-        "LAG": "write PREV(x, n), or pass {option[dialect=snowflake]}",
-        "LEAD": "write NEXT(x, n), or pass {option[dialect=snowflake]}",
-        "NTH_VALUE": "write FIRST(x, n - 1)",
-        "ROW_NUMBER": "write count(*) for the number of the row in the match",
-    },
-)
+window_function = _in_place_of_a_window("""window function {function} in {clause}
+    case LAG: write PREV(x, n), or pass {option[dialect=snowflake]}
+    case LEAD: write NEXT(x, n), or pass {option[dialect=snowflake]}
+    case NTH_VALUE: write FIRST(x, n - 1)
+    case ROW_NUMBER: write count(*) for the number of the row in the match""")
 
 # A subquery that looks at a row of the match, or at a column of the input, which it would have for
 # each row of the match. what: it looks at.
@@ -132,13 +128,9 @@ identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
 
 # MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
 # in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
-called_inside = unsupported(
-    "{inner}() in the argument of {function} in {clause} is not supported",
-    hint="write {inner}() outside {function}: it is the same on every row of a match",
-    hints={
-        "MATCH_ROW_NUMBER": "write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES"
-    },
-)
+called_inside = unsupported("""{inner}() in the argument of {function} in {clause} is not supported
+    case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
+    write {inner}() outside {function}: it is the same on every row of a match""")
 
 # MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
 ending_in_define = plan_error("""{function}() in DEFINE

@@ -11,24 +11,20 @@ from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 
 # A character that no row pattern holds.
-stray_character = parse_error(
-    "unexpected `{text}` in PATTERN",
-    hint="PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)",
-    hints={
-        ",": "write A B for one after the other, PERMUTE(A, B) for any order",
-        ".": "write a variable without a condition in DEFINE for any row, such as X*? for `.*?`; "
-        "conditions on columns belong in DEFINE",
-        ":": "a parameter can be the bound of a quantifier only: A{:n}",
-        "-": "variables in a row are written with a space, A B, a name with `_`, a_b, and an "
-        "exclusion {- A -}",
-        "!": "write a variable whose condition in DEFINE is the negation",
-        "[": "so many rows are written in braces, A{1,3}, one of several with |: (A | B)",
-        **dict.fromkeys("=<>", "conditions belong in DEFINE: DEFINE A AS x > 1"),
-        **dict.fromkeys("&~", "variables in a row are written with a space: A B"),
-        "'": "quote a variable's name with backticks",
-        "/": "a comment is written /* ... */ or -- ... to the end of the line",
-    },
-)
+stray_character = parse_error("""unexpected `{text}` in PATTERN
+    case ,: write A B for one after the other, PERMUTE(A, B) for any order
+    case .: write a variable without a condition in DEFINE for any row, such as X*? for `.*?`;
+        conditions on columns belong in DEFINE
+    case :: a parameter can be the bound of a quantifier only: A{:n}
+    case -: variables in a row are written with a space, A B, a name with `_`, a_b, and an exclusion
+        {- A -}
+    case !: write a variable whose condition in DEFINE is the negation
+    case [: so many rows are written in braces, A{1,3}, one of several with |: (A | B)
+    case = | < | >: conditions belong in DEFINE: DEFINE A AS x > 1
+    case & | ~: variables in a row are written with a space: A B
+    case ': quote a variable's name with backticks
+    case /: a comment is written /* ... */ or -- ... to the end of the line
+    PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)""")
 
 # `A 2`.
 stray_number = parse_error("""unexpected `{text}` in PATTERN
@@ -216,29 +212,20 @@ offset_too_large = unsupported("""offset of {function} in {clause} is over {limi
     write a number of rows that a partition can have""")
 
 # An offset below 0: so many `rows` the other way.
-negative_offset = plan_error(
-    "offset of {function} in {clause} is `{written}`; the least offset is 0",
-    hint="write NEXT(x, {rows}) to go the other way",
-    hints={
-        "NEXT": "write PREV(x, {rows}) to go the other way",
-        "FIRST": "write LAST(x, {rows}) to go the other way",
-        "LAST": "write FIRST(x, {rows}) to go the other way",
-    },
-)
-
-_NAVIGATIONS = ("PREV", "NEXT", "FIRST", "LAST")
+negative_offset = plan_error("""offset of {function} in {clause} is `{written}`; the least offset
+        is 0
+    case NEXT: write PREV(x, {rows}) to go the other way
+    case FIRST: write LAST(x, {rows}) to go the other way
+    case LAST: write FIRST(x, {rows}) to go the other way
+    write NEXT(x, {rows}) to go the other way""")
 
 # Too many arguments, or too few.
-wrong_number_of_arguments = plan_error(
-    "{function} in {clause} takes {expected}, {given} given",
-    hints={
-        **dict.fromkeys(_NAVIGATIONS, "write {function}(A.x) or {function}(A.x, 2)"),
-        **dict.fromkeys(("CLASSIFIER", "MATCHED_ROWS"), "write {function}() or {function}(A)"),
-        **dict.fromkeys(("MATCH_NUMBER", "MATCH_ROW_NUMBER"), "write {function}()"),
-        "COUNT": "write count(*) for all rows, count(A.*) for the rows of A, "
-        "or pass {option[dialect=trino]}",
-    },
-)
+wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected}, {given} given
+    case PREV | NEXT | FIRST | LAST: write {function}(A.x) or {function}(A.x, 2)
+    case CLASSIFIER | MATCHED_ROWS: write {function}() or {function}(A)
+    case MATCH_NUMBER | MATCH_ROW_NUMBER: write {function}()
+    case COUNT: write count(*) for all rows, count(A.*) for the rows of A, or pass
+        {option[dialect=trino]}""")
 
 
 def modifier_of_navigation(

@@ -23,11 +23,9 @@ joined_rows = unsupported("""PATTERN in a window over several relations is not s
     join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
 
 # GROUP BY, HAVING, QUALIFY.
-grouped_rows = unsupported(
-    "PATTERN in a window beside {word} is not supported",
-    hint="group in a subquery: FROM (SELECT ... GROUP BY ...) AS t",
-    hints={"QUALIFY": "keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ..."},
-)
+grouped_rows = unsupported("""PATTERN in a window beside {word} is not supported
+    group in a subquery: FROM (SELECT ... GROUP BY ...) AS t
+    case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
 
 # WINDOW w AS (...), w AS (...).
 duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
@@ -78,16 +76,12 @@ wrong_frame = parse_error(
 )
 
 # ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
-not_in_window = unsupported(
-    "{what} cannot stand in a window",
-    hint="remove {what}, or write FROM t MATCH_RECOGNIZE (...)",
-    hints={
-        "ONE ROW PER MATCH": "remove it: the result has each row of the input once",
-        "ALL ROWS PER MATCH": "remove it: the result has each row of the input once",
-        "MATCHED_ROWS()": "write collect_list(struct(x, y)), with the columns that are wanted",
-        "WITHIN": "limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)",
-    },
-)
+not_in_window = unsupported("""{what} cannot stand in a window
+    case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input
+        once
+    case MATCHED_ROWS(): write collect_list(struct(x, y)), with the columns that are wanted
+    case WITHIN: limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)
+    remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
 
 # What SEEK cannot go with.
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
