@@ -11,10 +11,11 @@ from matchrec.frontends.dialects.products import PRODUCTS
 from matchrec.frontends.dialects.translate import translate_query
 from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.pattern.builder import Pattern
+from matchrec.frontends.sase import Streams
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, to_sql
-from matchrec.writing.sql import Streams, read_pattern, read_sase
+from matchrec.writing.sql import read_pattern, read_sase
 
 __all__ = ["Conversion", "convert"]
 

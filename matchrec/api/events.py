@@ -19,7 +19,7 @@ from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import textual
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.source import Source
@@ -230,7 +230,8 @@ def plan_of_sase(
 ) -> MatchPlan:
     """What a SASE+ text means. Raises MatchRecognizeError."""
     with shown_in(source, SASE):
-        plan = compile_sase(source, events.order_by, events.partition_by, type_column, output)
+        streams = Streams(events.order_by, events.partition_by, type_column, output)
+        plan = compile_sase(source, streams)
         check_type_column(events.df, type_column, plan)
     return plan
 

@@ -11,7 +11,7 @@ from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.lexing.tokens import find_frames, read_tokens
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.frontends.sase.parser import parse_once
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
@@ -29,16 +29,6 @@ START = Span(0, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
-    """What SQL says of its events, and SASE+ and a Pattern leave to the call."""
-
-    order_by: tuple[str, ...]
-    partition_by: tuple[str, ...]
-    type_column: str
-    output: MatchOutput
-
-
-@dataclass(frozen=True, slots=True)
 class ReadQuery:
     """A query that was read. pattern: where its row pattern stands."""
 
@@ -49,9 +39,7 @@ class ReadQuery:
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
     """A SASE+ query."""
-    plan = compile_sase(
-        text, streams.order_by, streams.partition_by, streams.type_column, streams.output
-    )
+    plan = compile_sase(text, streams)
     return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.match_plan import MatchPlan
@@ -212,7 +212,7 @@ def plans_of_query(text: str) -> Iterator[MatchPlan]:
 
 def plan_of_sase(text: str) -> MatchPlan:
     """The plan of a SASE+ query."""
-    return compile_sase(text, ("t",), ("k",))
+    return compile_sase(text, Streams(("t",), ("k",)))
 
 
 def plan_of_pattern(pattern: Pattern) -> MatchPlan:

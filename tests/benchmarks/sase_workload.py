@@ -25,7 +25,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions, ends_after
 from matchrec.engine.records import SearchInput, prepare_input
 from matchrec.engine.selection import RunsSearch, number_chunks, sort_matches
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
 from tests.tasks.linking import link
@@ -140,7 +140,8 @@ def ticks(random: np.random.Generator, length: int, rises: float, wrapped: bool)
 
 def executable(text: str, output: MatchOutput) -> Executable:
     """A query, linked as Spark would link it: every column is a bigint."""
-    drafted = draft(compile_sase(text, ("time",), output=output), InputColumns(()), str)
+    plan = compile_sase(text, Streams(("time",), output=output))
+    drafted = draft(plan, InputColumns(()), str)
     types = dict.fromkeys(drafted.columns(), BIGINT)
     return link(drafted, types, "breadth_first", ansi=False)
 

@@ -24,7 +24,7 @@ from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.frontends.lexing.tokens import Dialect
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.frontends.sql.locate import outer, parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
@@ -104,7 +104,7 @@ def test_a_query_is_read_or_refused_at_its_place(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_a_sase_query_is_read_or_refused(seed: int) -> None:
     for text in mutations.sase_queries(EXAMPLES, SEED + seed):
-        error = refusal(lambda text=text: linked(compile_sase(text, ("ts",))), text)  # type: ignore[misc]
+        error = refusal(lambda text=text: linked(compile_sase(text, Streams(("ts",)))), text)  # type: ignore[misc]
         assert error is None or str(error).splitlines()[0].strip(), text
 
 

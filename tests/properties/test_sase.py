@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
@@ -54,7 +54,8 @@ class Asked:
     output: MatchOutput
 
     def plan(self) -> MatchPlan:
-        return compile_sase(str(self.query), ("t", "n"), ("s",), "event_type", self.output)
+        streams = nodes.Streams(("t", "n"), ("s",), output=self.output)
+        return compile_sase(str(self.query), streams)
 
 
 class Streams:

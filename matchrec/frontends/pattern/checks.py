@@ -20,14 +20,11 @@ END_STATE = "$endState$"
 
 def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], call: str) -> None:
     """A stage has a name of its own; so has each stage of a group."""
-    if isinstance(content, str):
-        new_name(stages, content, call)
-        return
-    if not content:
+    names = [content] if isinstance(content, str) else [one.name for one in named_stages(content)]
+    if not names:
         raise errors.empty_group(call=call)
-    for stage in named_stages(content):
-        assert isinstance(stage.content, str)
-        new_name(stages, stage.content, call)
+    for name in names:
+        new_name(stages, name, call)
 
 
 def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
@@ -35,8 +32,8 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     if not name.strip() or ":" in name or name == END_STATE:
         raise errors.bad_name(call=call, name=name)
     for stage in named_stages(stages):
-        if str(stage.content).upper() == name.upper():
-            raise errors.duplicate_name(name=name, known=str(stage.content))
+        if stage.name.upper() == name.upper():
+            raise errors.duplicate_name(name=name, known=stage.name)
 
 
 def has_stages(stages: tuple[Stage, ...]) -> None:
@@ -186,6 +183,6 @@ def complete(stages: tuple[Stage, ...]) -> None:
 
 def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """What is skipped to is a stage whose events are part of a match."""
-    known = [str(stage.content) for stage in named_stages(stages) if not stage.negated]
+    known = [stage.name for stage in named_stages(stages) if not stage.negated]
     if name not in known:
         raise errors.unknown_skip_target(call=call, name=name, known=known)

@@ -5,7 +5,7 @@ The conditions of a pattern stand one below the other in a text, so that errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -57,7 +57,7 @@ from matchrec.plan.expression import (
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.operations import named
 from matchrec.plan.rules import check
-from matchrec.plan.stages import Skip, Staging, Steps, Timeouts, Until, words
+from matchrec.plan.stages import Skip, Staging, Timeouts, Until, words
 from matchrec.plan.text import quoted, sum_or_null
 from matchrec.source import Source, Span
 
@@ -180,22 +180,24 @@ def later(order: str, window: str) -> str:
 FINAL = Semantics.FINAL
 
 
-def match_measures(
-    order: RowExpression, stages: Iterable[str], columns: Sequence[str]
-) -> Iterator[Measure]:
-    """Number and times of a match, then for each stage the array of its events."""
+def measures(query: PatternQuery) -> Iterator[Measure]:
+    """Number and times of a match, then for each stage the array of its events; or of an event the
+    number of its match, and its stage.
+    """
     yield measure("match_number", MATCH_NUMBER)
+    if query.rows is not RowsPerMatch.ONE_ROW:
+        yield measure("stage", Classifier(Navigation()))
+        return
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
-        yield Measure(name, time_at(Navigation(end=end, semantics=FINAL), order))
-    event = f"struct({', '.join(map(quoted, columns)) or '*'})"
-    for stage in stages:
-        read = ColumnReference(Navigation(stage), event, fields=tuple(columns))
-        term = Term((read,), Span(0, 0))
-        yield measure(stage, Aggregate("collect_list", stage, (term,), FINAL))
+        yield Measure(name, time_at(Navigation(end=end, semantics=FINAL), query.order[0]))
+    event = f"struct({', '.join(map(quoted, query.columns)) or '*'})"
+    for stage in query.stage_names:
+        read = ColumnReference(Navigation(stage), event, fields=query.columns)
+        yield measure(stage, Aggregate("collect_list", stage, (Term((read,), NOWHERE),), FINAL))
 
 
 def measure(name: str, reference: Reference) -> Measure:
-    return Measure(name, Term((reference,), Span(0, 0)))
+    return Measure(name, Term((reference,), NOWHERE))
 
 
 def end_of(end: End, order: str, window: str) -> Term:
@@ -228,6 +230,12 @@ class PatternQuery:
         """What `order_by` says, read once."""
         return tuple(map(key_expression, self.order_by))
 
+    @cached_property
+    def stage_names(self) -> tuple[str, ...]:
+        """The stages that have events."""
+        named = tree.named_stages(self.pattern.stages)
+        return tuple(stage.name for stage in named if not stage.negated)
+
 
 def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     """The plan of a pattern, and the text of its conditions."""
@@ -246,7 +254,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             pattern=words(steps),
             partition_by=tuple(map(key_expression, query.partition_by)),
             order_by=tuple(map(SortItem, query.order)),
-            measures=measures(query),
+            measures=tuple(measures(query)),
             rows_per_match=query.rows,
             within=None if window is None else Within(window.interval()),
             definitions=tuple(tests.definitions.values()),
@@ -265,15 +273,6 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         return plan, source
 
 
-def measures(query: PatternQuery) -> tuple[Measure, ...]:
-    """The columns of the result, but for those of the partition."""
-    if query.rows is not RowsPerMatch.ONE_ROW:
-        stage = measure("stage", Classifier(Navigation()))
-        return measure("match_number", MATCH_NUMBER), stage
-    names = [str(one.content) for one in tree.named_stages(query.pattern.stages) if not one.negated]
-    return tuple(match_measures(query.order[0], names, query.columns))
-
-
 def conditions_as_text(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
     """All conditions as one text, and where each of them, by its id, stands."""
     pieces, places, length = [], {}, 0
@@ -289,15 +288,14 @@ def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tr
     for stage in stages:
         if isinstance(stage.content, tuple):
             yield from written_conditions(stage.content)
-        name = stage.content if isinstance(stage.content, str) else "group"
-        yield from ((f"{name}, where", condition) for condition in stage.conditions)
+        yield from ((f"{stage.name}, where", condition) for condition in stage.conditions)
         if stage.until is not None:
-            yield f"{name}, until", stage.until
+            yield f"{stage.name}, until", stage.until
 
 
 @dataclass
-class TestDefinitions:
-    """The definitions of all tests so far, by name.
+class TestDefinitions(tree.Outline):
+    """Stages → steps, and the definitions of all tests so far, by name.
 
     places: of conditions in their text, by id. near: windows between neighbours, by test.
     """
@@ -309,27 +307,21 @@ class TestDefinitions:
 
     __test__ = False  # for pytest: no test
 
-    def steps(self, stages: tuple[tree.Stage, ...]) -> Steps:
-        """The steps of a sequence of stages."""
-        return tree.steps_of(stages, self.condition, self.until, self.distance)
-
     def condition(self, stage: tree.Stage) -> str:
-        """The test of a stage's events."""
-        return self.define(f"{stage.content} where", self.scalar(stage.conditions))
+        return self.define(f"{stage.name} where", self.scalar(stage.conditions))
 
-    def until(self, stage: tree.Stage, label: str) -> Until | None:
+    def until(self, stage: tree.Stage) -> Until | None:
         if stage.until is None:
             return None
         ends = self.test(stage.until)
-        test = self.define(f"{label} until", ends)
-        goes_on = self.define(f"{label} not until", complement(ends))
+        test = self.define(f"{stage.name} until", ends)
+        goes_on = self.define(f"{stage.name} not until", complement(ends))
         if stage.is_group:
             return Until(test, goes_on)
         take = joined("AND", (self.scalar(stage.conditions), complement(ends)))
-        return Until(test, goes_on, self.define(f"{label} where, not until", take))
+        return Until(test, goes_on, self.define(f"{stage.name} where, not until", take))
 
     def distance(self, label: str, window: Duration | None) -> str | None:
-        """The test that a row lies too far after the one mapped before."""
         whole = checks.whole_window(self.query.pattern.stages)
         if window is None or (whole is not None and window >= whole):  # then it says nothing new
             return None
@@ -380,9 +372,5 @@ class TestDefinitions:
     @cached_property
     def stage_names(self) -> dict[str, str]:
         """Each way to write a stage in a condition, and its name."""
-        found: dict[str, str] = {}
-        for stage in tree.named_stages(self.query.pattern.stages):
-            if not stage.negated:
-                name = str(stage.content)
-                found |= {name: name, name.upper(): name}
-        return found
+        names = self.query.stage_names
+        return {written: name for name in names for written in (name, name.upper())}

@@ -72,6 +72,11 @@ class Stage:
     near: Duration | None = None
 
     @property
+    def name(self) -> str:
+        """Its name, or that of all groups."""
+        return self.content if isinstance(self.content, str) else "group"
+
+    @property
     def tests(self) -> tuple[Test, ...]:
         """All that calls have said of its events."""
         return self.conditions if self.until is None else (*self.conditions, self.until)
@@ -208,63 +213,51 @@ def html(stages: tuple[Stage, ...], written: str) -> str:
 
     if not stages:
         return preformatted(written)
-    return wide(draw_stages(outline(stages), {})) + preformatted(written)
+    return wide(draw_stages(Outline().steps(stages), {})) + preformatted(written)
 
 
-def outline(stages: tuple[Stage, ...]) -> Steps:
-    """The steps; in the places of tests stand the conditions themselves."""
-    return steps_of(
-        stages,
-        lambda stage: condition_text(stage.conditions),
-        lambda stage, _: None if stage.until is None else Until(str(stage.until.expression), ""),
-        lambda *_: None,
-    )
+class Outline:
+    """Stages → steps to be drawn: in the places of tests stand the conditions themselves."""
 
+    def steps(self, stages: tuple[Stage, ...]) -> Steps:
+        """The steps of a sequence of stages."""
+        return Steps(tuple(map(self.step, stages)))
 
-def steps_of(
-    stages: tuple[Stage, ...],
-    condition: Callable[[Stage], str],
-    until: Callable[[Stage, str], Until | None],
-    distance: Callable[[str, Duration | None], str | None],
-) -> Steps:
-    """The steps of a sequence of stages.
-
-    The three give the names of tests: of a stage's events, of what ends its loop, of a distance,
-    by what it is of.
-    """
-
-    def step(stage: Stage) -> RepeatedPart | ForbiddenEvent:
-        content, strict = stage.content, stage.contiguity is Contiguity.STRICT
-        label = content if isinstance(content, str) else "group"
+    def step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
+        content, name = stage.content, stage.name
         if stage.negated:
-            return ForbiddenEvent(
-                label, condition(stage), strict, distance(f"{label} near", stage.near)
-            )
+            strict = stage.contiguity is Contiguity.STRICT
+            test, near = self.condition(stage), self.distance(f"{name} near", stage.near)
+            return ForbiddenEvent(name, test, strict, near)
         return RepeatedPart(
-            Single(content, condition(stage))
-            if isinstance(content, str)
-            else steps_of(content, condition, until, distance),
+            self.steps(content)
+            if isinstance(content, tuple)
+            else Single(name, self.condition(stage)),
             stage.contiguity,
             stage.least,
             stage.most,
             stage.optional,
             stage.greedy,
             stage.inner or Contiguity.RELAXED,
-            until(stage, label),
-            distance(f"{label} near", stage.near),
-            distance(f"{label} gap", stage.gap),
+            self.until(stage),
+            self.distance(f"{name} near", stage.near),
+            self.distance(f"{name} gap", stage.gap),
         )
 
-    return Steps(tuple(map(step, stages)))
+    def condition(self, stage: Stage) -> str:
+        """The test of a stage's events."""
+        if not stage.conditions:
+            return "every event"
+        return combined(
+            stage.conditions,
+            lambda test: str(test.expression),
+            lambda word, parts: f" {word} ".join(f"({part})" for part in parts),
+        )
 
+    def until(self, stage: Stage) -> Until | None:
+        """What ends a stage's loop."""
+        return None if stage.until is None else Until(str(stage.until.expression), "")
 
-def condition_text(tests: tuple[Test, ...]) -> str:
-    """Conditions as one expression."""
-    if not tests:
-        return "every event"
-    return combined(tests, text_of, lambda word, parts: f" {word} ".join(f"({p})" for p in parts))
-
-
-def text_of(test: Test) -> str:
-    """A condition as one reads it."""
-    return str(test.expression)
+    def distance(self, _label: str, _window: Duration | None) -> str | None:
+        """The test that a row lies too far after the one mapped before; pictures have none."""
+        return None

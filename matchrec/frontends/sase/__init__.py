@@ -17,24 +17,16 @@ from __future__ import annotations
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import SASE
 from matchrec.frontends.sase.lower import lower
-from matchrec.frontends.sase.nodes import SaseQuery
+from matchrec.frontends.sase.nodes import Streams
 from matchrec.frontends.sase.parser import parse_once
-from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 
-__all__ = ["SaseQuery", "compile_sase", "lower"]
+__all__ = ["Streams", "compile_sase"]
 
 
-def compile_sase(
-    query: str | Source,
-    order_by: tuple[str, ...],
-    partition_by: tuple[str, ...] = (),
-    type_column: str = "event_type",
-    output: MatchOutput = MatchOutput.ALL,
-) -> MatchPlan:
+def compile_sase(query: str | Source, streams: Streams) -> MatchPlan:
     """The plan of a query's text; errors show their lines of it, or of what it was made of."""
     source = Source(query) if isinstance(query, str) else query
     with shown_in(source, SASE):
-        read = parse_once(source.text, source.origin)
-        return lower(read, order_by, partition_by, type_column, output)
+        return lower(parse_once(source.text, source.origin), streams)

@@ -19,15 +19,14 @@ from matchrec.frontends.sase.nodes import (
     Component,
     Components,
     Index,
-    ReturnItem,
     SaseQuery,
     Strategy,
+    Streams,
     variables_of,
 )
 from matchrec.plan.clauses import (
     Absence,
     Definition,
-    MatchOutput,
     Measure,
     RowExpression,
     SortItem,
@@ -50,7 +49,6 @@ from matchrec.plan.expression import (
     negation,
     row_text,
     with_columns,
-    with_final_semantics,
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
@@ -58,39 +56,34 @@ from matchrec.plan.rules import check, refuse_repeated
 from matchrec.source import Span
 
 
-def lower(
-    query: SaseQuery,
-    order_by: tuple[str, ...],
-    partition_by: tuple[str, ...],
-    type_column: str,
-    output: MatchOutput,
-) -> MatchPlan:
+def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
     """The plan of a query over events that are rows.
 
-    order_by, partition_by, type_column: SQL over one row; an event's type is the value of the last.
+    Names of RETURN that differ in case are two where they are so for the session.
 
     >>> from matchrec.frontends.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
-    >>> plan = lower(query, ("ts",), (), "event_type", MatchOutput.ALL)
+    >>> plan = lower(query, Streams(("ts",)))
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    conditions = Conditions(query, components, key_expression(type_column))
+    conditions = Conditions(query, key_expression(streams.type_column))
     definitions = tuple(conditions.definitions())
+    refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
     within = query.window
     plan = MatchPlan(
         pattern=pattern(components),
-        partition_by=tuple(map(key_expression, partition_by)),
+        partition_by=tuple(map(key_expression, streams.partition_by)),
         equal=tuple(conditions.keys()),
-        order_by=tuple(SortItem(key_expression(text)) for text in order_by),
-        measures=tuple(measures(query.items)) or tuple(event_arrays(components)),
+        order_by=tuple(SortItem(key_expression(text)) for text in streams.order_by),
+        measures=query.items or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
         subsets=tuple(subsets(components)),
         definitions=definitions,
         selection=query.strategy.selection,
-        output=output,
+        output=streams.output,
         first_matches=query.first_matches,
         absences=tuple(absences(components)),
         closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
@@ -133,22 +126,11 @@ def absences(components: Components) -> Iterator[Absence]:
         yield Absence(component.name.text, after, before, component.name.span)
 
 
-def measures(items: tuple[ReturnItem, ...]) -> Iterator[Measure]:
-    """The columns of RETURN, seen from the end of the match.
-
-    Names that differ in case are two where they are so for the session.
-    """
-    refuse_repeated([(item.name, item.name_span) for item in items], duplicate_measure)
-    for item in items:
-        yield Measure(item.name, with_final_semantics(item.value), item.name_span)
-
-
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """The conditions of all variables."""
 
     query: SaseQuery
-    components: Components
     type_column: RowExpression
 
     def keys(self) -> Iterator[RowExpression]:
@@ -159,8 +141,8 @@ class Conditions:
 
     def definitions(self) -> Iterator[Definition]:
         """A definition for each variable that has a condition, in the order of the plan."""
-        placed = self.placed()
-        for component in (*self.components.positive, *self.components.negated):
+        placed, components = self.placed(), self.query.components
+        for component in (*components.positive, *components.negated):
             for variable in variables_of(component):
                 own = [*self.on_event(component, variable), *placed.get(variable, ())]
                 if own:
@@ -173,14 +155,13 @@ class Conditions:
         found: dict[str, list[Scalar]] = {}
         for predicate in self.query.predicates:
             for conjunct in conjuncts(predicate):
-                found.setdefault(place(conjunct, self.components), []).append(conjunct)
+                found.setdefault(place(conjunct, self.query.components), []).append(conjunct)
         return found
 
     def on_event(self, component: Component, variable: str) -> Iterator[Scalar]:
         """The event's type, and the equivalence tests as they concern one event."""
-        first = self.components.variables[0]
-        event_type = component.event_type
-        if event_type is not None:
+        first = self.query.components.variables[0]
+        if (event_type := component.event_type) is not None:
             text, names = self.type_column.text, self.type_column.names
             kind = column_term(Navigation(variable), text, event_type.span, names)
             yield comparison("=", kind, event_type)
@@ -248,8 +229,6 @@ def reading(reference: Reference, components: Components) -> EventReading:
     if component is not None:
         written = component.name.text
         return EventReading(written, name, name == Index.CURRENT.of(written), reference.span)
-    if components.by_name[name].negated:
-        return EventReading(name, name, element=False, span=reference.span)
     where = Index.CURRENT.of(name) if element else components.following(name)
     return EventReading(name, where, element, reference.span)
 

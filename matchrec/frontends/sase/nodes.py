@@ -12,7 +12,7 @@ from functools import cached_property
 
 from matchrec.errors import sase as errors
 from matchrec.frontends.lexing.tokens import Token
-from matchrec.plan.clauses import EventSelection, FirstMatches, RowExpression
+from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput, Measure, RowExpression
 from matchrec.plan.expression import Navigation, Scalar, Term, column_term, names_of, row_text
 from matchrec.source import Span
 
@@ -91,19 +91,24 @@ class Identifier:
 
 
 @dataclass(frozen=True, slots=True)
-class ReturnItem:
-    """An output column; name_span: of the name, or of the expression that gives the name."""
+class Streams:
+    """What SQL says of its events, and SASE+ and a Pattern leave to the call.
 
-    value: Scalar
-    name: str
-    name_span: Span
+    All but output are SQL over one row; the type of an event is the value of type_column.
+    """
+
+    order_by: tuple[str, ...]
+    partition_by: tuple[str, ...] = ()
+    type_column: str = "event_type"
+    output: MatchOutput = MatchOutput.ALL
 
 
 @dataclass(frozen=True, slots=True)
 class SaseQuery:
     """A whole query. tests: the attributes that are equal in all events.
 
-    window: how long it is, or of how many events. first_matches: how many come out; None for all.
+    window: how long it is, or of how many events. items: of RETURN, seen from the end of the match.
+    first_matches: how many come out; None for all.
     """
 
     components: Components
@@ -112,7 +117,7 @@ class SaseQuery:
     predicates: tuple[Scalar, ...]
     tests: tuple[Term, ...]
     window: RowExpression | int | None = None
-    items: tuple[ReturnItem, ...] = ()
+    items: tuple[Measure, ...] = ()
     first_matches: FirstMatches | None = None
 
 
@@ -155,8 +160,8 @@ class Components:
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
-        """The component of each primary variable."""
-        return {variable: one for one in self.positive for variable in variables_of(one)}
+        """The component of each primary variable, and of each negated one."""
+        return {variable: one for one in self.written for variable in variables_of(one)}
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:

@@ -19,9 +19,9 @@ from matchrec.frontends.lexing.tokens import (
     whole_number,
 )
 from matchrec.frontends.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
-from matchrec.frontends.sase.nodes import Component, Components, ReturnItem, SaseQuery, Strategy
-from matchrec.plan.clauses import FirstMatches, RowExpression
-from matchrec.plan.expression import Scalar, Term, literal, names_of
+from matchrec.frontends.sase.nodes import Component, Components, SaseQuery, Strategy
+from matchrec.plan.clauses import FirstMatches, Measure, RowExpression
+from matchrec.plan.expression import Scalar, Term, literal, names_of, with_final_semantics
 from matchrec.plan.rules import refuse_repeated
 from matchrec.plan.text import MICROSECONDS, string_literal
 from matchrec.shortcuts import once
@@ -223,14 +223,14 @@ class QueryReader(EventReader):
             amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
         return window_of(amounts, self.span(start, self.position))
 
-    def item(self) -> ReturnItem:
+    def item(self) -> Measure:
         """An item of RETURN: an attribute gives its name, anything else its text."""
-        value = self.expression()
+        value = with_final_semantics(self.expression())
         if self.accept("AS"):
             name = self.taken("a name", *NAMES)
-            return ReturnItem(value, name.text, name.span)
+            return Measure(name.text, value, name.span)
         names = names_of(value) or (" ".join(self.text.text_at(value.span).split()),)
-        return ReturnItem(value, names[-1], value.span)
+        return Measure(names[-1], value, value.span)
 
 
 def refuse_open_negations(components: Components) -> None:

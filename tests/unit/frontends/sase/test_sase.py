@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.split import split
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sase import compile_sase
+from matchrec.frontends.sase import Streams, compile_sase
 from matchrec.frontends.sase.expressions import EventReader, read_text
 from matchrec.frontends.sase.lower import MOST_CLAUSES, conjuncts
 from matchrec.frontends.sase.parser import parse
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 
 
 def compiled(text: str) -> MatchPlan:
-    return compile_sase(text, ("ts",))
+    return compile_sase(text, Streams(("ts",)))
 
 
 def message(text: str) -> str:
@@ -80,10 +80,7 @@ def test_what_looks_at_one_event_is_the_users_text() -> None:
 def test_arguments_of_the_caller() -> None:
     plan = compile_sase(
         "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] } RETURN a.x",
-        ("ts", "id"),
-        ("shop",),
-        "kind",
-        MatchOutput.NON_OVERLAPPING,
+        Streams(("ts", "id"), ("shop",), "kind", MatchOutput.NON_OVERLAPPING),
     )
     assert show_plan(plan).split("\n") == [
         "pattern: `a`",
