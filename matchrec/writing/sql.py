@@ -140,31 +140,21 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
         yield f"PARTITION BY {', '.join(map(_partition_key, plan.partition_by))}"
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
-    if plan.measures:
-        values = ((_scalar(measure.value), column(measure.name)) for measure in plan.measures)
-        yield _list("MEASURES", (f"{value} AS {name}" for value, name in values))
+    values = ((_scalar(measure.value), column(measure.name)) for measure in plan.measures)
+    yield from _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
     yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
-    windows = list(_windows(plan))
+    windows = [] if plan.within is None else [plan.within.interval.text]
+    windows += [] if plan.within_rows is None else [f"{plan.within_rows} ROWS"]
     if windows:
         yield f"WITHIN {', '.join(windows)}"
     read = set(variables_read(plan))
-    subsets = [subset for subset in plan.subsets if subset.name in read]
-    if subsets:
-        members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
-        yield _list("SUBSET", (f"{name} = ({of})" for name, of in members))
-    if plan.definitions:
-        conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
-        yield _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
-
-
-def _windows(plan: MatchPlan) -> Iterator[str]:
-    """The windows of a match."""
-    if plan.within is not None:
-        yield plan.within.interval.text
-    if plan.within_rows is not None:
-        yield f"{plan.within_rows} ROWS"
+    subsets = (subset for subset in plan.subsets if subset.name in read)
+    members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
+    yield from _list("SUBSET", (f"{name} = ({of})" for name, of in members))
+    conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
+    yield from _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
 
 
 def _selection(plan: MatchPlan) -> Iterator[str]:
@@ -176,15 +166,13 @@ def _selection(plan: MatchPlan) -> Iterator[str]:
         yield plan.first_matches.words
 
 
-def _list(keyword: str, items: Iterator[str]) -> str:
-    indent = " " * (len(keyword) + 3)
-    return f"{keyword} " + f",\n{indent}".join(items)
+def _list(keyword: str, items: Iterator[str]) -> Iterator[str]:
+    """A part of the clause with an item a line; nothing without items."""
+    if written := f",\n{' ' * (len(keyword) + 3)}".join(items):
+        yield f"{keyword} {written}"
 
 
 def _scalar(scalar: expression.Scalar) -> str:
-    return show_scalar(expression.with_columns(scalar, _tidy))
-
-
-def _tidy(reference: expression.ColumnReference) -> expression.ColumnReference:
-    """The column with no more quotes than it needs."""
-    return replace(reference, argument=tidy(reference.argument))
+    """An expression whose columns have no more quotes than they need."""
+    tidied = expression.with_columns(scalar, lambda one: replace(one, argument=tidy(one.argument)))
+    return show_scalar(tidied)

@@ -168,8 +168,9 @@ def cure(operator: str, left: str, right: str) -> str:
 
 
 def _template(operator: str, left: str, right: str) -> str:
-    kinds = frozenset({kind(left), kind(right)})
-    for both in (kinds, frozenset(name.removesuffix("_ntz") for name in kinds)):
+    kinds = {kind(left), kind(right)}
+    for alike in (kinds, {name.removesuffix("_ntz") for name in kinds}):
+        both = " ".join(sorted(alike))
         if found := _CURES.get(both):
             return found if operator in _COMPARISONS else _COMPUTED.get(both, found)
     if kinds == {"number"} or kinds == {"string"}:
@@ -220,33 +221,30 @@ _DIFFERENCE = (
 )
 _SECONDS = "write seconds: unix_timestamp({word.later}) - unix_timestamp({word.earlier})"
 _CURES = {
-    frozenset({"interval", "number"}): (
-        "write INTERVAL '30' DAY for a number of days, "
-        "or compare datediff({word.later}, {word.earlier})"
-    ),
-    frozenset({"interval", "string"}): "write INTERVAL '10' MINUTE for the string",
-    frozenset({"months", "number"}): "write INTERVAL '3' MONTH for a number of months",
-    frozenset({"date", "number"}): "write a date for the number, or unix_date({word.one}) for days",
-    frozenset({"timestamp", "number"}): (
-        "write a timestamp for the number, or unix_timestamp({word.one}) for seconds"
-    ),
-    frozenset({"date", "timestamp"}): _DATE_AS_TIMESTAMP,
-    frozenset({"date", "timestamp_ntz"}): _cast("TIMESTAMP_NTZ", " for the date"),
-    frozenset({"timestamp", "timestamp_ntz"}): _cast("TIMESTAMP", " for the timestamp_ntz"),
-    frozenset({"date", "interval"}): _DIFFERENCE,
-    frozenset({"timestamp", "interval"}): _DIFFERENCE,
-    frozenset({"boolean", "number"}): _cast("INT", " for the boolean"),
-    frozenset({"binary", "string"}): _cast("STRING", " for the binary"),
-    frozenset({"date"}): "write the days between them: datediff({word.later}, {word.earlier})",
-    frozenset({"timestamp"}): _DIFFERENCE,
-    frozenset({"interval"}): _SECONDS,
-    frozenset({"time"}): "write minutes of the day: 60 * hour({word.one}) + minute({word.one})",
+    "interval number": "write INTERVAL '30' DAY for a number of days, or compare "
+    "datediff({word.later}, {word.earlier})",
+    "interval string": "write INTERVAL '10' MINUTE for the string",
+    "months number": "write INTERVAL '3' MONTH for a number of months",
+    "date number": "write a date for the number, or unix_date({word.one}) for days",
+    "number timestamp": "write a timestamp for the number, or unix_timestamp({word.one}) for "
+    "seconds",
+    "date timestamp": _DATE_AS_TIMESTAMP,
+    "date timestamp_ntz": _cast("TIMESTAMP_NTZ", " for the date"),
+    "timestamp timestamp_ntz": _cast("TIMESTAMP", " for the timestamp_ntz"),
+    "date interval": _DIFFERENCE,
+    "interval timestamp": _DIFFERENCE,
+    "boolean number": _cast("INT", " for the boolean"),
+    "binary string": _cast("STRING", " for the binary"),
+    "date": "write the days between them: datediff({word.later}, {word.earlier})",
+    "timestamp": _DIFFERENCE,
+    "interval": _SECONDS,
+    "time": "write minutes of the day: 60 * hour({word.one}) + minute({word.one})",
 }
 _COMPUTED = {
-    frozenset({"interval", "number"}): _SECONDS,
-    frozenset({"timestamp", "number"}): "write INTERVAL '30' DAY for a number of days",
-    frozenset({"date", "number"}): "write unix_date({word.one}) for days as a number",
-    frozenset({"date", "interval"}): _DATE_AS_TIMESTAMP,
+    "interval number": _SECONDS,
+    "number timestamp": "write INTERVAL '30' DAY for a number of days",
+    "date number": "write unix_date({word.one}) for days as a number",
+    "date interval": _DATE_AS_TIMESTAMP,
 }
 
 

@@ -17,12 +17,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from sys import maxsize
 
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import TokenSequence
 from matchrec.source import Span, read_table
-
-_COUNT = re.compile(r"=(\d+)|(\d+)\+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +29,14 @@ class Difference:
     """A row of the table.
 
     words: that follow each other in a query; after the name of a function stands its parenthesis.
-    where: an expression for what stands in the call, or after the words. least, most: how many
-    arguments the call has. cure: what to write instead, nothing where there is none.
+    where: an expression for what stands in the call, or after the words. counts: how many arguments
+    the call may have. cure: what to write instead, nothing where there is none.
     """
 
     products: frozenset[str]
     words: tuple[str, ...]
     where: re.Pattern[str] | None
-    least: int
-    most: float
+    counts: range
     is_refused: bool
     sentence: str
     cure: str
@@ -76,7 +74,7 @@ class Difference:
             return None
         count = len(tokens.separated(end, closing)) if closing > end else 0
         inside = tokens.text_at(tokens.span(end, closing)) if closing > end else ""
-        holds = self.least <= count <= self.most and self._holds(inside)
+        holds = count in self.counts and self._holds(inside)
         return tokens.span(index, closing + 1) if holds else None
 
     def _holds(self, text: str) -> bool:
@@ -121,19 +119,10 @@ def table() -> tuple[Difference, ...]:
 
 def _row(cells: list[str]) -> Difference:
     products, words, where, answer, sentence, cure = cells
-    count = _COUNT.fullmatch(where)
-    least, most = 0, float("inf")
-    if count:
-        least = int(count[1] or count[2])
-        most = least if count[1] else most
-    expression = re.compile(where, re.IGNORECASE | re.DOTALL) if where and not count else None
-    return Difference(
-        frozenset(products.split()),
-        tuple(words.split()),
-        expression,
-        least,
-        most,
-        answer == "refused",
-        sentence,
-        cure,
-    )
+    counts, number = range(maxsize), where.strip("=+")
+    if number.isdigit():  # =2, 3+
+        counts = range(int(number), int(number) + 1 if where[0] == "=" else maxsize)
+        where = ""
+    expression = re.compile(where, re.IGNORECASE | re.DOTALL) if where else None
+    of, said = frozenset(products.split()), tuple(words.split())
+    return Difference(of, said, expression, counts, answer == "refused", sentence, cure)

@@ -216,9 +216,7 @@ class Fragments:
         own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
         masks = [
-            Edit(
-                hole.shifted(-span.start), f"PARTITION BY {name}" if hole in self.windows else name
-            )
+            Edit(hole.shifted(-span.start), "PARTITION BY " * (hole in self.windows) + name)
             for name, hole in names.items()
         ]
         masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])

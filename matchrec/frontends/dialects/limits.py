@@ -40,6 +40,11 @@ _PART = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
 _AMOUNT = r"\s+'?\d[\d.:\s]*'?\s*[A-Z]+(?:\s+TO\s+[A-Z]+)?"
 _INTERVAL = re.compile(rf"\s*INTERVAL(?:{_AMOUNT})+\s*", re.IGNORECASE)
 _COLUMN = re.compile(rf"{_PART}(?:\.{_PART})*")
+_OF_ROWS = {
+    RowsPerMatch.ALL_ROWS_SHOW_EMPTY: ("ALL_ROWS",),
+    RowsPerMatch.ALL_ROWS_OMIT_EMPTY: ("ALL_ROWS", "OMIT_EMPTY"),
+    RowsPerMatch.ALL_ROWS_WITH_UNMATCHED: ("ALL_ROWS", "UNMATCHED"),
+}
 
 
 def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
@@ -120,7 +125,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from (("KEY_EXPRESSIONS", text.span) for text in computed)
     for subset in clause.subsets:
         yield "SUBSET", subset.span or pattern
-    yield from ((feature, clause.span) for feature in _of_rows(clause.rows_per_match))
+    rows = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    yield from ((feature, clause.span) for feature in _OF_ROWS.get(rows, ()))
     if clause.partial:
         yield "PARTIAL", clause.partial.span or pattern
     yield from _of_definitions(clause, product)
@@ -220,12 +226,3 @@ def is_open(part: RowPattern) -> bool:
 def is_option(part: Quantified) -> bool:
     """Whether it is `?` or `??`."""
     return (part.least, part.most) == (0, 1)
-
-
-def _of_rows(rows: RowsPerMatch | None) -> Iterator[str]:
-    if rows not in (None, RowsPerMatch.ONE_ROW):
-        yield "ALL_ROWS"
-    if rows is RowsPerMatch.ALL_ROWS_OMIT_EMPTY:
-        yield "OMIT_EMPTY"
-    if rows is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        yield "UNMATCHED"

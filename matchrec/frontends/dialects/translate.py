@@ -119,12 +119,9 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     notes = []
     for row, span in found_differences(tokens, read, write):
         if row.is_refused and (write.has_functions_of_spark or row.is_of_written):
+            what, reason = f"this {row.name}", row.sentence
             raise errors.without_equivalent(
-                span,
-                product=write.title,
-                what=f"this {row.name}",
-                reason=row.sentence,
-                cure=row.hint,
+                span, product=write.title, what=what, reason=reason, cure=row.hint
             )
         cure = f": {row.hint}" if row.hint else ""
         notes.append(Note(f"{row.name}: {row.sentence}{cure}", span))

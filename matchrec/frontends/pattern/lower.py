@@ -275,12 +275,11 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
 
 def conditions_as_text(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int, int]]:
     """All conditions as one text, and where each of them, by its id, stands."""
-    pieces, places, length = [], {}, 0
+    text, places = "", {}
     for label, condition in written_conditions(stages):
-        places[id(condition)] = length + len(label) + 2
-        pieces.append(f"{label}: {condition.expression}\n")
-        length += len(pieces[-1])
-    return Source("".join(pieces)), places
+        places[id(condition)] = len(text) + len(label) + 2
+        text += f"{label}: {condition.expression}\n"
+    return Source(text), places
 
 
 def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:

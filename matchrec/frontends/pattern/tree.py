@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, TypeVar
 
 from matchrec.frontends.durations import Duration
@@ -33,14 +34,10 @@ def combined(
     tests: tuple[Test, ...], one: Callable[[Test], T], join: Callable[[str, list[T]], T]
 ) -> T:
     """One or more conditions as one, read from left to right. join: several by AND or OR."""
-    found, operator = [one(tests[0])], ""
-    for test in tests[1:]:
-        own = "OR" if test.either else "AND"
-        if operator not in ("", own):
-            found = [join(operator, found)]
-        found.append(one(test))
-        operator = own
-    return join(operator, found) if operator else found[0]
+    found = one(tests[0])
+    for either, others in groupby(tests[1:], lambda test: test.either):
+        found = join("OR" if either else "AND", [found, *map(one, others)])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

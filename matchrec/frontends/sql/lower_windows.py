@@ -102,16 +102,16 @@ def rows_before(pattern: RowPattern) -> dict[str, Rows]:
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
     found: dict[str, Rows] = {}
-    _add(pattern, (0, 0), found)
+
+    def add(part: RowPattern, before: Rows) -> None:
+        if isinstance(part, Variable):
+            other = found.get(part.name, before)
+            found[part.name] = min(other[0], before[0]), max(other[1], before[1])
+        for place, inner in enumerate(children(part)):
+            add(inner, _sum((before, _rows_inside(part, place))))
+
+    add(pattern, (0, 0))
     return found
-
-
-def _add(pattern: RowPattern, before: Rows, found: dict[str, Rows]) -> None:
-    if isinstance(pattern, Variable):
-        other = found.get(pattern.name, before)
-        found[pattern.name] = min(other[0], before[0]), max(other[1], before[1])
-    for place, part in enumerate(children(pattern)):
-        _add(part, _sum((before, _rows_inside(pattern, place))), found)
 
 
 def _rows_inside(pattern: RowPattern, place: int) -> Rows:

@@ -76,18 +76,15 @@ class Select:
 
 def find_select(tokens: TokenSequence, index: int) -> Select:
     """The innermost SELECT around a token. Raises where its rows cannot be matched."""
-    place, written = index, tokens[index].span
-    while True:
-        brackets = tokens.brackets_around(place)
-        opening = next((one for one in brackets if tokens.key(one) == "("), -1)
+    brackets = [one for one in tokens.brackets_around(index) if tokens.key(one) == "("]
+    for opening in (*brackets, -1):
         around = tokens.pairs.get(opening, len(tokens))
         level = list(tokens.level(opening + 1, around))
-        selects = [i for i in level if i < place and is_word(tokens, i, "SELECT")]
+        selects = [i for i in level if i < index and is_word(tokens, i, "SELECT")]
         if selects:
             break
-        if opening < 0:
-            raise errors.window_without_select(written)
-        place = opening
+    else:
+        raise errors.window_without_select(tokens[index].span)
     select = selects[-1]
     operators = [i for i in level if is_set_operator(tokens, i)]
     end = next((i for i in operators if i > select), around)
@@ -308,14 +305,10 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
     for place in select.copies:
         if tokens[place].name.lower() == name:
             raise errors.derived_window(tokens[place].span, name=tokens[place].text)
-    places = [(opening, tokens.pairs[opening]) for opening, _ in select.definitions.values()]
-    places += [
-        (opening, closing)
-        for opening, closing in tokens.pairs.items()
-        if select.select < opening < select.end and tokens.key(opening - 1) == "OVER"
-    ]
-    for opening, closing in places:
-        first = opening + 1
+    inside = (one for one in tokens.pairs if select.select < one < select.end)
+    openings = [opening for opening, _ in select.definitions.values()]
+    for opening in (*openings, *(one for one in inside if tokens.key(one - 1) == "OVER")):
+        first, closing = opening + 1, tokens.pairs[opening]
         is_base = closing > first and tokens[first].is_name and tokens[first].name.lower() == name
         extended = closing - first > 1 and tokens.key(first + 1) != "BY"
         if is_base and (extended or tokens.key(opening - 1) == "AS"):
@@ -364,9 +357,9 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
     """The keys of the window that this one is derived from, and where its own tokens begin."""
     first = window.opening + 1
     name = tokens[first]
-    if not name.is_name or tokens.key(first + 1) in ("BY", "BETWEEN", "MATCH", "("):
-        return (first, first), first
-    if name.key == "MEASURES" and not _starts_window(tokens, first + 1):
+    starts_part = tokens.key(first + 1) in ("BY", "BETWEEN", "MATCH", "(")
+    starts_part |= name.key == "MEASURES" and not _starts_window(tokens, first + 1)
+    if starts_part or not name.is_name:
         return (first, first), first
     known = window.select.definitions
     if name.name.lower() not in known:
@@ -392,12 +385,10 @@ def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> 
             raise errors.base_with_frame(name.span, name=name.text)
     for index in tokens.level(*own):
         key = tokens.key(index)
-        if tokens.key(index + 1) == "BY" and (
-            key == "PARTITION" or (key == "ORDER" and key in inside)
-        ):
-            raise errors.second_keys(
-                tokens.span(index, index + 2), part=f"{key} BY", name=name.text
-            )
+        is_second = key == "PARTITION" or (key == "ORDER" and key in inside)
+        if is_second and tokens.key(index + 1) == "BY":
+            span = tokens.span(index, index + 2)
+            raise errors.second_keys(span, part=f"{key} BY", name=name.text)
 
 
 Edit = tuple[Span, str]
@@ -435,13 +426,8 @@ def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[S
         raise errors.star_with_changes(tokens.span(index, index + 2), word=word)
     if before != ".":
         yield tokens[index].span
-    elif _qualifies(tokens, index - 2, alias):
+    elif alias and tokens[index - 2].name.lower() == alias.lower() and tokens.key(index - 3) != ".":
         yield tokens.span(index - 2, index + 1)
-
-
-def _qualifies(tokens: TokenSequence, index: int, alias: str | None) -> bool:
-    same = alias is not None and tokens[index].name.lower() == alias.lower()
-    return same and tokens.key(index - 1) != "."
 
 
 @dataclass(frozen=True)

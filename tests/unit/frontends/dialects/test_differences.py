@@ -28,10 +28,11 @@ def section(product: str) -> str:
 
 def line(row: Difference) -> str:
     name = f"`{row.name}`".replace("|", r"\|")
-    if row.most == row.least:
-        name += f" of {row.least} arguments"
-    elif row.least:
-        name += f" of {row.least} arguments or more"
+    least = row.counts.start
+    if len(row.counts) == 1:
+        name += f" of {least} arguments"
+    elif least:
+        name += f" of {least} arguments or more"
     elif row.where:
         name += " in some forms"
     cells = (name, "refused" if row.is_refused else "warned", row.sentence, row.cure)
