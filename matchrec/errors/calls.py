@@ -200,13 +200,9 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
     marker without a value.
     """
     markers = counted(needed, "parameter marker") if needed else "no parameter markers"
-    return MatchRecognizePlanError(
-        f"the query has {markers} (?), args {args}",
-        *first,
-        hint=current_surface().markers
-        if needed
-        else 'write ? for each value, or :name and args={"name": value}, or leave args out',
-    )
+    hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
+    hint = current_surface().markers if needed else hint
+    return MatchRecognizePlanError(f"the query has {markers} (?), args {args}", *first, hint=hint)
 
 
 # `?` in what is passed to a function that takes no args.

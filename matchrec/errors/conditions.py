@@ -134,13 +134,9 @@ def within_of_other_type(
 ) -> MatchRecognizeError:
     """WITHIN that is not a distance along the first ORDER BY column."""
     key = f"{part('ORDER BY')} key of type {order}"
-    return MatchRecognizePlanError(
-        f"WITHIN of type {interval} is not a distance along an {key}",
-        *spans,
-        hint=worded(
-            _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
-        ),
-    )
+    hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
+    message = f"WITHIN of type {interval} is not a distance along an {key}"
+    return MatchRecognizePlanError(message, *spans, hint=worded(hint))
 
 
 _OF_TIME = (

@@ -110,18 +110,10 @@ class Message(Generic[E]):
         assert values.keys() == set(self.fields), (self.sentence, *values)
         named = {name: _kept(values[name]) for name in self.fields}
         spans = [span for one in places for span in (one if isinstance(one, tuple) else (one,))]
-        hint = self._hint(named)
-        error = self.kind(
-            _filled(self.sentence, named),
-            *(span for span in spans if span is not None),
-            notes=tuple(
-                line
-                for note in self.notes
-                if _has_names(note, named)
-                for line in _filled(note, named).split("\n")
-            ),
-            hint=_filled(hint or "", named) or None,
-        )
+        hint = _filled(self._hint(named) or "", named) or None
+        kept = (_filled(note, named) for note in self.notes if _has_names(note, named))
+        notes = tuple(line for note in kept for line in note.split("\n"))
+        error = self.kind(_filled(self.sentence, named), *spans, notes=notes, hint=hint)
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
         if isinstance(error, MatchRecognizeError):

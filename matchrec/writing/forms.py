@@ -90,10 +90,8 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
     yield ("ORDER BY", tuple((plain(one.expression.text), one.direction) for one in plan.order_by))
     yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
-    yield (
-        "SUBSET",
-        frozenset((s.name, frozenset(s.members)) for s in plan.subsets if s.name in used),
-    )
+    subsets = (subset for subset in plan.subsets if subset.name in used)
+    yield "SUBSET", frozenset((subset.name, frozenset(subset.members)) for subset in subsets)
     yield "event selection", plan.selection
     yield "the output of matches", (plan.output, plan.after_match if exclusive else None)
     yield "FIRST k MATCHES", plan.first_matches

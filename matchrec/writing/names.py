@@ -90,9 +90,8 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
         case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
             if navigation.variable is None:
                 return reference
-            return replace(
-                reference, navigation=replace(navigation, variable=name(navigation.variable))
-            )
+            moved = replace(navigation, variable=name(navigation.variable))
+            return replace(reference, navigation=moved)
         case Aggregate():
             inside = with_terms(
                 reference, lambda term: with_references(term, lambda one: of_variable(one, name))

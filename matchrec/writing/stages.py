@@ -112,24 +112,18 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     check_nots(stages, CONTIGUITY[selection])
     plan, source = lower_pattern(query)
     assert plan.staging is not None
-    pattern, absences = take_out_negations(
-        pattern_with_nots(plan.staging.steps),
-        selection,
-        clauses.MatchOutput.ALL,
-        windowed=plan.within is not None,
+    pattern, windowed = pattern_with_nots(plan.staging.steps), plan.within is not None
+    pattern, absences = take_out_negations(pattern, selection, plan.output, windowed=windowed)
+    clause = replace(
+        plan,
+        pattern=pattern,
+        absences=absences,
+        selection=selection,
+        staging=None,
+        measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
+        definitions=definitions(plan),
     )
-    return (
-        replace(
-            plan,
-            pattern=pattern,
-            absences=absences,
-            selection=selection,
-            staging=None,
-            measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
-            definitions=definitions(plan),
-        ),
-        source,
-    )
+    return clause, source
 
 
 def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:

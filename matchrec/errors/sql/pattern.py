@@ -34,14 +34,12 @@ stray_number = parse_error("""unexpected `{text}` in PATTERN
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
     """NOT, AND, NULL as a pattern variable, not in quotes."""
     meant = _MEANT.get(word) if where == "PATTERN" else None
-    return MatchRecognizeParseError(
-        f"reserved word `{word}` as a pattern variable in {where}",
-        span,
-        notes=() if meant is None else (meant,),
-        hint=f"write `{word}` in backticks, if a variable is called so",
-    )
+    return _reserved_word(span, word=word, where=where, meant=meant)
 
 
+_reserved_word = parse_error("""reserved word `{word}` as a pattern variable in {where}
+    note: {meant:some}
+    write `{word}` in backticks, if a variable is called so""")
 _MEANT = {
     "AND": "variables in a row are written with a space, A B; conditions belong in DEFINE",
     "OR": "one of several is written with |: (A | B)",

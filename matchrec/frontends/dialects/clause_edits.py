@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from matchrec.errors.sql import window as errors
@@ -181,9 +182,7 @@ class Exit:
         return show_name(f"LOOP_{self.loop}_{self.follower}")
 
 
-def exclusive_loop_edits(
-    clause: MatchRecognize, written: Callable[[ExpressionText], str]
-) -> Iterator[Edit]:
+def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str]) -> Iterator[Edit]:
     """What makes greedy loops exclusive. written: a condition in the language to write."""
     exits = tuple(_exits(clause.pattern))
     if not exits:
@@ -195,13 +194,13 @@ def exclusive_loop_edits(
     )
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {names}")
-    conditions = {definition.variable: definition.condition for definition in clause.definitions}
+    conditions = {one.variable: one.condition.span for one in clause.definitions}
     new = []
     for follower in dict.fromkeys(one.follower for one in exits):
         guards = (_guard(one, conditions, written) for one in exits if one.follower == follower)
         text = " AND ".join(guards)
         if follower in conditions:
-            span = conditions[follower].span
+            span = conditions[follower]
             yield Edit(Span(span.start, span.start), "(")
             yield Edit(Span(span.end, span.end), f") AND {text}")
         else:
@@ -247,9 +246,7 @@ def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Not
         )
 
 
-def _guard(
-    one: Exit, conditions: dict[str, ExpressionText], written: Callable[[ExpressionText], str]
-) -> str:
+def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str]) -> str:
     """That the loop could not take the row."""
     condition = conditions.get(one.loop)
     parts = [f"COUNT({show_name(name)}.*) = 0" for name in one.between]
@@ -315,9 +312,8 @@ def clause_edits(
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
         here = place.within(ClausePart.DEFINE)
-        edits = tuple(
-            exclusive_loop_edits(clause, lambda node: fragments.expression_text(node.span, here))
-        )
+        condition = partial(fragments.expression_text, place=here)
+        edits = tuple(exclusive_loop_edits(clause, condition))
         if edits and lacks("SUBSET", write):
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
             raise not_in(clause.pattern_span, product=write.title, what=what)

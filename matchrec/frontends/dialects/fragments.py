@@ -278,7 +278,7 @@ class Fragments:
         self, error: UnsupportedError, span: Span, place: Place
     ) -> MatchRecognizeUnsupportedError:
         """The error of a fragment, or of the shortest call in it that is refused as well."""
-        rules = rules_between(self.read, self.write)
+        rules, title = rules_between(self.read, self.write), self.write.title
         text = self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
@@ -287,18 +287,14 @@ class Fragments:
             try:
                 translated(text[call.start : call.end], place, rules)
             except UnsupportedError as found:
-                return errors.without_equivalent(
-                    call.shifted(span.start),
-                    product=self.write.title,
-                    what=f"this {tokens.key(start)}",
-                    reason=found,
-                    cure=_PASSED.format(self.write.title),
-                )
+                span, error = call.shifted(span.start), found
+                what, cure = f"this {tokens.key(start)}", _PASSED.format(title)
+                break
             except (ParseError, TokenError):
                 continue
-        return errors.without_equivalent(
-            span, product=self.write.title, what="this", reason=error, cure=None
-        )
+        else:
+            what, cure = "this", None
+        return errors.without_equivalent(span, product=title, what=what, reason=error, cure=cure)
 
 
 def _stopped_at(error: ParseError, tokens: Sequence[Token]) -> Token | None:

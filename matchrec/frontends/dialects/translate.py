@@ -86,10 +86,8 @@ def translate_query(
         if not write.is_written:
             raise errors.not_written(tokens[0].span, product=write.title)
         if read is SPARK:
-            plans = _check(text, read)
-            of_measures.extend(
-                measure for plan in plans for measure in notes_on_measures(plan, write.title)
-            )
+            for plan in _check(text, read):
+                of_measures.extend(notes_on_measures(plan, write.title))
         refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
 

@@ -123,10 +123,8 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
             raise errors.not_of_an_event(reference.span, function="MATCH_NUMBER")
     if aggregate.variable is not None:
         stage = names[aggregate.variable]
-        return with_terms(
-            replace(aggregate, variable=stage),
-            lambda term: with_columns(term, lambda one: _of_row(one, stage)),
-        )
+        own = replace(aggregate, variable=stage)
+        return with_terms(own, lambda term: with_columns(term, lambda one: _of_row(one, stage)))
     counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
     found = names.get(counted.replace("`", "")) or names.get(counted.upper())
     if aggregate.function != "count" or found is None:
@@ -203,9 +201,6 @@ def measure(name: str, reference: Reference) -> Measure:
 def end_of(end: End, order: str, window: str) -> Term:
     """When a window ends that begins at the first or at the last row of a match."""
     return column_term(Navigation(end=end, semantics=FINAL), later(order, window))
-
-
-EVERYWHERE = "TRUE"
 
 
 @dataclass(frozen=True)
@@ -355,7 +350,7 @@ class TestDefinitions(tree.Outline):
 
     def scalar(self, tests: tuple[tree.Test, ...]) -> Scalar:
         """Conditions as one expression."""
-        return tree.combined(tests, self.test, joined) if tests else literal(EVERYWHERE, NOWHERE)
+        return tree.combined(tests, self.test, joined) if tests else literal("TRUE", NOWHERE)
 
     def test(self, test: tree.Test) -> Scalar:
         """A condition as an expression."""

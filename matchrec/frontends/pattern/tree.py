@@ -134,17 +134,15 @@ def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...
 
 def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
     """The stages with every test changed."""
-    return tuple(
-        replace(
-            stage,
-            content=stage.content
-            if isinstance(stage.content, str)
-            else with_tests(stage.content, change),
-            conditions=tuple(map(change, stage.conditions)),
-            until=stage.until and change(stage.until),
-        )
-        for stage in stages
-    )
+
+    def changed(stage: Stage) -> Stage:
+        content, until = stage.content, stage.until and change(stage.until)
+        if not isinstance(content, str):
+            content = with_tests(content, change)
+        conditions = tuple(map(change, stage.conditions))
+        return replace(stage, content=content, conditions=conditions, until=until)
+
+    return tuple(map(changed, stages))
 
 
 # A pattern as the calls that build it.

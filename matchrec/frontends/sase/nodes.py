@@ -84,10 +84,9 @@ class Identifier:
 
     def term(self, navigation: Navigation) -> Term:
         """What it reads of the row that a navigation finds."""
-        text, names = (
-            (row_text(self.attribute), names_of(self.attribute)) if self.attribute else ("", ())
-        )
-        return column_term(navigation, text, self.span, names)
+        if (read := self.attribute) is None:
+            return column_term(navigation, "", self.span)
+        return column_term(navigation, row_text(read), self.span, names_of(read))
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,10 +229,8 @@ def known_items(found: Collection) -> exp.Expr:
     """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
     if found.is_plain:
         return exp.ArrayAgg(this=found.value.copy())
-    return _items(
-        found,
-        exp.ArrayFilter(this=found.rows, expression=_function(f"row -> NOT row.{_ITEM} IS NULL")),
-    )
+    is_known = _function(f"row -> NOT row.{_ITEM} IS NULL")
+    return _items(found, exp.ArrayFilter(this=found.rows, expression=is_known))
 
 
 def _items(found: Collection, rows: exp.Expr) -> exp.Expr:

@@ -356,9 +356,8 @@ def navigation_inside(node: exp.Anonymous, _: Place) -> exp.Expr:
     if name_of(node) not in NAVIGATION or not node.expressions:
         return node
     value = node.expressions[0]
-    if not value.find(*_NOT_NULL_FOR_NULL) or any(
-        name_of(call) in NAVIGATION for call in value.find_all(exp.Anonymous)
-    ):
+    is_nested = any(name_of(call) in NAVIGATION for call in value.find_all(exp.Anonymous))
+    if is_nested or not value.find(*_NOT_NULL_FOR_NULL):
         return node
     inside = value.copy()
     for column in list(inside.find_all(exp.Column)):

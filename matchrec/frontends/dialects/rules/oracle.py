@@ -98,9 +98,7 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
 
 def _is_difference(node: exp.Expr, place: Place) -> bool:
     """Whether it is the difference of two times, of which nothing has been computed yet."""
-    return (
-        isinstance(node, exp.Sub) and {place.kind(node.this), place.kind(node.expression)} <= TIMES
-    )
+    return isinstance(node, exp.Sub) and set(map(place.kind, (node.this, node.expression))) <= TIMES
 
 
 def differences(node: exp.Sub, place: Place) -> exp.Expr:

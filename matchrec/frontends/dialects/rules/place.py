@@ -316,17 +316,13 @@ def _marks(
     functions = functions or {}
     for index, token in enumerate(tokens.tokens):
         word, opening = token.key, index + 2
+        closing = tokens.pairs.get(opening) if tokens.key(opening) == "(" else None
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
             yield Edit(token.span, MARK + functions.get(word, word))
         elif _qualifies(tokens, index) and token.span.start in keywords:
             yield Edit(token.span, VARIABLE + token.text)
-        elif (
-            word in semantics
-            and tokens.key(index - 1) != "."
-            and tokens.key(opening) == "("
-            and opening in tokens.pairs
-        ):
-            end = tokens[tokens.pairs[opening]].span.end
+        elif word in semantics and closing is not None and tokens.key(index - 1) != ".":
+            end = tokens[closing].span.end
             yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
             yield Edit(Span(end, end), ")")
 
