@@ -41,10 +41,8 @@ def condition_of(variable: str) -> str:
 
 def conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
     """What must hold, without what always does."""
-    for conjunct in expression.conjuncts(condition):
-        shape = shape_of(conjunct)
-        if shape != "TRUE":
-            yield shape
+    shapes = map(shape_of, expression.conjuncts(condition))
+    return (shape for shape in shapes if shape != "TRUE")
 
 
 def shape_of(scalar: expression.Scalar) -> Shape:
@@ -84,7 +82,7 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
     for one in plan.definitions:
         if found := frozenset(conjunct_shapes(one.condition)):
             yield condition_of(one.variable), found
-    used = set(variables_read(plan))
+    used = variables_read(plan)
     exclusive = plan.output is MatchOutput.PREFERRED
     yield "PATTERN", simplify(plan.pattern)
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
@@ -108,13 +106,9 @@ def _absence(absence: Absence, plan: MatchPlan) -> Shape:
     )
 
 
-def variables_read(plan: MatchPlan) -> Iterator[str]:
+def variables_read(plan: MatchPlan) -> set[str | None]:
     """The variables that conditions and measures read."""
-    for value in plan.expressions:
-        for reference in value.references:
-            name = expression.variable_of(reference)
-            if name is not None:
-                yield name
+    return {expression.variable_of(one) for value in plan.expressions for one in value.references}
 
 
 def length(window: str) -> Shape:

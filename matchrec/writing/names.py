@@ -74,12 +74,11 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
         return names.get(name, name)
 
     changed = with_each(plan, lambda each, _: of_variable(each, new))
-    definitions = (replace(one, variable=new(one.variable)) for one in changed.definitions)
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),
         subsets=tuple(map(subset, plan.subsets)),
-        definitions=tuple(definitions),
+        definitions=tuple(replace(d, variable=new(d.variable)) for d in changed.definitions),
         absences=tuple(map(absence, plan.absences)),
     )
 

@@ -149,7 +149,7 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     windows += [] if plan.within_rows is None else [f"{plan.within_rows} ROWS"]
     if windows:
         yield f"WITHIN {', '.join(windows)}"
-    read = set(variables_read(plan))
+    read = variables_read(plan)
     subsets = (subset for subset in plan.subsets if subset.name in read)
     members = ((show_name(s.name), ", ".join(map(show_name, s.members))) for s in subsets)
     yield from _list("SUBSET", (f"{name} = ({of})" for name, of in members))

@@ -11,6 +11,7 @@ neighbours, conditions on earlier events of the same stage, and a mixture of str
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from matchrec.errors import stages as errors
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
@@ -138,6 +139,7 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
         for place, step in enumerate(steps.steps)
         if isinstance(step, ForbiddenEvent)
     }
+    of_stage = partial(of_variable, name=lambda test: stage_of.get(test, test))
     found = []
     for one in plan.definitions:
         name = stage_of[one.variable]
@@ -148,9 +150,7 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
             raise errors.not_in_sql(
                 what=f"stage `{name}`", obstacle="is a NOT that reads events after it"
             )
-        condition = with_references(
-            one.condition, lambda each: of_variable(each, lambda test: stage_of.get(test, test))
-        )
+        condition = with_references(one.condition, of_stage)
         if any(conjunct_shapes(condition)):
             found.append(clauses.Definition(name, condition, one.condition.span))
     return tuple(found)
@@ -160,8 +160,7 @@ def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
     """The one strategy of all stages."""
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
-        obstacle = unsayable(stage)
-        if obstacle is not None:
+        if obstacle := unsayable(stage):
             raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
     for group in (stages, *(s.content for s in all_stages(stages) if isinstance(s.content, tuple))):
         found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import pairwise
 
 from sqlglot import Token
 
@@ -134,26 +135,17 @@ def edits_between(
     ValueError where they do not.
     """
     before, after = tokens[0](old), tokens[1](new)
-    for left, right in _segments(before, after, anchors):
-        yield from _segment(old, new, before[slice(*left)], after[slice(*right)])
-
-
-_Range = tuple[int, int]
-
-
-def _segments(
-    before: Sequence[Token], after: Sequence[Token], anchors: frozenset[str]
-) -> Iterator[tuple[_Range, _Range]]:
-    """The ranges of tokens between the anchors."""
     left, right = (
         [i for i, token in enumerate(side) if token.text in anchors] for side in (before, after)
     )
     if [before[i].text for i in left] != [after[i].text for i in right]:
         raise ValueError("the translation moves what must stay")
-    starts = zip([-1, *left], [-1, *right], strict=True)
-    ends = zip([*left, len(before)], [*right, len(after)], strict=True)
-    for (a, b), (c, d) in zip(starts, ends, strict=True):
-        yield (a + 1, c), (b + 1, d)
+    ends = pairwise([-1, *left, len(before)]), pairwise([-1, *right, len(after)])
+    for (a, b), (c, d) in zip(*ends, strict=True):
+        yield from _segment(old, new, before[a + 1 : b], after[c + 1 : d])
+
+
+_Range = tuple[int, int]
 
 
 def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]) -> Iterator[Edit]:

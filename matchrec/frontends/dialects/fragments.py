@@ -263,9 +263,8 @@ class Fragments:
             if stop is not None:
                 cure = cure_of_syntax(old[: stop.end + 1])
                 span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
-            raise errors.unreadable(
-                span, product=self.read.title, reason=cure or _reason_of(error)
-            ) from error
+            reason = cure or _reason_of(error)
+            raise errors.unreadable(span, product=self.read.title, reason=reason) from error
         except TokenError as error:
             raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
         except UnsupportedError as error:

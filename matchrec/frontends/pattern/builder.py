@@ -24,7 +24,7 @@ from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.frontends.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.tree import Stage, shown
+from matchrec.frontends.pattern.tree import Stage, html, shown
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 
@@ -400,8 +400,6 @@ class Pattern:
         return ".".join((shown(self.stages), *calls_of_whole(self)))
 
     def _repr_html_(self) -> str:
-        from matchrec.frontends.pattern.tree import html
-
         return html(self.stages, repr(self))
 
 

@@ -68,7 +68,7 @@ def test(expression: Any, stage: Stage, call: str) -> Test:
 
 def may_have_until(stage: Stage) -> None:
     """A condition that ends a loop needs one, and there is one of it."""
-    if stage.negated or not stage.is_loop:
+    if stage.negated or stage.most is not None:
         raise errors.until_without_loop(stage=stage.label)
     if stage.until is not None:
         raise errors.until_twice(stage=stage.label)

@@ -66,10 +66,9 @@ from matchrec.source import Source, Span
 # The candidate is not mapped yet when its condition is evaluated: a plain column is read through
 # the test's own name, and a stage is the events accepted for it so far.
 
-CANDIDATE = "candidate"
+_CANDIDATE = ":candidate"
 """Stands for the test's own name until that is known; no stage is called so with a colon."""
 
-_CANDIDATE = f":{CANDIDATE}"
 NOWHERE = Span(0, 0)
 
 

@@ -84,11 +84,6 @@ class Stage:
         return not isinstance(self.content, str)
 
     @property
-    def is_loop(self) -> bool:
-        """Whether there is no bound to its repetitions."""
-        return self.most is None
-
-    @property
     def may_be_missing(self) -> bool:
         """Whether there are matches without it: it is optional, or all stages of a group are."""
         inside = () if isinstance(self.content, str) else self.content

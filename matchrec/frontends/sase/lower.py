@@ -144,8 +144,7 @@ class Conditions:
         placed, components = self.placed(), self.query.components
         for component in (*components.positive, *components.negated):
             for variable in variables_of(component):
-                own = [*self.on_event(component, variable), *placed.get(variable, ())]
-                if own:
+                if own := [*self.on_event(component, variable), *placed.get(variable, ())]:
                     yield Definition(variable, joined("AND", own), component.name.span)
         if CLOSING in placed:
             yield Definition(CLOSING, joined("AND", placed[CLOSING]))

@@ -248,7 +248,7 @@ class WithinFrame:
     def has_row(self, distance: int, span: Span) -> Operation:
         """That a row so far after the one that is tested lies in the frame."""
         rows = self.frame.rows
-        assert not isinstance(rows, Parameter), "it has a value by now: with_length"
+        assert not isinstance(rows, Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, ExpressionText):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
@@ -327,12 +327,9 @@ def seek(plan: MatchPlan) -> MatchPlan:
     check_skip(plan)
     check_names(plan)
     passed = Quantified(Variable(PASSED), 0, None, greedy=False)
+    pattern = concatenation([passed, plan.pattern], plan.pattern.span)
     members = Subset(MATCHED, variable_names(plan.pattern))
-    found = replace(
-        plan,
-        pattern=concatenation([passed, plan.pattern], plan.pattern.span),
-        subsets=(*plan.subsets, members),
-    )
+    found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
     return with_each(found, lambda reference, _: of_match(reference))
 
 
@@ -385,20 +382,15 @@ def lower_window(
     if clause.search is Search.SEEK:
         plan = seek(plan)
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
-    assert clause.frame is not None
-    frame = with_length(clause.frame, values)
+    frame = clause.frame
+    assert frame is not None
+    if isinstance(frame.rows, Parameter):
+        frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
     limited = WithinFrame(plan, frame).limited()
     measures = (*_called(plan.measures, window), *functions)
     if isinstance(frame.rows, ExpressionText):
         _refuse_next(measures)
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
-
-
-def with_length(frame: FrameEnd, values: Values) -> FrameEnd:
-    """The frame with the value of the parameter that is its length, if one is."""
-    if not isinstance(frame.rows, Parameter):
-        return frame
-    return replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
 
 
 def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:

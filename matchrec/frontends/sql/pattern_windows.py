@@ -219,10 +219,8 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
         return False
     level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
     has_others = any(_starts_other_part(tokens, i) for i in level)
-    return any(
-        tokens.says(i, "PATTERN", "(") and (has_others or tokens.key(i - 1) in _BEFORE_PATTERN)
-        for i in level
-    )
+    patterns = (i for i in level if tokens.says(i, "PATTERN", "("))
+    return any(has_others or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
 
 
 def _starts_other_part(tokens: TokenSequence, index: int) -> bool:
@@ -514,7 +512,7 @@ def read_blocks(
 
 
 def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
-    taken: dict[str, tuple[str, int]] = {}
+    taken: dict[str, str] = {}
     found = []
     for number, window in enumerate(windows, 1):
         read = read_window(tokens, window)
@@ -553,10 +551,10 @@ def _refuse_misspelt_measures(tokens: TokenSequence, window: FoundWindow) -> Non
             raise unexpected_token(token.text, "a row pattern window", token.span)
 
 
-def _unlike(call: WindowCall, taken: dict[str, tuple[str, int]]) -> WindowCall:
+def _unlike(call: WindowCall, taken: dict[str, str]) -> WindowCall:
     """The call with a column whose name differs by more than case from those of other texts."""
     column, number = call.column, 1
-    while taken.setdefault(column.lower(), (call.column, 0))[0] != call.column:
+    while taken.setdefault(column.lower(), call.column) != call.column:
         number += 1
         column = f"{call.column} ({number})"
     return replace(call, column=column)

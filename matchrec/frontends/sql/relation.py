@@ -187,9 +187,8 @@ def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> Matc
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:
-    closed = set(tokens.pairs.values())
     for index, token in enumerate(tokens.tokens):
-        if token.key == ")" and index not in closed:
+        if token.key == ")" and index not in tokens.openings:
             raise errors.unexpected_token(")", "the query", token.span)
     for index, token in enumerate(tokens.tokens):
         if token.key == "(" and index not in tokens.pairs:

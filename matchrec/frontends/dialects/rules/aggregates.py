@@ -34,24 +34,15 @@ def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
     is_inside = isinstance(node.parent, exp.IgnoreNulls)
     if not place.write.is_spark or not isinstance(array, exp.ArrayAgg) or is_inside:
         return node
-    if isinstance(array.this, exp.Distinct):
-        return _of_distinct(node, array.this.expressions, place, without_nulls=without_nulls)
-    collected = collection(array.this)
+    distinct = array.this.expressions if isinstance(array.this, exp.Distinct) else ()
+    if distinct and (len(distinct) > 1 or place.is_condition):
+        return node
+    collected = Collection(distinct[0]) if distinct else collection(array.this)
     if place.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
-    items = known_items if without_nulls or _is_known(collected.value) else all_items
-    return _of_aggregate(_or_null(items(collected)))
-
-
-def _of_distinct(
-    node: exp.Expr, found: list[exp.Expr], place: Place, *, without_nulls: bool
-) -> exp.Expr:
-    """An array of values that differ, one of which may be NULL."""
-    if len(found) > 1 or place.is_condition:
-        return node
-    items = known_items if without_nulls or _is_known(found[0]) else all_items
-    array = exp.ArrayDistinct(this=items(Collection(found[0], (), None)))
-    return _of_aggregate(_or_null(array))
+    is_known = without_nulls or _is_known(collected.value)
+    items = known_items(collected) if is_known else all_items(collected)
+    return _of_aggregate(_or_null(exp.ArrayDistinct(this=items) if distinct else items))
 
 
 def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
@@ -192,8 +183,8 @@ class Collection:
     """What an aggregate collects: `x`, `x ORDER BY y` or `x ORDER BY y LIMIT n`."""
 
     value: exp.Expr
-    keys: tuple[exp.Expr, ...]
-    limit: exp.Expr | None
+    keys: tuple[exp.Expr, ...] = ()
+    limit: exp.Expr | None = None
 
     @property
     def is_plain(self) -> bool:

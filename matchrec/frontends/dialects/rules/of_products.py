@@ -83,7 +83,7 @@ def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> 
         return node
     if not place.is_measure:
         return exp.IgnoreNulls(this=node.copy())
-    known = known_items(Collection(node.this, (), None))  # IGNORE NULLS needs OVER on Sail
+    known = known_items(Collection(node.this))  # IGNORE NULLS needs OVER on Sail
     end = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
     return plain_call("TRY_ELEMENT_AT", known, end)
 
@@ -176,7 +176,7 @@ def numbers_of_first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
     calls = {name_of(call) for call in node.find_all(exp.Anonymous)}
     if not calls & {"MATCH_NUMBER", "ROW_NUMBER"}:
         return node
-    rows = Collection(node.expressions[0], (), None).rows
+    rows = Collection(node.expressions[0]).rows
     number = exp.Literal.number(1 if name == "FIRST" else -1)
     found = exp.Anonymous(this="TRY_ELEMENT_AT", expressions=[rows, number])
     return exp.Dot(this=found, expression=exp.to_identifier("item"))
@@ -282,7 +282,7 @@ def listed_values(node: exp.WithinGroup, place: Place) -> exp.Expr:
         return node
     keys = node.expression.expressions
     if not isinstance(array.this, exp.Distinct):
-        return known_items(Collection(array.this, tuple(keys), None))
+        return known_items(Collection(array.this, tuple(keys)))
     value, key = array.this.expressions[0], keys[0]
     if len(keys) > 1 or key.this != value:
         raise UnsupportedError("an array of distinct values in another order than their own")
