@@ -35,7 +35,6 @@ def no_rows(
     )
 
 
-# Several columns of MATCHED_ROWS().
 several_rows = plan_error("""several columns have rows of a match: {columns}
     name one: rows_of(result, "{columns[0]}")""")
 
@@ -53,7 +52,6 @@ def other_value(name: str) -> str:
     return f"column `{name}` has one value of a match and another of its rows; {cure}"
 
 
-# The engine that `engine=` names cannot run the plan.
 engine_cannot = unsupported("""engine `{name}` cannot run this query: {reason}
     write {option[engine=auto]}""")
 
@@ -70,12 +68,10 @@ times_without_workers = unsupported("""rules with times where Spark sorts the ro
     note: the workers tell the rows of each version apart before its conditions are tested
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
 
-# max_steps= of a query with event selection.
 steps_of_event_selection = unsupported("""max_steps of a query with event selection
     note: steps are counted where the rows of a match follow each other
     leave out max_steps, and write WITHIN to bound the runs""")
 
-# order_by= is empty.
 no_order = plan_error(
     "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
 )
@@ -89,7 +85,6 @@ direction = plan_error("""{word} in {argument}
     note: events come in ascending order, NULL first
     leave it out; for another order sort by an expression, such as -rank""")
 
-# Counters are asked for their values before there are any.
 nothing_counted = plan_error("""the counters have no values: no action on the result of a query with
         them has finished
     pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
@@ -105,7 +100,6 @@ too_many_points = unsupported("""{count:,} combinations of values
     vary less, or call sweep for one part of the values after the other: it searches at most
         {limit:,} at once""")
 
-# `sweep` of a name that the clause has not.
 no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
@@ -178,7 +172,6 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     )
 
 
-# A field of `Options`, passed to a function beside them.
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
     write {argument}=matchrec.Options({name}=...)""")
 
@@ -226,12 +219,10 @@ unused_value = plan_error("""the query has no `:{name}`
     near: {here.parameter[near]}
     leave {name} out of {here.values}""")
 
-# A literal where the clause has its input.
 no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
     note: the clause applies to the rows of a table
     pass a DataFrame: {name}=df""")
 
-# A Column in order_by or partition_by that is an expression, or has a direction.
 computed_column = plan_error("""a Column in `{argument}` must be one of the DataFrame's, not
         `{written}`
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
@@ -274,7 +265,6 @@ column_is_no_condition = plan_error("""a condition must be boolean, {column:shor
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
 
-
 # A part of SASE+ or of a Pattern that SQL has no words for.
 cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
 
@@ -282,9 +272,7 @@ cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="
 pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
     write convert(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
 
-
 # Errors of arguments that are not of the kind that a function takes.
-
 
 _FRAMES = {
     "pandas": "write spark.createDataFrame(...) around it; a Series has to_frame(), and groups are "
@@ -352,12 +340,10 @@ no_room_on_machine = run_error("""a Python worker has no room: its machine, or i
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
         spark.executor.cores""")
 
-
 # Rows that wait to be sorted find no room where Spark has its workers write.
 no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
     name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}""")
 
-# A query of a session after `stop`.
 stopped_session = refused("""the Spark session has been stopped
     start another, matchrec.session(), and read its DataFrames anew""")
 
@@ -375,7 +361,6 @@ hours_along_dates = unsupported("""WITHIN {interval} along a date: this session 
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 
-# A setting of the machine that Spark runs on, for a session on another engine.
 setting_of_spark = refused("""`{name}` is no setting of this session
     leave it out, or run on Spark: {option[on=spark]}""")
 
@@ -388,7 +373,6 @@ nothing_observed = unsupported("""counters of a query are not to be had in this 
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
     run on Spark: {option[on=spark]}""")
 
-# Nothing listens at the address of a server.
 no_server = plan_error("""no server answers at {address}: {reason}
     start it, or write the address of one that runs""")
 
@@ -397,7 +381,6 @@ sail_refuses_client = refused("""Sail does not run with PySpark {version}
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
 
-# Matches are drawn over their rows.
 no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed
     pip install matplotlib""")
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from matchrec.errors.message import plan_error, refused
 
-# A --table argument that is not NAME=PATH.
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
 
-# A file in the place of a table's name.
 file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
     write --table labels={path} --labels labels""")
 
-# A file that is to be read and is not there.
 no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 
 # A query file that is not there; a text in its place has spaces.
@@ -27,13 +24,10 @@ colon_before_name = refused("""`{name}` begins with a colon, which stands in the
 no_name_of_marker = refused("""`{name}` is no name of a marker
     write --values days=3,5,8, and :days in the clause""")
 
-# A query file that cannot be read as text.
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 
-# A file whose name does not show its format.
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 
-# A pattern of paths that finds files of more than one format.
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
     give each format a table of its own""")
 
@@ -54,26 +48,19 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, 
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")
 
-# A delimiter of more than one character.
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
 
-# A file that is to be written and is there.
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
 
-# A compressed file of a format that compresses by itself.
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
 
-# Results that find no room where they are to go.
 cannot_write = refused("the result cannot be written: {reason}")
 
-# A file that is to be written into a folder that is not there.
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
 
-# A --conf or --param argument that is not NAME=VALUE.
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
 
-# --on with a word that is no engine.
 unknown_engine = refused("""`{argument}` is no engine
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 
@@ -82,32 +69,26 @@ repeated_column = refused("""two columns of the result are called `{name}`, and 
         name once
     write AS with another name, or have csv""")
 
-# A Pattern that is not named by its file or module.
 malformed_pattern = refused("""`{where}` does not say where the Pattern is
     write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
 
 # The module of a Pattern, or one that it imports, cannot be found.
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
-# A name that is no Pattern in its file or module.
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
     note: Patterns there: {known}""")
 
-
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
-
 
 # An argument of `plot` names a column that is not there, or there twice.
 no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
     near: write "{near}"
     note: columns: {known}""")
 
-# What is no number and no time has no place along a line.
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
     note: wanted: a date, a timestamp or a number
     pass data with such a column""")
 
-# No columns of the matches say where a match begins and ends.
 no_places = plan_error("""no columns of `matches` say where a match begins and ends
     note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
     note: or, of ALL ROWS PER MATCH, `{x}` and match_number
@@ -123,14 +104,12 @@ no_line_of = plan_error("""incidents are drawn along numbers, dates and instants
         sorted by {kind}
     sort by one of these, or print the figures""")
 
-# There are fewer pages.
 no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
 
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
     %%matchrec? lists the arguments and what they take""")
 
-# A cell or a line without a query.
 no_text = plan_error("""%%matchrec without a query
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
 

@@ -59,12 +59,10 @@ unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time
     note: it is that of the session
     set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
 
-
 # FILTER (WHERE ...) of an aggregate over a list is no truth value.
 filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
         boolean
     write a comparison, such as FILTER (WHERE A.x > 0)""")
-
 
 # A condition that is not a condition.
 not_boolean = plan_error("""{word.condition} must be boolean, this is {type_name}
@@ -92,7 +90,6 @@ too_many_operations = unsupported("""{word.condition} that depends on the run ha
         operations
     note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
-
 
 # An aggregate in DEFINE that cannot be kept up to date as a match grows.
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}

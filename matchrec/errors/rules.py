@@ -8,7 +8,6 @@ from matchrec.errors.message import plan_error, unsupported
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
     give the union variable another name""")
 
-# Two union variables of one name.
 duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
     write all its members in one list""")
 
@@ -33,7 +32,6 @@ definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PA
     near: write {near}, or add {name} to PATTERN
     add {name} to PATTERN""")
 
-# Two conditions for one variable.
 duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
     condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
     join the conditions with AND""")
@@ -44,7 +42,6 @@ exclusion_with_unmatched_rows = plan_error("""exclusion in PATTERN with ALL ROWS
     note: an excluded row could not be told from one that no match contains
     remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES""")
 
-# Two measures of one name.
 duplicate_measure = plan_error("""two {word.measures} named `{name}` in {part[MEASURES]}
     give one of them another name with AS""")
 
@@ -52,7 +49,6 @@ duplicate_measure = plan_error("""two {word.measures} named `{name}` in {part[ME
 gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{name}`
     write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other""")
 
-# WITHIN and no ORDER BY.
 within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
     note: WITHIN measures the distance along the first {part[ORDER BY]} column
     add {part[ORDER BY]}""")

@@ -30,16 +30,13 @@ unexpected_token = parse_error("""unexpected `{text}` in {where}
 # The text ends too early.
 unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
 
-# Nothing but blanks and comments.
 empty_query = parse_error("""the query is empty
     write PATTERN SEQ(Shelf a, Exit b)""")
-
 
 # `SEQ()`.
 empty_sequence = parse_error("""SEQ in PATTERN has no components
     write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
 
-# SEQ in SEQ, negated or not.
 nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
     write its components one after the other; only single events can be negated""")
 
@@ -53,17 +50,14 @@ negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is
     note: a negated component is one event that must not be there
     leave `+` and `[]` out: where no event may be, no series of them may be""")
 
-# Two components of one variable.
 duplicate_variable = plan_error("""two components in PATTERN have the variable `{name}`
     note: upper and lower case do not make two variables different
     give one of them another name""")
 
-# Only negated components.
 nothing_positive = plan_error("""PATTERN has negated components only, so a match would have no
         events
     add a component without `~`""")
 
-# A negated component at the beginning or the end of a query without WITHIN.
 negation_without_window = plan_error("""negated component `{name}` at the {end} of PATTERN without
         WITHIN
     note: without WITHIN all events {side} the match would count
@@ -88,25 +82,18 @@ argument_written_otherwise = plan_error("""component `{name}` in the strategy's 
         {what} in PATTERN
     write {written}""")
 
-# A component twice in the strategy's list.
 argument_twice = plan_error("""component `{name}` is twice in the strategy's list in WHERE
     remove one of them""")
 
-
-# Positive components that are not in the strategy's list.
 arguments_missing = plan_error("""`{strategy}` in WHERE does not list {missing}
     note: one strategy is for all components; negated ones may be left out
     add {missing}, or leave the whole list out""")
 
-
-# partition_contiguity without an equivalence test.
 nothing_to_partition_by = plan_error("""partition_contiguity in WHERE without an equivalence test
     note: events of a match are neighbours among those with equal tested attributes
     add an equivalence test, e.g. [symbol], or write strict_contiguity""")
 
-
 # The window
-
 
 # A word after a number that is no unit.
 unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
@@ -114,7 +101,6 @@ unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
     near: write {near}
     write e.g. WITHIN 12 hours""")
 
-# A month or a year.
 calendar_unit = unsupported("""unit `{unit}` in WITHIN is not supported
     note: months and years differ in length
     write days or weeks""")
@@ -140,11 +126,8 @@ too_many_events = unsupported("""WITHIN of over {limit:,} events
 not_a_number_of_events = parse_error("""`{number}` EVENTS in WITHIN
     write a whole number from 1 on""")
 
-
 # Identifiers
 
-
-# An attribute without a variable.
 bare_name = parse_error("""attribute `{name}` in {clause} has no variable
     note: every attribute is one of an event of the match
     write the variable before it: a.{name}, a[1].{name} or a[i].{name}; quotes, '{name}', for a
@@ -163,7 +146,6 @@ unknown_index = parse_error("""`{name}{written}` is no event of `{name}`
     note: one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]
     note: several, in an aggregate: {name}[..i-1], {name}[]
     write one of them, e.g. {name}[i-1] for the event before {name}[i]""")
-
 
 # `a.x`, or `a`, where `a[]` is a Kleene plus.
 kleene_without_index = plan_error("""`{written}` in {clause}: `{name}[]` is a Kleene plus, which has
@@ -185,14 +167,11 @@ element_in_return = plan_error("""`{written}` in RETURN: after the match there i
         of `{name}`
     write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]""")
 
-# The variable of a negated component in RETURN.
 negated_in_return = plan_error("""`{name}` in RETURN is negated in PATTERN: a match has no such
         event
     return attributes of the other components""")
 
-
 # Aggregates and functions
-
 
 # `a[..i-1].x` by itself.
 range_outside_aggregate = plan_error("""`{written}` in {clause} stands for several events
@@ -216,14 +195,11 @@ two_ranges = plan_error("""{function} in {clause} is over `{ranges[0]}` and over
 nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {clause}
     write the two side by side""")
 
-
 # `avg()`, `max(a[].x, 1)`.
 wrong_number_of_arguments = plan_error("""{function} takes one argument, {given} given
     write {function}(a[].x); of several values there are greatest and least""")
 
-
 # Predicates
-
 
 # `a[i].x < b.x`: an element of a Kleene plus with what is known only after it.
 element_elsewhere = plan_error("""predicate in WHERE on each event of `{name}[]` and on an event
@@ -237,9 +213,7 @@ two_negated = plan_error("""predicate in WHERE on two negated components, `{name
     note: each negated component is looked for by itself
     compare each of them with a component that is not negated""")
 
-
 # Equivalence tests
-
 
 # `[]`.
 empty_equivalence = parse_error("""equivalence test in WHERE on nothing

@@ -14,7 +14,6 @@ backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming
     note: rows of a stream come in the order of time
     order by {order} first, ascending; further columns may be descending""")
 
-# The first order column of a stream has no watermark.
 no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
     note: events of a stream are put in order once the watermark has passed them
     write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
@@ -30,7 +29,6 @@ altered_in_stream = unsupported("""column {column} of type {type_name} over a st
     leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
         CAST(x AS TIMESTAMP) of a TIMESTAMP_NTZ""")
 
-# A checkpoint holds the state of something else.
 state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another
         version of matchrec
     start this query with a checkpoint directory of its own""")
@@ -73,7 +71,6 @@ divided_over_stream = unsupported("""an equivalence test over {column} in a rule
     note: it divides the partitions of its rule further, and matches are numbered by partition
     name the column in partition_by, or call matchrec.sase for this query""")
 
-# .cache() of a rule set over a stream.
 cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
     note: rows of a stream are not kept
     write `matches`, and read what is written""")

@@ -119,7 +119,6 @@ empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN
 same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
     write {word.another}""")
 
-
 # DEFINE A AS price = NULL; `other` is what is compared.
 compared_with_null = of(NeverTrueWarning)("""`{operator}` with NULL in {part[DEFINE]} is never true
     case =: write {other} IS NULL

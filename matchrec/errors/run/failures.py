@@ -57,7 +57,6 @@ window_without_end = run_error("""{words} has no end after a row: its length is 
     note: {place}
     write a number or an INTERVAL of weeks to microseconds, or order by a wider type""")
 
-# A condition divided by zero.
 division_by_zero = run_error("""the condition of `{variable}` divides by zero
     note: {place}
     write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false""")
@@ -154,7 +153,6 @@ def of_rule(name: str, error: L) -> L:
     return error
 
 
-# An empty dict.
 no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
@@ -252,9 +250,7 @@ rows_of_something_else = plan_error("""the rows given to of() have no column `{m
     note: they are `rows` of the same rule set, as they are read where they were written
     write and read all columns of `rows`""")
 
-
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
-
 
 # A value that cannot be written as SQL.
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
@@ -273,7 +269,6 @@ asked_of_stream = unsupported("""{asked} over a stream: its rows come little by 
 # A query without MATCH_RECOGNIZE.
 no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
     pass the query that has it""")
-
 
 # Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
 several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
@@ -310,7 +305,6 @@ no_such_partition = plan_error("""the partition has no rows: {wanted}
     note: {some}
     write {example}""")
 
-# No partition has any.
 no_rows_at_all = plan_error("there are no rows")
 
 

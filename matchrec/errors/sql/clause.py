@@ -35,11 +35,9 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     )
 
 
-# Nothing between the parentheses.
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
     the least clause is: PATTERN (A)""")
 
-# No PATTERN.
 missing_pattern = parse_error(
     "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"
 )
@@ -102,10 +100,8 @@ outside_parentheses = parse_error(
 out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
     write the parts in this order: {order}""")
 
-# A part of the clause that is there twice.
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
 
-# A part without content.
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
     case PARTITION BY | ORDER BY: write {part} x, or leave {part} out
     case MEASURES: write MEASURES LAST(x) AS name, or leave {part} out
@@ -117,7 +113,6 @@ nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
 nothing_beside_comma = parse_error("""a comma too many in {part}
     remove it, or add what it divides""")
 
-# Two windows of one kind in WITHIN.
 second_window = parse_error("""two windows between the same rows in WITHIN
     keep the smaller one""")
 
@@ -147,7 +142,6 @@ interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number 
 interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
     note: only WITHIN takes INTERVAL and a parameter
     write {parameter} alone, and {here.length}""")
-
 
 # ONE ROW or ALL ROWS with a wrong continuation.
 malformed_rows_per_match = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
@@ -199,7 +193,6 @@ search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supporte
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
     remove {word}""")
 
-
 # Errors in the query around a clause, and of SQL syntax outside PATTERN.
 
 
@@ -236,7 +229,6 @@ clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesi
 point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
     write a space in its place""")
 
-# SELECT ... MATCH_RECOGNIZE (...); SELECT ...
 several_statements = parse_error("""another statement after `;`
     write each statement in a call of its own""")
 
@@ -271,7 +263,6 @@ changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
     note: the clause gives new rows, and {word} changes those of a table
     write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
 
-# LATERAL (...) MATCH_RECOGNIZE.
 lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
     note: its input is matched once, not once for each row of another relation
     remove LATERAL, or join the relations in a subquery and match its result""")
@@ -445,10 +436,8 @@ case_without_end = parse_error("""cannot read the expression in {where}
 in_without_parentheses = parse_error("""IN without parentheses in {where}
     write IN ({value}), or = {value}""")
 
-# A bracket in an expression that nothing closes.
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
 
-# Nothing where an expression should stand.
 missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.

@@ -24,7 +24,6 @@ unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
     near: write {near}, or add {name} to {part[PATTERN]}
     add {name} to {part[PATTERN]}""")
 
-
 # Columns of two variables where all must be of one.
 two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
     note: every column in it must belong to one variable; x alone belongs to all of them
@@ -69,7 +68,6 @@ _STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTIC
 column_in_double_quotes = parse_error(
     "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
 )
-
 
 # RUNNING or FINAL before what has no such semantics.
 semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
@@ -246,7 +244,6 @@ _COMPUTED = {
     "date number": "write unix_date({word.one}) for days as a number",
     "date interval": _DATE_AS_TIMESTAMP,
 }
-
 
 # Errors that Spark's own analysis of a part of the query brings up.
 

@@ -123,7 +123,6 @@ parameter_without_name = parse_error("""`{mark}` without a name in a quantifier 
 foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another SQL
     write :{name}, or pass {option[dialect=bigquery]}""")
 
-
 # An argument that cannot be a bound of a quantifier, an offset, or a number of rows or matches.
 value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is
         {value}

@@ -47,7 +47,6 @@ second_keys = parse_error("""{part} in a window that is derived from `{name}`
     note: only ORDER BY can be added, where there is none
     remove {part}, or write all of the window without `{name}`""")
 
-# A row pattern window that is derived from one with a frame.
 base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
         frame
     remove the frame of `{name}`""")
@@ -83,7 +82,6 @@ not_in_window = unsupported("""{what} cannot stand in a window
     case WITHIN: limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)
     remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
 
-# What SEEK cannot go with.
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
     write INITIAL, or leave SEEK out""")
 
@@ -125,40 +123,32 @@ not_over_rows = unsupported("""`{name}` over a window with PATTERN is not suppor
     note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 
-# A window whose rows have no order.
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
 
 # why, coverage, aggregate or convert of a query with a row pattern window.
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
     ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
-
 # Errors and notes about queries of other products.
-
 
 # A fragment of a query that sqlglot cannot read in the product's dialect.
 unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
-
 
 # What the other product lacks, or sqlglot would make something else of.
 without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
     note: {reason}
     {cure}""")
 
-
 # A fragment of a query whose parts come in another order in the other dialect.
 moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
     write the query around the clause as Spark SQL""")
 
-# An option of the clause that is not known.
 unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
     write {known} = TRUE, or remove it""")
 
-# PATTERN in a window, which the product does not have.
 no_windows = unsupported("""{product:sql} has no PATTERN in windows
     write FROM t MATCH_RECOGNIZE (...)""")
 
-# LIMIT DURATION without a unit and a number.
 malformed_duration = parse_error("""malformed LIMIT DURATION
     write LIMIT DURATION (minute, 5)""")
 
@@ -171,13 +161,10 @@ ordered_by_arrival = unsupported("""{product} orders events by the time at which
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
     add {key} to PARTITION BY, or leave OVER out""")
 
-# A conversion to a product whose queries are only read.
 not_written = unsupported("queries are read from {product}, not written for it")
 
-# A part of the clause that the other product does not have.
 not_in = unsupported("{product} has no {what}")
 
-# WITHIN, of which the other product has none.
 no_within = unsupported("""{product} has no WITHIN
     write it as a condition of each variable in DEFINE: {condition}""")
 
