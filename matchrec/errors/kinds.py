@@ -161,8 +161,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
     @classmethod
     def _carried(cls, text: str) -> MatchRecognizeRunError | None:
         """The error that a worker has put into a text."""
-        fields = carried.read(text)
-        if fields is None:
+        if (fields := carried.read(text)) is None:
             return None
         found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
         found.partition, found.row_number = fields["partition"], fields["row_number"]

@@ -113,8 +113,7 @@ def comment(known: SqlOrigin) -> str:
 
 def read(text: str) -> Failure | None:
     """The failure in SQL of ours of which a text of Spark's speaks; None of any other text."""
-    failure = _FAILURE.search(text)
-    if failure is None:
+    if (failure := _FAILURE.search(text)) is None:
         return None
     shown = failure["shown"].rstrip("\n").split("\n")
     part, fragment = parts_of(shown[::2], shown[1::2])

@@ -42,11 +42,6 @@ class Difference:
     cure: str
 
     @property
-    def is_call(self) -> bool:
-        """Whether it is of a function."""
-        return self.words[-1] == "(" and len(self.words) == 2
-
-    @property
     def is_of_written(self) -> bool:
         """Whether it is about what Spark reads, and another product does not."""
         return any(">" in product for product in self.products)
@@ -66,7 +61,7 @@ class Difference:
         end = index + len(self.words)
         if any(word_at(tokens, place) != word for place, word in enumerate(self.words, index)):
             return None
-        if not self.is_call:
+        if len(self.words) != 2 or self.words[1] != "(":  # of no function
             rest = tokens.text_at(tokens.span(end, len(tokens))) if end < len(tokens) else ""
             return tokens.span(index, end) if self._holds(rest) else None
         closing = tokens.pairs.get(end - 1)
@@ -98,8 +93,7 @@ def found_differences(
             rows.setdefault(row.words[0], []).append(row)
     for index in range(len(tokens)):
         for row in rows.get(word_at(tokens, index), ()):
-            span = row.span_in(tokens, index)
-            if span is not None:
+            if span := row.span_in(tokens, index):
                 yield row, span
 
 

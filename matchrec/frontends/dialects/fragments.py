@@ -88,7 +88,7 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
     for rule in rules:
         tree = _applied(rule, tree, place)
     is_marked = read.lacks_dialect and any(UNLIKE in node.meta for node in tree.walk())
-    result = _generated(tree, write, place)
+    result = _generated(tree, place)
     is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
@@ -101,7 +101,7 @@ def _read_and_written(text: str, place: Place) -> str | None:
     try:
         functions: dict[str, str] | None = None if place.clause is None else {}
         marked = masked(text, tokens_in(text, product), functions)
-        return _generated(_parsed(marked, product), product, place)
+        return _generated(_parsed(marked, product), place)
     except (ParseError, TokenError, UnsupportedError):
         return None
 
@@ -126,17 +126,17 @@ def _lacks_argument(call: exp.Func) -> bool:
     return any(call.args.get(name) in (None, []) for name in needed)
 
 
-def _generated(tree: exp.Expr, product: Product, place: Place) -> str:
-    return _written(_rewritten(tree, partial(_unmarked, place=place)), product, place)
+def _generated(tree: exp.Expr, place: Place) -> str:
+    return _written(_rewritten(tree, partial(_unmarked, place=place)), place)
 
 
-def _written(tree: exp.Expr, product: Product, place: Place) -> str:
+def _written(tree: exp.Expr, place: Place) -> str:
     """The text of a tree; what sqlglot calls unsupported is an error where Spark will read it."""
-    dialect = SqlglotDialect.get_or_raise(product.sqlglot)
+    dialect = SqlglotDialect.get_or_raise(place.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
     text = generator.generate(tree)
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
-    if reasons and product.has_functions_of_spark:
+    if reasons and place.write.has_functions_of_spark:
         raise UnsupportedError("; ".join(reasons))
     for reason in reasons:
         place.remark(reason)
@@ -163,13 +163,12 @@ def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
 def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
     if isinstance(node, exp.Identifier) and node.name.startswith(VARIABLE):
         return exp.to_identifier(node.name.removeprefix(VARIABLE))
-    name = name_of(node)
-    if name is None:
+    if (name := name_of(node)) is None:
         return node
     if name in SEMANTICS and len(node.expressions) == 1:
         if isinstance(node.expressions[0], exp.Binary):  # of `MOD(x, 2)`, before x alone
             raise UnsupportedError(f"{name} stands before FIRST, LAST, CLASSIFIER and aggregates")
-        return exp.var(f"{name} {_written(node.expressions[0], place.write, place)}")
+        return exp.var(f"{name} {_written(node.expressions[0], place)}")
     return exp.Anonymous(this=name, expressions=node.expressions)
 
 

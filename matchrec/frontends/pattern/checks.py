@@ -142,8 +142,7 @@ def may_be_near(stage: Stage) -> None:
 
 def windows(stages: tuple[Stage, ...]) -> None:
     """A window between neighbours fits into that of the whole match."""
-    whole = whole_window(stages)
-    if whole is None:
+    if (whole := whole_window(stages)) is None:
         return
     for stage in all_stages(stages):
         comparable(whole, stage.near)

@@ -224,8 +224,7 @@ def reading(reference: Reference, components: Components) -> EventReading:
     else:
         name, element = reference.navigation.variable, reference.navigation.logical_offset > 0
     assert name is not None
-    component = components.by_variable.get(name)
-    if component is not None:
+    if (component := components.by_variable.get(name)) is not None:
         written = component.name.text
         return EventReading(written, name, name == Index.CURRENT.of(written), reference.span)
     where = Index.CURRENT.of(name) if element else components.following(name)

@@ -169,8 +169,7 @@ class Components:
 
     def known(self, name: Token, clause: str) -> Component:
         """The component of a name in a clause. Raises MatchRecognizePlanError for none."""
-        found = self.by_name.get(name.text)
-        if found is None:
+        if (found := self.by_name.get(name.text)) is None:
             known = {component.name.text: component.written for component in self.written}
             raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
         return found

@@ -84,8 +84,7 @@ class QueryReader(EventReader):
 
     def enters(self, word: str, part: ClausePart) -> bool:
         """Whether a clause stands next, which is then the one that is read."""
-        found = self.accept(word)
-        if found:
+        if found := self.accept(word):
             variables = tuple(map(str.upper, self.components.by_name))
             self.clause, self.scope = word, Scope(part, variables)
         return found

@@ -181,8 +181,7 @@ class WithinFrame:
     def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
         """The condition of a variable, and that its row lies in the frame."""
         limit = self.has_row(0, self.frame.span)
-        own = defined.get(variable)
-        if own is None:
+        if (own := defined.get(variable)) is None:
             return Definition(variable, limit)
         return replace(own, condition=joined("AND", (own.condition, limit), own.condition.span))
 
@@ -335,8 +334,7 @@ def seek(plan: MatchPlan) -> MatchPlan:
 
 def check_skip(plan: MatchPlan) -> None:
     """To skip to the first row of a match is an error, which would not be seen after other rows."""
-    target = plan.after_match.variable
-    if target is None:
+    if (target := plan.after_match.variable) is None:
         return
     before = rows_before(plan.pattern)
     names = (plan.variables[member] for member in plan.members(target))

@@ -80,8 +80,7 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
     for opening in (*brackets, -1):
         around = tokens.pairs.get(opening, len(tokens))
         level = list(tokens.level(opening + 1, around))
-        selects = [i for i in level if i < index and is_word(tokens, i, "SELECT")]
-        if selects:
+        if selects := [i for i in level if i < index and is_word(tokens, i, "SELECT")]:
             break
     else:
         raise errors.window_without_select(tokens[index].span)
@@ -238,8 +237,7 @@ def _calls(tokens: TokenSequence, windows: set[int]) -> Iterator[tuple[CallToken
     for over in range(len(tokens)):
         if tokens.key(over) != "OVER" or any(_holds(tokens, one, over) for one in windows):
             continue
-        found = _window_of(tokens, over, windows)
-        if found is None:
+        if (found := _window_of(tokens, over, windows)) is None:
             _refuse_measure(tokens, over)
             continue
         window, end = found

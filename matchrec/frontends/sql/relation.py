@@ -265,8 +265,7 @@ def find_visible(
         if not clause.start < start < clause.end:
             continue
         _refuse_recursion(tokens, clause, start)
-        before = [item for item in clause.definitions if item.closing < start]
-        if before:
+        if before := [item for item in clause.definitions if item.closing < start]:
             spans.append(tokens.span(clause.start, before[-1].closing + 1))
     return tuple(spans)
 
@@ -278,15 +277,13 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
             continue
         is_name = tokens.key(index + 2) in ("(", "AS")  # of a table
         recursive = tokens.key(index + 1) == "RECURSIVE" and not is_name
-        definitions = tuple(_definitions(tokens, index + 1 + recursive))
-        if definitions:
+        if definitions := tuple(_definitions(tokens, index + 1 + recursive)):
             yield WithClause(index, tokens.enclosing(index), recursive, definitions)
 
 
 def _definitions(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
     while index < len(tokens) and tokens[index].is_name:
-        opening = _body(tokens, index)
-        if opening is None:
+        if (opening := _body(tokens, index)) is None:
             return
         closing = tokens.pairs[opening]
         yield CommonTable(index, opening, closing)

@@ -292,8 +292,7 @@ def listed_values(node: exp.WithinGroup, place: Place) -> exp.Expr:
 
 def formatted_time(node: exp.ToChar, _: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times; a cast without one."""
-    pattern = node.args.get("format")
-    if not pattern:
+    if not (pattern := node.args.get("format")):
         return exp.cast(node.this.copy(), "text")
     if not isinstance(pattern, exp.Literal):
         return node

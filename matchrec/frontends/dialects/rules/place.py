@@ -185,8 +185,7 @@ class KnownColumns:
 
     def kind(self, column: exp.Column) -> Domain | None:
         """The kind of a column; one that is not known is noted."""
-        found = self._known(column)
-        if found is None:
+        if (found := self._known(column)) is None:
             self.missed.append(column.name)
         return found
 
