@@ -64,12 +64,8 @@ def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     plan = reading.plan
     refuse_absences(plan)
     refuse_conditions(plan)
-    kept = replace(
-        plan,
-        measures=tuple(measure for measure in plan.measures if not reads_whole_rows(measure.value)),
-        partition_by=plan.keys,
-        equal=(),
-    )
+    measures = tuple(one for one in plan.measures if not reads_whole_rows(one.value))
+    kept = replace(plan, measures=measures, partition_by=plan.keys, equal=())
     return renamed(kept, sql_names(kept)), tuple(_notes(reading))
 
 

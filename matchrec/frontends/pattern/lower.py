@@ -244,6 +244,9 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         tests = TestDefinitions(query, places)
         steps = tests.steps(stages)
         window = checks.whole_window(stages)
+        left = None if skip.to is None else Skip(skip.to, skip.stage, skip.throws)
+        ends = tests.timeouts(window) if query.timeouts else None
+        named = tuple(tests.definitions)
         plan = MatchPlan(
             pattern=words(steps),
             partition_by=tuple(map(key_expression, query.partition_by)),
@@ -254,14 +257,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             definitions=tuple(tests.definitions.values()),
             output=MatchOutput.ALL,
             first_matches=None if most is None else FirstMatches(most),
-            staging=Staging(
-                steps,
-                tuple(tests.definitions),
-                tests.windows,
-                tests.ends,
-                None if skip.to is None else Skip(skip.to, skip.stage, skip.throws),
-                tests.timeouts(window) if query.timeouts else None,
-            ),
+            staging=Staging(steps, named, tests.windows, tests.ends, left, ends),
         )
         check(plan)
         return plan, source

@@ -219,20 +219,13 @@ class Outline:
             strict = stage.contiguity is Contiguity.STRICT
             test, near = self.condition(stage), self.distance(f"{name} near", stage.near)
             return ForbiddenEvent(name, test, strict, near)
-        return RepeatedPart(
-            self.steps(content)
-            if isinstance(content, tuple)
-            else Single(name, self.condition(stage)),
-            stage.contiguity,
-            stage.least,
-            stage.most,
-            stage.optional,
-            stage.greedy,
-            stage.inner or Contiguity.RELAXED,
-            self.until(stage),
-            self.distance(f"{name} near", stage.near),
-            self.distance(f"{name} gap", stage.gap),
+        part = (
+            Single(name, self.condition(stage)) if isinstance(content, str) else self.steps(content)
         )
+        how = stage.contiguity, stage.least, stage.most, stage.optional, stage.greedy
+        until, near = self.until(stage), self.distance(f"{name} near", stage.near)
+        gap = self.distance(f"{name} gap", stage.gap)
+        return RepeatedPart(part, *how, stage.inner or Contiguity.RELAXED, until, near, gap)
 
     def condition(self, stage: Stage) -> str:
         """The test of a stage's events."""

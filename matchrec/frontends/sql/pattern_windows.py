@@ -110,16 +110,12 @@ def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand
     keyword, stop = starts.get("WINDOW", (end, end + 1))
     windows = [item for item in tokens.separated(keyword + 1, stop) if item[1] - item[0] > 2]
     first, last = starts.get("ORDER", (end - 2, end))
-    return Select(
-        select,
-        from_,
-        (from_ + 1, relation_end),
-        after[0] if after else end,
-        _definitions(tokens, windows),
-        tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "("),
-        (end, end) if is_operand else (first + 2, last),
-        end,
-    )
+    order = (end, end) if is_operand else (first + 2, last)
+    rows_end = after[0] if after else end
+    definitions = _definitions(tokens, windows)
+    copies = tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "(")
+    relation = from_ + 1, relation_end
+    return Select(select, from_, relation, rows_end, definitions, copies, order, end)
 
 
 def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
@@ -460,21 +456,16 @@ class Block:
     def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
         names = names_outside(self.tokens)
+        visible = find_visible(self.tokens, withs, self.select.relation[0])
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
         for number, window in enumerate(self.windows, index):
             columns = {known.column: known for _, known in window.calls}
             before = view_of(number - 1) if number > index else None
             unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
-            yield Site(
-                number,
-                window.clause,
-                self.alias,
-                self.rows,
-                self.rows,
-                find_visible(self.tokens, withs, self.select.relation[0]),
-                Use(None if names is None else names | own, unread=unread),
-                RowPatternWindow(tuple(columns.values()), before),
-            )
+            use = Use(None if names is None else names | own, unread=unread)
+            beside = RowPatternWindow(tuple(columns.values()), before)
+            rows = self.rows
+            yield Site(number, window.clause, self.alias, rows, rows, visible, use, beside)
 
     def edits(self) -> Iterator[Edit]:
         """Columns in the place of calls, each with the name of a measure if it has no other, and

@@ -44,6 +44,9 @@ from matchrec.frontends.dialects.rules.place import (
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
 from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 
+READS: dict[str, tuple[Rule, ...]] = {"databricks": (final_aggregates,), "oracle": oracle.READS}
+"""What is rewritten of the expressions of a product; further ones stand below their rules."""
+
 # Rules of Flink SQL.
 
 
@@ -90,7 +93,7 @@ def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> 
 
 _WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
 
-_FLINK: tuple[Rule, ...] = (
+READS["flink"] = (
     failing_cast,
     size_of_type,
     texts_parted_by_commas,
@@ -140,7 +143,7 @@ def no_into(node: exp.Select, place: Place) -> exp.Expr:
     return node
 
 
-_AZURE: tuple[Rule, ...] = (
+READS["azure"] = (
     quoted_variable,
     time_of_event,
     names_of_variables,
@@ -182,7 +185,7 @@ def numbers_of_first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
     return exp.Dot(this=found, expression=exp.to_identifier("item"))
 
 
-_BIGQUERY: tuple[Rule, ...] = (
+READS["bigquery"] = (
     quoted_variable,
     numbers_of_first_and_last,
     arrays,
@@ -304,7 +307,7 @@ def formatted_time(node: exp.ToChar, _: Place) -> exp.Expr:
     return exp.TimeToStr(this=node.this, format=exp.Literal.string(written))
 
 
-_SNOWFLAKE: tuple[Rule, ...] = (
+READS["snowflake"] = (
     columns_of_values,
     listed_values,
     values.number_of_text,
@@ -364,7 +367,7 @@ def navigation_inside(node: exp.Anonymous, _: Place) -> exp.Expr:
     return inside if inside.find(exp.Anonymous) else node
 
 
-_TRINO: tuple[Rule, ...] = (
+READS["trino"] = (
     count_of_rows,
     values.text_of_value,
     navigation_inside,
@@ -383,17 +386,7 @@ _TRINO: tuple[Rule, ...] = (
 
 # Which rules each product has, in the order in which they are applied.
 
-READS: dict[str, tuple[Rule, ...]] = {
-    "spark": (failing_cast,),
-    "databricks": (final_aggregates,),
-    "snowflake": _SNOWFLAKE,
-    "oracle": oracle.READS,
-    "trino": _TRINO,
-    "flink": _FLINK,
-    "bigquery": _BIGQUERY,
-    "azure": _AZURE,
-}
-"""What is rewritten of the expressions of a product."""
+READS["spark"] = (failing_cast,)
 
 COMMON: tuple[Rule, ...] = (
     values.whole_second,
