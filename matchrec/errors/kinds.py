@@ -189,7 +189,6 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as a sentence lists them."""
     return ", ".join(names) or "none"
 
 

@@ -93,7 +93,6 @@ def reading(language: Language | None) -> AbstractContextManager[None]:
 
 
 def current() -> Language:
-    """The language that is being read."""
     return _CURRENT.get()
 
 

@@ -135,14 +135,12 @@ class Message(Generic[E]):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of its values."""
         texts = (self.sentence, *self.notes, self.near or "", self.hint or "")
         found = dict.fromkeys(name for text in texts for name in _names(text))
         return tuple(one for one in found if one != "near" or self.near is None)
 
 
 def _names(template: str) -> Iterator[str]:
-    """The names of the values of a template."""
     for one in re.finditer(_FIELD, template):
         yield from _names(f"{one['option']}{one['value']}")
         if name := one["name"] or one["of"]:

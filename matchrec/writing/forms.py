@@ -35,7 +35,6 @@ def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
 
 
 def condition_of(variable: str) -> str:
-    """What a message calls the condition of a variable."""
     return f"the condition of `{variable}`"
 
 

@@ -103,7 +103,6 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
 
 
 def with_variables(pattern: RowPattern, name: Callable[[str], str]) -> RowPattern:
-    """The row pattern with other names for its variables."""
     match pattern:
         case Variable():
             return replace(pattern, name=name(pattern.name))

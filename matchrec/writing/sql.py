@@ -121,7 +121,6 @@ def write_sql(plan: MatchPlan, table: str) -> str:
 
 
 def read_again(text: str) -> MatchPlan:
-    """The plan of the text that was written."""
     frames = [name for name, _ in find_frames(read_tokens(text).tokens)]
     (site,) = parse(text, frames).sites
     return lower(site.clause)

@@ -333,7 +333,6 @@ def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, ExpressionText]]:
-    """Every expression of a clause, and in which part it stands."""
     yield from ((ClausePart.PARTITION_BY, key.expression) for key in clause.partition_by)
     yield from ((ClausePart.ORDER_BY, key.expression) for key in clause.order_by)
     yield from ((ClausePart.MEASURES, measure.expression) for measure in clause.measures)

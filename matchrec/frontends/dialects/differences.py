@@ -48,12 +48,10 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """What a query uses, as a message names it."""
         return " ".join(self.words).removesuffix(" (")
 
     @property
     def hint(self) -> str | None:
-        """What to write, if there is something."""
         return f"write {self.cure}" if self.cure else None
 
     def span_in(self, tokens: TokenSequence, index: int) -> Span | None:
@@ -107,7 +105,6 @@ def _asked(read: Product, write: Product) -> frozenset[str]:
 
 @cache
 def table() -> tuple[Difference, ...]:
-    """All rows."""
     return tuple(map(_row, read_table("matchrec.frontends.dialects", "differences.txt")))
 
 

@@ -45,12 +45,10 @@ class Edited:
 
     @property
     def original(self) -> str:
-        """The text before all edits."""
         return self.first.original if self.first else self.written
 
     @cached_property
     def text(self) -> str:
-        """The text after the edits."""
         parts, at = [], 0
         for edit in self.edits:
             parts += [self.written[at : edit.span.start], edit.text]
@@ -115,7 +113,6 @@ class Note:
     is_met: bool = False
 
     def shown(self, source: Source) -> str:
-        """The sentence and its place."""
         return f"{self.message}\n{source.excerpt(self.span)}"
 
 

@@ -199,7 +199,6 @@ class Fragments:
     missed: list[str] = field(default_factory=list)
 
     def expression_text(self, span: Span, place: Place) -> str:
-        """An expression of a clause in the other product's SQL."""
         edits = self.edits(span, place=place)
         shifted = [Edit(edit.span.shifted(-span.start), edit.text) for edit in edits]
         return edited(self.text[span.start : span.end], shifted).text

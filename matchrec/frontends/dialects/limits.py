@@ -73,7 +73,6 @@ def is_noted(feature: str, write: Product) -> bool:
 
 
 def lacks(feature: str, write: Product) -> bool:
-    """Whether a product does not have a part of the clause."""
     return write.name in table()[feature].lacking
 
 
@@ -98,7 +97,6 @@ class LimitedPart(NamedTuple):
 
 @cache
 def table() -> dict[str, LimitedPart]:
-    """The parts of the clause."""
     rows = read_table("matchrec.frontends.dialects", "limits.txt")
     return {name: LimitedPart(words, lacking.split()) for name, words, lacking in rows}
 

@@ -56,7 +56,6 @@ class Translation:
 
     @property
     def text(self) -> str:
-        """The text in the other product's SQL."""
         return self.edited.text
 
 

@@ -37,7 +37,6 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
 
 
 def has_stages(stages: tuple[Stage, ...]) -> None:
-    """A pattern begins with `begin`."""
     if not stages:
         raise errors.no_stages()
 
@@ -160,7 +159,6 @@ def whole_window(stages: tuple[Stage, ...]) -> Duration | None:
 
 
 def comparable(left: Duration | None, right: Duration | None) -> None:
-    """Two windows of one pattern are both times or both numbers."""
     if left is not None and right is not None and left.is_time != right.is_time:
         raise errors.mixed_durations(one=left, other=right)
 

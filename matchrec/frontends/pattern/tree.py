@@ -151,7 +151,6 @@ def shown(stages: tuple[Stage, ...]) -> str:
 
 
 def calls(stage: Stage, *, first: bool) -> Iterator[str]:
-    """The calls of one stage."""
     content = repr(stage.content) if isinstance(stage.content, str) else shown(stage.content)
     yield f"{'begin' if first else append_call(stage)}({content})"
     for test in stage.conditions:
@@ -173,7 +172,6 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
 
 
 def append_call(stage: Stage) -> str:
-    """The call that appends a stage."""
     if not stage.negated:
         return stage.contiguity.value
     return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
@@ -185,7 +183,6 @@ def is_from_none(stage: Stage) -> bool:
 
 
 def quantifier(stage: Stage) -> str:
-    """The call that repeats a stage."""
     gap = f", gap='{stage.gap}'" if stage.gap is not None else ""
     if stage.most is None and stage.least == 1:
         return f"one_or_more({gap.removeprefix(', ')})"

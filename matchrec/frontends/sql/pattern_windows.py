@@ -131,7 +131,6 @@ def _refuse_other_relations(tokens: TokenSequence, relation: Range) -> None:
 
 
 def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Range]:
-    """The windows that are defined in parentheses."""
     found: dict[str, Range] = {}
     for start, end in items:
         if tokens.says(start + 1, "AS", "("):
@@ -440,12 +439,10 @@ class Block:
 
     @property
     def rows(self) -> Span:
-        """The relation and its WHERE."""
         return self.tokens.span(self.select.relation[0], self.select.rows_end)
 
     @property
     def head(self) -> Span:
-        """From SELECT up to FROM."""
         return self.tokens.span(self.select.select, self.select.from_)
 
     @property

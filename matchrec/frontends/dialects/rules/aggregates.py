@@ -117,7 +117,6 @@ def _of_aggregate(node: exp.Expr) -> exp.Expr:
 
 
 def _or_null(items: exp.Expr) -> exp.Expr:
-    """An array, NULL if it is empty."""
     return exp.Nullif(this=items, expression=exp.Array())
 
 
@@ -210,7 +209,6 @@ def collection(argument: exp.Expr) -> Collection:
 
 
 def all_items(found: Collection) -> exp.Expr:
-    """An array of the values, with NULLs."""
     if found.is_plain and isinstance(found.value, exp.Struct):
         return exp.ArrayAgg(this=found.value.copy())
     return _items(found, found.rows)
@@ -242,7 +240,6 @@ def _function(written: str) -> exp.Expr:
 
 
 def struct(fields: dict[str, exp.Expr]) -> exp.Expr:
-    """Values by the names of their fields."""
     return exp.Struct(
         expressions=[
             exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())

@@ -267,7 +267,6 @@ def inside_of_match(node: exp.Anonymous, place: Place) -> exp.Expr:
 
 
 def _rows(semantics: str) -> exp.Expr:
-    """How many rows of the match there are."""
     count = exp.Count(this=exp.Star())
     return called(semantics, count) if semantics else count
 

@@ -170,7 +170,6 @@ def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
 
 
 def days(number: exp.Expr) -> exp.Expr:
-    """So many days as an interval."""
     if isinstance(number, exp.Literal) and number.name.isdigit():
         return exp.Interval(this=exp.Literal.string(number.name), unit=exp.var("DAY"))
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))

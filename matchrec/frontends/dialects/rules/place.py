@@ -76,7 +76,6 @@ _OF_TYPES = (
 
 
 def kind_of_type(type_: exp.DataType) -> Domain:
-    """The kind of a type's values."""
     if isinstance(type_.this, exp.Interval):
         return Domain.INTERVAL
     return next((kind for types, kind in _OF_TYPES if type_.this in types), Domain.OTHER)
@@ -89,7 +88,6 @@ def kind_named(name: str) -> Domain:
 
 
 def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
-    """The kind of an expression, None where it is not known."""
     match node:
         case exp.Column():
             return columns(node)
@@ -137,7 +135,6 @@ def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
 
 
 def _results(node: exp.Expr) -> list[exp.Expr]:
-    """What an expression may be."""
     match node:
         case exp.Case():
             found = [branch.args["true"] for branch in node.args["ifs"]]
@@ -233,7 +230,6 @@ class KnownColumns:
 
 
 def _relations(select: exp.Select) -> list[exp.Expr]:
-    """What a query reads."""
     found = [select.args.get("from_"), *select.args.get("joins", ())]
     return [one.this for one in found if one is not None]
 
@@ -353,12 +349,10 @@ class Place:
 
     @property
     def is_measure(self) -> bool:
-        """Whether it is one of MEASURES."""
         return self.part is ClausePart.MEASURES
 
     @property
     def is_condition(self) -> bool:
-        """Whether it is one of DEFINE."""
         return self.part is ClausePart.DEFINE
 
     @property
