@@ -40,12 +40,9 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     """Two values of types that the engine cannot bring together."""
     alike = f"two such values of several {current().rows} of the match have no {operator} there"
     others = f"values of several {current().rows} of the match must be of one type"
-    return MatchRecognizeUnsupportedError(
-        f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}",
-        span,
-        notes=(alike if left == right else others,),
-        hint=cure(operator, left, right),
-    )
+    note, hint = alike if left == right else others, cure(operator, left, right)
+    message = f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}"
+    return MatchRecognizeUnsupportedError(message, span, notes=(note,), hint=hint)
 
 
 # A function of several rows that Python does not compute for such a value.
