@@ -42,7 +42,7 @@ from matchrec.source import Source, Span, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
-from matchrec.spark.question import Options, Question, is_streaming
+from matchrec.spark.question import Options, Question, Rule, input_columns, is_streaming
 from matchrec.spark.sail.zones import windows_in_hours
 from matchrec.spark.session import Relation, Runner, is_connect
 
@@ -79,7 +79,8 @@ class Clause:
 
     def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
         """What a plan asks of its rows."""
-        return Question.of_query(plan, self.relation, self.alias, options, use)
+        columns = input_columns(self.relation, self.alias)
+        return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
 
     @property
     def names(self) -> list[str]:

@@ -154,9 +154,9 @@ class RulesReader:
         df = self.events.df
         read, frame = self.rules(written)
         relation = relation_of(frame)
-        columns = input_columns(relation.runner, df.columns, None)
+        question = Question(read, relation, input_columns(relation, names=df.columns), how)
         events = known_columns(df, how.event_columns)
-        return RuleMatches(build.build_rule_set(Question.of(read, relation, columns, how), events))
+        return RuleMatches(build.build_rule_set(question.resolve(), events))
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""

@@ -100,8 +100,8 @@ def sweep(
             _ = rule_of(df, clause, point, name, dialect)  # says it with the marker's own name
             raise
     relation = relation_of(df, args)
-    columns = input_columns(relation.runner, df.columns, None)
-    built = build_rule_set(Question.of(tuple(rules), relation, columns, how), ())
+    question = Question(tuple(rules), relation, input_columns(relation), how)
+    built = build_rule_set(question.resolve(), ())
     return Sweep(tuple(grid), tuple(figures(all_matches(built), named)))
 
 

@@ -91,11 +91,6 @@ class Prepared(Generic[D]):
         """The types of the columns."""
         return {column: value_type(one.dataType) for column, one in self.fields.items()}
 
-    def narrow(self, demand: Demand[D]) -> Prepared[D]:
-        """What prepares less: drafts of the same conditions, and no other columns."""
-        preparation = self.preparation.with_draft(demand.draft)
-        return replace(self, demand=demand, preparation=preparation, rows=None)
-
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
         """The executable of one rule. crossing: as of `compile.path.link`.
 
@@ -132,7 +127,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
     found = prepare_unsorted(question, demand)
     if isinstance(found, Prepared):
         return found
-    if question.has_times:
+    if any(one.version is not None and not one.version.has_all for one in question.rules):
         raise times_without_workers(reason=found.message)
     if question.options.sort in ("worker", "ranges"):
         raise found
@@ -307,7 +302,9 @@ def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> Claus
     if used == drafted.outputs or not taken().columns:
         return found
     narrow = drafted.narrow(used)
-    return execute_prepared(prepared.narrow(demand_of(question, narrow, narrow)))
+    demand, preparation = demand_of(question, narrow, narrow), prepared.preparation
+    preparation = preparation.with_draft(narrow)
+    return execute_prepared(replace(prepared, demand=demand, preparation=preparation, rows=None))
 
 
 def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -20,28 +20,20 @@ from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
+from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import option_of_others, steps_of_event_selection
-from matchrec.errors.conditions import nested_too_deep_to_plan
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
-from matchrec.spark.errors.diagnose import diagnose, mismatch_of_within, refusal_of
+from matchrec.spark.errors.diagnose import Diagnosis, refusal_of
 from matchrec.spark.errors.users_terms import in_plain_words
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.guards import is_eager, with_guards
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
-from matchrec.spark.session import (
-    REFUSALS,
-    Relation,
-    Runner,
-    is_connect,
-    quiet_analysis,
-    settings_of,
-)
+from matchrec.spark.session import Relation, Runner, is_connect, quiet_analysis, settings_of
 from matchrec.spark.types import length_of, value_type
 
 if TYPE_CHECKING:
@@ -173,34 +165,11 @@ class Question:
     options: Options
     use: Use = EVERYTHING
 
-    @staticmethod
-    def of_query(
-        plan: MatchPlan,
-        relation: Relation,
-        alias: str | None,
-        options: Options,
-        use: Use = EVERYTHING,
-    ) -> Question:
-        """What a query asks. alias: the name that qualifies the relation's columns. use: what is
-        used of the result; the whole query is checked all the same.
+    def resolve(self) -> Question:
+        """The rules with the values of earlier measures in those that read them, and as the session
+        takes them.
         """
-        try:
-            names = relation.rows.columns
-        except PySparkException as error:
-            raise in_plain_words(error, relation.runner.tables) from None
-        columns = input_columns(relation.runner, names, alias)
-        return Question.of((Rule("", plan),), relation, columns, options, use)
-
-    @staticmethod
-    def of(
-        rules: Iterable[Rule],
-        relation: Relation,
-        columns: InputColumns,
-        options: Options,
-        use: Use = EVERYTHING,
-    ) -> Question:
-        """What rules ask, with the values of earlier measures in those that read them."""
-        over_connect = is_connect(relation.runner.spark)
+        relation, columns, over_connect = self.relation, self.columns, is_connect(self.runner.spark)
         if over_connect:
             relation = as_spark_has_it(relation, columns.alias)
 
@@ -209,7 +178,7 @@ class Question:
                 return refusal_of([name], relation) is None
 
         found = []
-        for rule in rules:
+        for rule in self.rules:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
                 plan = padded(plan, relation, columns)
@@ -217,7 +186,7 @@ class Question:
                     plan = with_doubles(plan, relation, columns.find)
                     plan = with_guards(plan, relation.runner)
             found.append(replace(rule, plan=plan))
-        return Question(tuple(found), relation, columns, options, use)
+        return replace(self, rules=tuple(found), relation=relation)
 
     @property
     def runner(self) -> Runner:
@@ -229,15 +198,10 @@ class Question:
         """Whether the rows come little by little."""
         return is_streaming(self.relation.rows)
 
-    @property
-    def has_times(self) -> bool:
-        """Whether some rule is not about all rows."""
-        return any(rule.version is not None and not rule.version.has_all for rule in self.rules)
-
     @contextmanager
     def asking(self, rule: Rule) -> Iterator[None]:
         """Raises MatchRecognizeError with a place in a rule for what Spark refuses."""
-        with rule.naming(), in_terms_of_the_query(rule.plan, self.relation, self.columns):
+        with rule.naming(), Diagnosis(rule.plan, self.relation, self.columns).explain():
             yield
 
     def draft(self, rule: Rule, scope: RowScope) -> Draft:
@@ -295,27 +259,20 @@ def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchP
     return Padding(lambda names: lengths.get(columns.find(names) or ""), is_text).of_plan(plan)
 
 
-@contextmanager
-def in_terms_of_the_query(
-    plan: MatchPlan, relation: Relation, columns: InputColumns
-) -> Iterator[None]:
-    """Raises MatchRecognizeError with a place in the query for what Spark refuses."""
-    try:
-        yield
-    except REFUSALS as error:
-        raise diagnose(error, plan, relation, columns) from error
-    except RecursionError as error:
-        raise nested_too_deep_to_plan() from error
-    except MatchRecognizeUnsupportedError as error:
-        raise mismatch_of_within(error, plan, relation) or error from None
-
-
 def is_streaming(rows: DataFrame) -> bool:
     """Whether they come little by little."""
     return bool(rows.isStreaming)
 
 
-def input_columns(runner: Runner, names: Iterable[str], alias: str | None) -> InputColumns:
-    """The columns of a relation, as Spark names them."""
-    case_sensitive = runner.setting("spark.sql.caseSensitive") == "true"
-    return InputColumns(tuple(names), alias, case_sensitive)
+def input_columns(
+    relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
+) -> InputColumns:
+    """The columns of a relation, as Spark names them; or those of these names. alias: qualifies
+    them.
+    """
+    runner = relation.runner
+    try:
+        known = relation.rows.columns if names is None else names
+    except PySparkException as error:
+        raise in_plain_words(error, runner.tables) from None
+    return InputColumns(tuple(known), alias, runner.setting("spark.sql.caseSensitive") == "true")

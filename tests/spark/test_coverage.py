@@ -12,7 +12,7 @@ from matchrec.explanation.coverage import draw
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.spark.coverage import schema_of_counts, search
-from matchrec.spark.question import Options, Question
+from matchrec.spark.question import Options, Question, Rule, input_columns
 from matchrec.spark.worker.cover import CoverageWorker
 
 pytestmark = pytest.mark.one_of(2)
@@ -146,7 +146,7 @@ def test_a_part_is_asked_where_those_before_it_hold(spark: SparkSession, sort: s
 def test_spark_only_shuffles(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     plan = lower(parse_clause(SORTED_CLAUSE.format(order="day")))
     relation = relation_of(spark.table("covered_visits"))
-    question = Question.of_query(plan, relation, None, Options())
+    question = Question((Rule("", plan),), relation, input_columns(relation), Options())
     _, _, rows = search(question, CoverageWorker, schema_of_counts)
     rows.explain()
     shown = capsys.readouterr().out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.errors import PySparkException
@@ -16,7 +17,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
-from matchrec.errors import MatchRecognizeError
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.calls import (
     hours_along_dates,
     lost_value,
@@ -24,7 +25,12 @@ from matchrec.errors.calls import (
     nested_zeros,
     unbound_parameter,
 )
-from matchrec.errors.conditions import not_boolean, not_measured_by, within_of_other_type
+from matchrec.errors.conditions import (
+    nested_too_deep_to_plan,
+    not_boolean,
+    not_measured_by,
+    within_of_other_type,
+)
 from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
@@ -202,73 +208,116 @@ def stand_in(reference: Reference) -> str:
             return "''" if isinstance(reference, Classifier) else "1L"
 
 
-def diagnose(
-    error: PySparkException, plan: MatchPlan, relation: Relation, columns: InputColumns
-) -> MatchRecognizeError:
-    """The error that explains Spark's refusal of one of the plan's expressions."""
-    refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
-    if refused is not None:
-        written, refusal = refused
-        return explain_refusal(refusal, written, plan, (relation, columns))
-    interval = refused_interval(plan, relation)
-    if interval is not None:
-        return other_window(plan, interval, relation)
-    mistake = next(mistakes(plan, relation), None)
-    if mistake is not None:
-        return mistake
-    correlated = refused_correlation(str(error), plan, columns)
-    if correlated is not None:
-        return correlated
-    refused = first_refused(tuple(around_aggregates(plan)), relation)
-    if refused is not None:
-        return explain_refusal(refused[1], refused[0], plan, (relation, columns))
-    engine = engine_name(relation.runner.spark)
-    return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why Spark refuses a plan over a relation. columns: of that, as the plan knows them."""
 
+    plan: MatchPlan
+    relation: Relation
+    columns: InputColumns
 
-def refused_correlation(
-    said: str, plan: MatchPlan, columns: InputColumns
-) -> MatchRecognizeError | None:
-    """A subquery of a measure over a column of the input, which is not there after the match."""
-    condition, name = named_in(said) or ("", "")
-    if condition != "UNRESOLVED_COLUMN" or columns.find((name.rpartition(".")[2],)) is None:
+    @contextmanager
+    def explain(self) -> Iterator[None]:
+        """Raises MatchRecognizeError with a place in the query for what Spark refuses inside."""
+        try:
+            yield
+        except REFUSALS as error:
+            raise self.find(error) from error
+        except RecursionError as error:
+            raise nested_too_deep_to_plan() from error
+        except MatchRecognizeUnsupportedError as error:
+            raise self.mismatch_of_within(error) or error from None
+
+    def find(self, error: PySparkException) -> MatchRecognizeError:
+        """The error that explains Spark's refusal of one of the plan's expressions."""
+        plan, relation = self.plan, self.relation
+        refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
+        if refused is not None:
+            return self.explain_refusal(*refused)
+        interval = self.refused_interval()
+        if interval is not None:
+            return self.other_window(interval)
+        mistake = next(mistakes(plan, relation), None) or self.refused_correlation(str(error))
+        if mistake is not None:
+            return mistake
+        refused = first_refused(tuple(around_aggregates(plan)), relation)
+        if refused is not None:
+            return self.explain_refusal(*refused)
+        engine = engine_name(relation.runner.spark)
+        return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+
+    def refused_correlation(self, said: str) -> MatchRecognizeError | None:
+        """A subquery of a measure over a column of the input, which is gone after the match."""
+        condition, name = named_in(said) or ("", "")
+        is_of_input = self.columns.find((name.rpartition(".")[2],)) is not None
+        parts = (part for one in self.plan.measures for part in subexpressions(one.value))
+        queries = [part.span for part in parts if "SELECT" in part.operations]
+        if condition != "UNRESOLVED_COLUMN" or not (is_of_input and queries):
+            return None
+        smallest = min(queries, key=lambda span: span.end - span.start)
+        what = f"column `{name}` of the input"
+        return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
+
+    def mismatch_of_within(self, error: MatchRecognizeError) -> MatchRecognizeError | None:
+        """An error at the interval of WITHIN with the types that do not fit; None for others."""
+        for interval in self.plan.intervals:
+            expected = not_measured_by(interval.span)
+            if (error.message, error.span) == (expected.message, expected.span):
+                return self.other_window(interval)
         return None
-    parts = (part for one in plan.measures for part in subexpressions(one.value))
-    queries = [part.span for part in parts if "SELECT" in part.operations]
-    if not queries:
+
+    def refused_interval(self) -> RowExpression | None:
+        """A window that Spark cannot add to the key along which it is measured, or None."""
+        for interval in self.plan.intervals:
+            texts = [column.text for column in end_columns(self.plan, interval)]
+            if refusal_of(texts, self.relation) is not None:
+                return interval
         return None
-    smallest = min(queries, key=lambda span: span.end - span.start)
-    what = f"column `{name}` of the input"
-    return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
+    def other_window(self, interval: RowExpression) -> MatchRecognizeError:
+        """The error of a window that is not a distance along its key."""
+        order = self.plan.order_by[0].expression
+        names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
+        return within_of_other_type(names[0], names[1], (order.span, interval.span))
 
-def mismatch_of_within(
-    error: MatchRecognizeError, plan: MatchPlan, relation: Relation
-) -> MatchRecognizeError | None:
-    """An error at the interval of WITHIN with the types that do not fit; None for others."""
-    for interval in plan.intervals:
-        expected = not_measured_by(interval.span)
-        if (error.message, error.span) == (expected.message, expected.span):
-            return other_window(plan, interval, relation)
-    return None
+    def explain_refusal(
+        self, written: WrittenSql, refusal: PySparkException
+    ) -> MatchRecognizeError:
+        """One refusal in our words: unknown names by name, anything else in Spark's words."""
+        runner = self.relation.runner
+        given = tuple(map(str, runner.args or ()))
+        unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
+        if unbound is not None:
+            return unbound_in(written, unbound, given)
+        condition, name = named_in(str(refusal), written.text) or (None, written.text)
+        match condition:
+            case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
+                return unknown_column(name, written.clause, self.names(written), written.span)
+            case "UNRESOLVED_ROUTINE":
+                functions = [str(row[0]) for row in runner.sql(("SHOW FUNCTIONS",)).collect()]
+                return unknown_function(name, written.clause, functions, written.span)
+            case "AMBIGUOUS_REFERENCE":
+                return ambiguous_column(written.span, name=name, clause=written.clause)
+        engine, sentence = engine_name(runner.spark), first_line(refusal)
+        names = self.columns.names
+        cure = cure_of_quoted_column(sentence, names) or cure_of_arguments(function_of(refusal))
+        return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
-
-def refused_interval(plan: MatchPlan, relation: Relation) -> RowExpression | None:
-    """A window that Spark cannot add to the key along which it is measured, or None."""
-    for interval in plan.intervals:
-        texts = [column.text for column in end_columns(plan, interval)]
-        if refusal_of(texts, relation) is not None:
-            return interval
-    return None
-
-
-def other_window(
-    plan: MatchPlan, interval: RowExpression, relation: Relation
-) -> MatchRecognizeError:
-    """The error of a window that is not a distance along its key."""
-    order = plan.order_by[0].expression
-    names = [relation.type_of(one.text).simpleString() for one in (order, interval)]
-    return within_of_other_type(names[0], names[1], (order.span, interval.span))
+    def names(self, written: WrittenSql) -> Names:
+        """What a name in some SQL may have meant."""
+        plan, here = self.plan, written.span
+        others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
+        in_function = written.clause == "MEASURES" and written.call != ""
+        return Names(
+            self.columns.names,
+            (*plan.variables, *(subset.name for subset in plan.subsets)),
+            {measure.name: value_so_far(measure, plan) for measure in others},
+            tuple(key.name for key in plan.partition_by if key.name),
+            written.call,
+            example_for(written, self.relation, self.columns),
+            in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
+            index_names(self.relation.runner.frames.values()),
+        )
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
@@ -285,48 +334,6 @@ def first_refused(
 ) -> tuple[WrittenSql, PySparkException] | None:
     """The first of several expressions that Spark refuses by itself, with what it says."""
     return first_failing(written, lambda some: refusal_of([sql.text for sql in some], relation))
-
-
-def explain_refusal(
-    refusal: PySparkException,
-    written: WrittenSql,
-    plan: MatchPlan,
-    known: tuple[Relation, InputColumns],
-) -> MatchRecognizeError:
-    """One refusal in our words: unknown names by name, anything else in Spark's words."""
-    relation, columns = known
-    given = tuple(map(str, relation.runner.args or ()))
-    unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
-    if unbound is not None:
-        return unbound_in(written, unbound, given)
-    condition, name = named_in(str(refusal), written.text) or (None, written.text)
-    match condition:
-        case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
-            here = written.span
-            others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
-            measures = {measure.name: value_so_far(measure, plan) for measure in others}
-            keys = tuple(key.name for key in plan.partition_by if key.name)
-            variables = (*plan.variables, *(subset.name for subset in plan.subsets))
-            in_function = written.clause == "MEASURES" and written.call != ""
-            names = Names(
-                columns.names,
-                variables,
-                measures,
-                keys,
-                written.call,
-                example_for(written, relation, columns),
-                in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
-                index_names(relation.runner.frames.values()),
-            )
-            return unknown_column(name, written.clause, names, written.span)
-        case "UNRESOLVED_ROUTINE":
-            functions = [str(row[0]) for row in relation.runner.sql(("SHOW FUNCTIONS",)).collect()]
-            return unknown_function(name, written.clause, functions, written.span)
-        case "AMBIGUOUS_REFERENCE":
-            return ambiguous_column(written.span, name=name, clause=written.clause)
-    engine, sentence = engine_name(relation.runner.spark), first_line(refusal)
-    cure = cure_of_quoted_column(sentence, columns.names) or cure_of_arguments(function_of(refusal))
-    return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
 
 def named_in(said: str, asked: str = "") -> tuple[str, str] | None:

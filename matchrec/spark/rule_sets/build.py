@@ -18,7 +18,6 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile.columns import further_keys
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.types import SPARKS_OWN
@@ -33,8 +32,9 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
+from matchrec.spark.errors.diagnose import Diagnosis
 from matchrec.spark.execute import Demand, Prepared, ScopeOf, prepare, project, result_items
-from matchrec.spark.question import Question, Rule, in_terms_of_the_query
+from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import check_whole
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
@@ -161,18 +161,24 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
 def check_streams(plan: MatchPlan, question: Question) -> None:
     """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
     streams = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
-    with in_terms_of_the_query(streams, question.relation, question.columns):
+    with Diagnosis(streams, question.relation, question.columns).explain():
         _ = question.relation.select([one.text for one in streams.sorted_by]).schema
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
-    """The drafts of all rules. scope: of conditions that Spark computes, of a plan."""
+    """The drafts of all rules. scope: of conditions that Spark computes, of a plan.
+
+    Raises MatchRecognizeError for a rule whose rows cannot come little by little, of a stream.
+    """
     drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
     if not question.is_stream:
         return SharedDrafts(drafts, events)
     for rule in question.rules:
+        drafted = drafts[rule.name]
         with rule.naming():
-            check_draft(drafts[rule.name])
+            check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
+            for key in further_keys(drafted.plan):
+                raise divided_over_stream(column=show_column(key))
     every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
     return SharedDrafts(every, events)
 
@@ -214,13 +220,6 @@ def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[Da
     on_error = prepared.question.options.on_error
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
-
-
-def check_draft(drafted: Draft) -> None:
-    """Raises MatchRecognizeError for a rule whose rows cannot come little by little."""
-    check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
-    for key in further_keys(drafted.plan):
-        raise divided_over_stream(column=show_column(key))
 
 
 VERSION = "rule_version"
