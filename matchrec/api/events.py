@@ -9,13 +9,14 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, streams_of
+from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, texts_of
 from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
+from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
 from matchrec.frontends.pattern.tree import textual
@@ -70,7 +71,8 @@ def sase(  # noqa: PLR0913 -- public signature
     |    1|    3|
     +-----+-----+
     """
-    return of_sase(df, text, args, order_by, partition_by, type_column, form, options).dataframe()
+    events = Events.of(df, order_by, partition_by)
+    return of_sase(events, text, args, type_column, form, options).dataframe()
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "form": PATTERN_FORM})
@@ -108,7 +110,8 @@ def detect(  # noqa: PLR0913 -- public signature
     |           1|         1|       2|[{1, Login}]|[{2, Error}]|
     +------------+----------+--------+------------+------------+
     """
-    return of_pattern(df, pattern, args, order_by, partition_by, form, options).dataframe()
+    events = Events.of(df, order_by, partition_by)
+    return of_pattern(events, pattern, args, form, options).dataframe()
 
 
 @checked(graph=DATAFRAME)
@@ -155,6 +158,14 @@ class Events:
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
 
+    @staticmethod
+    def of(df: DataFrame, order_by: Terms, partition_by: Terms) -> Events:
+        """Events as functions are given them. Raises MatchRecognizeError."""
+        order = texts_of(df, "order_by", order_by)
+        partition = texts_of(df, "partition_by", partition_by)
+        dialect = dialect_of(df.sparkSession, order, partition)
+        return Events(df, orders(order, dialect), keys(partition, dialect))
+
     @property
     def named(self) -> dict[str, Any]:
         """What SQL says of events, and other languages leave to the call."""
@@ -162,18 +173,15 @@ class Events:
 
 
 def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
-    df: DataFrame,
+    events: Events,
     text: str,
     args: dict[str, Any] | None,
-    order_by: Terms,
-    partition_by: Terms,
     type_column: str,
     form: SaseForm,
     options: Options | None,
 ) -> Query:
     """A SASE+ text; `why` and `coverage` are about all of its matches."""
-    events = Events(df, *streams_of(df, order_by, partition_by))
-    output = SASE_FORMS[form]
+    df, output = events.df, SASE_FORMS[form]
 
     def read(_: str, how: Options) -> Clause:
         plan = plan_of_sase(events, Source(text), type_column, output)
@@ -191,17 +199,14 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
 
 
-def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
-    df: DataFrame,
+def of_pattern(
+    events: Events,
     pattern: Pattern,
     args: dict[str, Any] | None,
-    order_by: Terms,
-    partition_by: Terms,
     form: PatternForm,
     options: Options | None,
 ) -> Query:
     """A Pattern; for `why` and `coverage`, what timed out is no match."""
-    events = Events(df, *streams_of(df, order_by, partition_by))
 
     def read(_: str, how: Options) -> Clause:
         found = lower_over(events, pattern, form)
@@ -222,7 +227,7 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `detect`
 
     converted = {**events.named, "form": form}
     how = how_to_run("detect", options)
-    return Query(pattern, "a Pattern", "spark", how, df.sparkSession, read, converted)
+    return Query(pattern, "a Pattern", "spark", how, events.df.sparkSession, read, converted)
 
 
 def plan_of_sase(

@@ -15,7 +15,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown, shown_in
 from matchrec.errors.run.failures import rule_marker_without_value
-from matchrec.frontends.expressions.expression import keys, orders
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import (
     QueryNode,
@@ -50,16 +49,6 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     names = all(runner.setting(name) == "true" for name in settings)
     return Dialect.QUOTED_NAMES if names else SPARK
-
-
-def streams_of(
-    df: DataFrame, order_by: Terms, partition_by: Terms
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What events are sorted by, and what divides them into streams. Raises MatchRecognizeError."""
-    order = texts_of(df, "order_by", order_by)
-    partition = texts_of(df, "partition_by", partition_by)
-    dialect = dialect_of(df.sparkSession, order, partition)
-    return orders(order, dialect), keys(partition, dialect)
 
 
 def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
@@ -259,9 +248,10 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
     known = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
         found = runner.stored(text) if query.keeps_text else runner.sql(text)
-        if is_connect(runner.spark) and not parameters.keys() <= set(known):
-            return runner.analyse(found)
-        return found if query.keeps_text else runner.without_views(found)
+        if is_connect(runner.spark):
+            return found if parameters.keys() <= set(known) else runner.analyse(found)
+        # `writeTo` and `mergeInto` analyse a DataFrame's text anew, when its views are gone
+        return found if query.keeps_text else found.select("*")
     except AnalysisException as error:
         raise unbound(error, query, known) or error from None
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
-from matchrec.api.inputs import Frame, Terms, relation_of, streams_of, with_values
+from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -106,7 +106,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     how = options or NO_OPTIONS
     how.check_unused("match_rules", "transport", "counters")
     check_session(df.sparkSession)
-    asked = RulesReader(Events(df, *streams_of(df, order_by, partition_by)), type_column, dialect)
+    asked = RulesReader(Events.of(df, order_by, partition_by), type_column, dialect)
     given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
     RULES.check("`match_rules`", "rules", given)
     written = read_rules(given, relation_of(df), asked.events.order_by[0])

@@ -305,19 +305,26 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
             ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
     ...
     """
-    function: Callable[..., Any]
-    make: Callable[..., Query]
+    given = (source, query, *args)
     if is_session(source):
-        function, make = sql, of_sql
-    elif is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
-        from matchrec.api.events import detect, of_pattern, of_sase, sase  # of no use in SQL
+        return of_sql(**bound(sql, "query", given, arguments))
+    if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
+        from matchrec.api.events import (  # of no use in SQL
+            Events,
+            detect,
+            of_pattern,
+            of_sase,
+            sase,
+        )
 
-        function, make = (detect, of_pattern) if is_pattern(query) else (sase, of_sase)
-    else:
-        QUERIED.check("`query`", "source", source)
-        QUERY.check("`query`", "query", query)
-        function, make = match_recognize, of_clause
-    return make(**bound(function, "query", (source, query, *args), arguments))
+        function: Callable[..., Any] = detect if is_pattern(query) else sase
+        make: Callable[..., Query] = of_pattern if is_pattern(query) else of_sase
+        found = bound(function, "query", given, arguments)
+        streams = (found.pop(name) for name in ("df", "order_by", "partition_by"))
+        return make(Events.of(*streams), **found)
+    QUERIED.check("`query`", "source", source)
+    QUERY.check("`query`", "query", query)
+    return of_clause(**bound(match_recognize, "query", given, arguments))
 
 
 # `spark.sql` itself understands the clause.
