@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from json import loads
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
@@ -124,7 +125,7 @@ def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRul
     """
     if not isinstance(given, Mapping):
         times = times_of(relation, order)
-        return tuple(rules_of(versions_in_table(given, times), times))
+        return tuple(rules_of(rows_of_table(given, times), times))
     check_names(given)
     for name, one in given.items():
         if not (IS_RULE(one) or is_versions(one)):
@@ -132,7 +133,7 @@ def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRul
     if not any(is_versions(one) for one in given.values()):
         return tuple(WrittenRule(name, one) for name, one in given.items())  # type: ignore[arg-type]
     times = times_of(relation, order)
-    return tuple(rules_of(versions_in_dict(given, times), times))
+    return tuple(rules_of(rows_of_dict(given, times), times))
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -159,45 +160,26 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
     return found
 
 
-Content = tuple["str | Pattern | None", "str | None"]
-"""What a version is, and the parameters of its text."""
-
 Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
-"""A version: its rule, its content, and when it becomes valid as a number."""
-
-Versions = Mapping[str, Mapping["int | None", Content]]
-
-
-def versions_in_dict(given: Mapping[str, Any], times: OrderTimes) -> Versions:
-    """The versions of each rule, by numbers of times."""
-
-    def rows() -> Iterator[Row]:
-        for name, versions in given.items():
-            for value, one in (versions if is_versions(versions) else {None: versions}).items():
-                since = None if value is None else times.number(value)
-                if since is None and value is not None:
-                    raise wrong_valid_from(name=name, value=value, wanted=times.counting.wanted)
-                yield name, one, None, since
-
-    return by_rule(rows(), times)
+"""A version: its rule, what it is, the parameters of its text, and when it becomes valid, as a
+number.
+"""
 
 
-def by_rule(rows: Iterable[Row], times: OrderTimes) -> Versions:
-    """Versions by rules and times. Raises for a rule with two versions of one time."""
-    found: dict[str, dict[int | None, Content]] = {}
-    for rule, one, parameters, since in rows:
-        own = found.setdefault(rule, {})
-        if since is not None and not times.holds(since):
-            wanted = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
-            raise wrong_valid_from(name=rule, value=since, wanted=wanted)
-        if since in own:
-            raise two_versions_at_once(name=rule, time=shown(since, times))
-        own[since] = one, parameters
-    return found
+def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
+    """The versions of each rule."""
+    for name, versions in given.items():
+        for value, one in (versions if is_versions(versions) else {None: versions}).items():
+            since = None if value is None else times.number(value)
+            if since is None and value is not None:
+                raise wrong_valid_from(name=name, value=value, wanted=times.counting.wanted)
+            yield name, one, None, since
 
 
-def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
-    """The rules of a table. Raises for columns that it has not, or that are of another type."""
+def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
+    """The rows of a table, by the names of rules. Raises for columns that it has not, or that are
+    of another type.
+    """
     fields = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in COLUMNS:
         if name not in fields:
@@ -216,25 +198,33 @@ def versions_in_table(table: DataFrame, times: OrderTimes) -> Versions:
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
         raise no_name_in_rules()
-    found = by_rule(map(tuple, rows), times)
-    check_names(found)
-    return dict(sorted(found.items()))
+    check_names(rule for rule, *_ in rows)
+    return sorted(rows, key=itemgetter(0))
 
 
-def rules_of(found: Versions, times: OrderTimes) -> Iterator[WrittenRule]:
-    """Each version with a text, and with the time up to the next one."""
+def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
+    """Each version with a text, and with the time up to the next one.
+
+    Raises for a rule with two versions of one time.
+    """
+    found: dict[str, dict[int | None, Row]] = {}
+    for row in rows:
+        rule, *_, since = row
+        own = found.setdefault(rule, {})
+        if since is not None and not times.holds(since):
+            wanted = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
+            raise wrong_valid_from(name=rule, value=since, wanted=wanted)
+        if since in own:
+            time = "the beginning" if since is None else times.shown(since)
+            raise two_versions_at_once(name=rule, time=time)
+        own[since] = row
     for rule, versions in found.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))
         for since, until in zip_longest(begins, begins[1:]):
-            content, parameters = versions[since]
+            _, content, parameters, _ = versions[since]
             if content is not None:
                 name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
                 yield WrittenRule(name, content, Version(rule, since, until), parameters)
-
-
-def shown(since: int | None, times: OrderTimes) -> str:
-    """When a version becomes valid, as people read it."""
-    return "the beginning" if since is None else times.shown(since)
 
 
 Asked: TypeAlias = "Rules | Callable[[], Rules]"

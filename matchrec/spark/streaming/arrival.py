@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -56,28 +56,14 @@ class ColumnMap:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownVersion:
-    """A version of a rule that a bucket has been searched for; see `Version`."""
-
-    name: str
-    since: int | None
-    until: int | None
-
-    def before(self, time: int) -> tuple[int | None, int | None] | None:
-        """When it begins and ends, as far as it does so up to a time; None if not even begun."""
-        if self.since is not None and self.since > time:
-            return None
-        return self.since, None if self.until is None or self.until > time else self.until
-
-
-@dataclass(frozen=True, slots=True)
 class Memory:
     """A bucket between two micro-batches.
 
     passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
     the state of the searches, by name. keys: those that have any, a row each. rows: those that the
     searches still need, key after key, then those that wait. column_map: of the rows. versions:
-    those of the rules, by what tells their searches apart.
+    those of the rules that it has been searched for, with the names of messages, by what tells
+    their searches apart.
     """
 
     passed: int | None
@@ -85,7 +71,7 @@ class Memory:
     keys: pa.Table
     rows: pa.Table
     column_map: ColumnMap
-    versions: Mapping[str, KnownVersion]
+    versions: Mapping[str, Version]
 
 
 def dump(memory: Memory, query: str) -> bytes:
@@ -97,9 +83,7 @@ def dump(memory: Memory, query: str) -> bytes:
         "passed": memory.passed,
         "columns": memory.column_map.columns,
         "bits": memory.column_map.bits,
-        "versions": {
-            name: (one.name, one.since, one.until) for name, one in memory.versions.items()
-        },
+        "versions": {name: astuple(one) for name, one in memory.versions.items()},
         "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
     text = json.dumps(header).encode()
@@ -128,7 +112,7 @@ def load(data: bytes, query: str) -> Memory:
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
     tables = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
     column_map = ColumnMap(header["columns"], tuple(header["bits"]))
-    versions = {name: KnownVersion(*one) for name, one in header["versions"].items()}
+    versions = {name: Version(*one) for name, one in header["versions"].items()}
     return Memory(header["passed"], arrays, tables[0], tables[1], column_map, versions)
 
 

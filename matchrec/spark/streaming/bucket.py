@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
+from matchrec.compile.rule_set import Version
 from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import changed_in_the_past, state_without_room
 from matchrec.memory import may_take
@@ -35,7 +36,6 @@ from matchrec.spark.streaming.arrival import (
     ByKey,
     ColumnMap,
     Known,
-    KnownVersion,
     Memory,
     States,
     arrange,
@@ -61,7 +61,7 @@ from matchrec.spark.worker.matching import QueryWorker
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState
 
-KnownOfBucket = tuple[ColumnMap, Mapping[str, KnownVersion]]
+KnownOfBucket = tuple[ColumnMap, Mapping[str, Version]]
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
 FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
@@ -193,7 +193,7 @@ class Bucket:
     arriving: Arriving
     query: str
     searches: tuple[KeySearch, ...]
-    versions: Mapping[str, KnownVersion]
+    versions: Mapping[str, Version]
     remembers: bool
 
     def run(
@@ -274,10 +274,8 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
     columns = map(wire.column, (rule_set.order, *rule_set.events.values()))
     events = tuple(rule_set.events), arriving.of_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
-    versions = {
-        rule.identity: KnownVersion(rule.name, rule.version.since, rule.version.until)
-        for rule in rule_set.rules
-    }
+    rules = rule_set.rules
+    versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rules}
     return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
 
 
@@ -299,7 +297,7 @@ def checked(state: bytes, memory: Memory) -> bytes:
     raise state_without_room(mebibytes=size >> 20, limit=MOST_STATE >> 20, rows=rows, keys=keys)
 
 
-def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None:
+def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
     """Raises MatchRecognizeRunError where rules are not what they were for rows that have come.
 
     A version may be forgotten that had ended before.
@@ -313,9 +311,16 @@ def check_versions(memory: Memory, versions: Mapping[str, KnownVersion]) -> None
         known = before or now
         assert known is not None
         is_gone = now is None and known.until is not None and known.until <= memory.passed
-        parts = (None if version is None else version.before(seen) for version in (before, now))
+        parts = (part_before(seen, version) for version in (before, now))
         if len(set(parts)) > 1 and not is_gone:
-            raise changed_in_the_past(name=known.name, time=OrderTimes(TimestampType()).shown(seen))
+            raise changed_in_the_past(name=known.rule, time=OrderTimes(TimestampType()).shown(seen))
+
+
+def part_before(time: int, version: Version | None) -> tuple[int | None, int | None] | None:
+    """When a version begins and ends, as far as it does so up to a time; None if not even begun."""
+    if version is None or (version.since is not None and version.since > time):
+        return None
+    return version.since, None if version.until is None or version.until > time else version.until
 
 
 def digest(*asked: object) -> str:
