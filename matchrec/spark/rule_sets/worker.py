@@ -46,7 +46,7 @@ from matchrec.spark.worker.arrays import (
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer, list_of_structs
-from matchrec.spark.worker.match import Worker
+from matchrec.spark.worker.match import BatchMaker, Worker
 from matchrec.spark.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
@@ -88,9 +88,9 @@ class RuleSetWorker:
         for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
-    def output_of(self, number: int) -> RuleOutput:
+    def output_of(self, number: int) -> BatchMaker:
         """What makes rows of a rule's matches."""
-        return RuleOutput(self.rule_set, number, self.slots[number], self.schema)
+        return RuleOutput(self.rule_set, number, self.slots[number], self.schema).batches
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""

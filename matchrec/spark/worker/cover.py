@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
@@ -32,14 +32,6 @@ from matchrec.spark.worker.matching import Incoming
 NO_START = -1
 
 
-@dataclass
-class Nearest:
-    """The nearest run of a task that began no match: what it still needed, what names its start."""
-
-    remaining: int | None = None
-    named_by: list[pa.Array] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class CoverageWorker:
     """Counts over one task's stream of batches.
@@ -53,10 +45,11 @@ class CoverageWorker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch of one row."""
-        figures, counts, nearest = Figures(), Counts.of(self.task.coverable), Nearest()
+        figures, counts = Figures(), Counts.of(self.task.coverable)
+        nearest: list[pa.Array] | None = None
         for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
             figures = self.count_matches(piece, counts, count_rows(piece, figures))
-            self.note_nearest(piece, counts, nearest)
+            nearest = self.nearest(piece, counts) or nearest
             del piece  # a table less in memory while the next one grows
         yield self.row(figures, counts, nearest)
 
@@ -92,24 +85,25 @@ class CoverageWorker:
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 
-    def note_nearest(self, piece: Piece, counts: Counts, nearest: Nearest) -> None:
-        """Keep what names the starting row of the nearest run, if this piece has brought one."""
+    def nearest(self, piece: Piece, counts: Counts) -> list[pa.Array] | None:
+        """What the nearest run that began no match still needed, and what names its starting row,
+        if this piece has brought one.
+        """
         start = int(counts.best[counting.BEST_START])
         if start == NO_START:
-            return
-        names = map(wire.column, self.task.naming)
-        nearest.remaining = int(counts.best[counting.BEST_REMAINING])
-        nearest.named_by = [
-            piece.table.column(name).slice(start, 1).combine_chunks() for name in names
-        ]
+            return None
         counts.best[counting.BEST_START] = NO_START
+        columns = (piece.table.column(wire.column(one)) for one in self.task.naming)
+        named_by = (one.slice(start, 1).combine_chunks() for one in columns)
+        return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
 
-    def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
+    def row(
+        self, figures: Figures, counts: Counts, nearest: list[pa.Array] | None
+    ) -> pa.RecordBatch:
         """The row of what was counted."""
         numbers = [*astuple(figures), *flat(counts).tolist()]
-        names = nearest.named_by or [pa.nulls(1) for _ in self.task.naming]
-        columns = [pa.array([numbers]), pa.array([nearest.remaining]), *names]
-        return batch_of(columns, self.schema)
+        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
+        return batch_of([pa.array([numbers]), *found], self.schema)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -69,16 +68,8 @@ def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterat
         raise message(rows=error.rows, mebibytes=error.size >> 20, place=place) from error
 
 
-T = TypeVar("T")
-
-
-class BatchMaker(Protocol):
-    """What makes batches of output rows. Picklable."""
-
-    def batches(
-        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows, /
-    ) -> Iterator[pa.RecordBatch]:
-        """Batches for matches. rows: that come out for them. Raises RunFailure."""
+BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
+"""What makes batches for matches, and for the rows that come out for them. Picklable."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ class Worker:
     ) -> Iterator[pa.RecordBatch]:
         """The batches of rows, if there are any. Raises RunFailure."""
         if self.output is not None:
-            yield from self.output.batches(table, partitions, matches, rows)
+            yield from self.output(table, partitions, matches, rows)
             return
         task = self.executable.task
         frame, variables = self.executable.frame, len(task.variables)
