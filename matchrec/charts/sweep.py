@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matchrec.pictures.figures import Pictured, new_figure, written
-from matchrec.pictures.html import table
+from matchrec.pictures.html import data_frame, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,10 +55,7 @@ class Sweep(Pictured):
         >>> list(found["rows"])
         [3, 1]
         """
-        import pandas as pd
-
-        found: pd.DataFrame = pd.DataFrame(list(self.rows), columns=list(self.columns))
-        return found
+        return data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
         """Matches against the values of the first name, a line for each combination of the others.

@@ -23,6 +23,7 @@ from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.nfa.occurrences import Occurrences
 from matchrec.pictures.figures import CAME, CHARACTER, INK, MATCHED, Pictured, new_figure, written
+from matchrec.pictures.html import data_frame
 from matchrec.plan.pattern import show
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
@@ -339,8 +340,6 @@ class Coverage(Pictured):
         0           0     None     4      2
         1           1     DOWN     2      2
         """
-        import pandas as pd
-
         rows = [
             (
                 number,
@@ -354,8 +353,7 @@ class Coverage(Pictured):
             for number, clause in self.clauses.items()
             for occurrence in clause.occurrences
         ]
-        found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
-        return found
+        return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
         """A funnel for each clause. Needs matplotlib.

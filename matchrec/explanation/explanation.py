@@ -12,7 +12,7 @@ from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
 from matchrec.explanation.clause import ExplainedClause, numbered, partition_lines, titled
 from matchrec.explanation.formulas import selection_lines
-from matchrec.pictures.html import folded, paragraph, preformatted, wide
+from matchrec.pictures.html import data_frame, folded, paragraph, preformatted, wide
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import printable
 
@@ -97,8 +97,6 @@ class Explanation:
         >>> explained.iloc[0].to_dict()
         {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
         """
-        import pandas as pd
-
         rows = []
         for number, clause in enumerate(self.clauses, 1):
             part = ""
@@ -107,8 +105,7 @@ class Explanation:
                     rows.append((number, part, line.removeprefix("  ")))
                 else:
                     part = line
-        found: pd.DataFrame = pd.DataFrame(rows, columns=["clause", "part", "line"])
-        return found
+        return data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:
         return "".join(self._html())

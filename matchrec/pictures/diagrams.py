@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 
 from railroad import (
     Choice,
@@ -77,12 +78,28 @@ def how_often(least: int, most: int | None) -> str:
     return f"{least} times" if least == most else f"{least} to {most} times"
 
 
-# A row pattern as a railroad diagram.
+def forbidden(name: str, condition: str) -> DiagramItem:
+    """What must not come there."""
+    return Terminal(f"no {name}", title=condition, cls="forbidden")
+
+
+SKIPPED = {
+    Contiguity.STRICT: "directly after",
+    Contiguity.RELAXED: "the next one",
+    Contiguity.ANY: "any later one",
+}
 
 
 def draw_row_pattern(pattern: RowPattern, conditions: Mapping[str, str]) -> str:
     """The diagram of a row pattern. conditions: of variables, by their names."""
     return svg(_Drawing(conditions).item(pattern))
+
+
+def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
+    """The diagram of a pattern of stages, between which stands what may be skipped. conditions: of
+    its tests, by their names; a test of which none is known has its condition for a name.
+    """
+    return svg(_Drawing(conditions).sequence(steps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +115,9 @@ class _Drawing:
             case PartitionEnd():
                 return NonTerminal("end of partition", cls="place")
             case Variable(name):
-                return Terminal(name, title=self.conditions.get(name, "every row"))
+                return Terminal(name, title=self.of_variable(name))
             case Negation(names):
-                return Sequence(*map(self.forbidden, names))
+                return Sequence(*(forbidden(name, self.of_variable(name)) for name in names))
             case Concatenation(parts):
                 return Sequence(*map(self.item, parts))
             case Alternation(parts):
@@ -114,10 +131,9 @@ class _Drawing:
             case _:
                 assert_never(pattern)
 
-    def forbidden(self, name: str) -> DiagramItem:
-        """What must not follow."""
-        title = self.conditions.get(name, "every row")
-        return Terminal(f"no {name}", title=title, cls="forbidden")
+    def of_variable(self, name: str) -> str:
+        """The condition of a variable."""
+        return self.conditions.get(name, "every row")
 
     def quantified(self, pattern: Quantified) -> DiagramItem:
         """A part with the way back, and the way around it where it may be left out."""
@@ -125,42 +141,19 @@ class _Drawing:
         item = repeated(self.item(pattern.part), pattern.least, pattern.most, words)
         return item if pattern.least else left_out(item, preferred=not pattern.greedy)
 
-
-# A pattern of stages as a railroad diagram: between two stages stands what may be skipped.
-
-SKIPPED = {
-    Contiguity.STRICT: "directly after",
-    Contiguity.RELAXED: "the next one",
-    Contiguity.ANY: "any later one",
-}
-
-
-def draw_stages(steps: Steps, conditions: Mapping[str, str]) -> str:
-    """The diagram of a pattern of stages. conditions: of its tests, by their names.
-
-    A test of which none is known has its condition for a name.
-    """
-    return svg(_DrawnStages(conditions).sequence(steps))
-
-
-@dataclass(frozen=True, slots=True)
-class _DrawnStages:
-    conditions: Mapping[str, str]
-
-    def condition(self, test: str) -> str:
+    def of_test(self, test: str) -> str:
+        """The condition of a stage's test."""
         return self.conditions.get(test, test)
 
     def sequence(self, steps: Steps) -> DiagramItem:
-        return Sequence(
-            *(item for place, step in enumerate(steps.steps) for item in self.step(step, place))
-        )
+        items = (self.step(step, place) for place, step in enumerate(steps.steps))
+        return Sequence(*chain.from_iterable(items))
 
     def step(self, step: RepeatedPart | ForbiddenEvent, place: int) -> Iterator[DiagramItem]:
         """A stage, and before it, but for the first one, which events may be skipped."""
         if isinstance(step, ForbiddenEvent):
             where = "directly after" if step.only_next else "up to the next one"
-            no = Terminal(f"no {step.name}", title=self.condition(step.test), cls="forbidden")
-            yield Group(no, where)
+            yield Group(forbidden(step.name, self.of_test(step.test)), where)
             return
         if place:
             yield Comment(SKIPPED[step.contiguity])
@@ -168,16 +161,14 @@ class _DrawnStages:
 
     def part(self, part: RepeatedPart) -> DiagramItem:
         """A stage or a group, with the way back and the way around it."""
-        content = part.content
-        item = (
-            Terminal(content.name, title=self.condition(content.test))
-            if isinstance(content, Single)
-            else Group(self.sequence(content))
-        )
-        words = (
-            [SKIPPED[part.inner], "as many as possible"] if part.greedy else [SKIPPED[part.inner]]
-        )
+        content, words = part.content, [SKIPPED[part.inner]]
+        if isinstance(content, Single):
+            item: DiagramItem = Terminal(content.name, title=self.of_test(content.test))
+        else:
+            item = Group(self.sequence(content))
+        if part.greedy:
+            words.append("as many as possible")
         if part.until is not None:
-            words.append(f"until {self.condition(part.until.test)}")
+            words.append(f"until {self.of_test(part.until.test)}")
         item = repeated(item, part.least, part.most, ", ".join(words))
         return left_out(item, preferred=not part.greedy) if part.optional else item

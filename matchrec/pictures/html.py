@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -15,8 +19,15 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     import pandas as pd
 
     with pd.option_context("display.max_colwidth", None):
-        frame = pd.DataFrame(list(rows), columns=list(names))
-        return wide(frame.to_html(index=False, border=0))
+        return wide(data_frame(names, rows).to_html(index=False, border=0))
+
+
+def data_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Rows as a DataFrame of pandas, which is loaded for those who ask for one."""
+    import pandas as pd
+
+    found: pd.DataFrame = pd.DataFrame(list(rows), columns=list(names))
+    return found
 
 
 def wide(inner: str) -> str:

@@ -19,6 +19,7 @@ from matchrec.pictures.figures import (
     new_figure,
     written,
 )
+from matchrec.pictures.html import data_frame
 from matchrec.source import printable
 from matchrec.tracing.search import Outcome
 from matchrec.tracing.story import AttemptStory, Line, Story
@@ -210,8 +211,6 @@ class Why(Pictured):
         >>> list(why.to_pandas()["outcome"])
         ['failed']
         """
-        import pandas as pd
-
         rows = [
             (
                 attempt.start,
@@ -225,8 +224,7 @@ class Why(Pictured):
             for attempt in self.story.attempts
             for line in attempt.lines
         ]
-        found: pd.DataFrame = pd.DataFrame(rows, columns=list(COLUMNS))
-        return found
+        return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
         """An SVG drawing of each attempt: rows down, variables across, and what failed beside.
