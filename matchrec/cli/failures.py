@@ -89,11 +89,9 @@ def forget_output() -> None:
 
 def is_of_spark(error: Exception) -> bool:
     """Whether Spark has raised it. To start without PySpark, nothing asks before there is one."""
-    from pyspark.errors import PySparkException
+    from matchrec.spark.session import FAILURES
 
-    from matchrec.spark.session import OF_JAVA
-
-    return isinstance(error, (PySparkException, *OF_JAVA))
+    return isinstance(error, FAILURES)
 
 
 @contextmanager
@@ -113,14 +111,9 @@ def code_of(error: Exception) -> ExitCode:
     if isinstance(error, MatchRecognizeError):
         failed = isinstance(error, MatchRecognizeRunError)
         return ExitCode.FAILED if failed else ExitCode.REFUSED
-    from pyspark.errors import (
-        AnalysisException,
-        IllegalArgumentException,
-        UnsupportedOperationException,
-    )
+    from matchrec.spark.session import OF_TEXTS
 
-    refusals = AnalysisException, IllegalArgumentException, UnsupportedOperationException
-    return ExitCode.REFUSED if isinstance(error, refusals) else ExitCode.FAILED
+    return ExitCode.REFUSED if isinstance(error, OF_TEXTS) else ExitCode.FAILED
 
 
 @contextmanager

@@ -72,15 +72,12 @@ def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSessi
 
 def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
     """The session. Raises MatchRecognizeError with the reason where there is none."""
-    from pyspark.errors import PySparkException
-
     from matchrec.spark.sail.start import start
-    from matchrec.spark.session import OF_JAVA
+    from matchrec.spark.session import FAILURES
 
-    failures: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
     try:
         return start(on, settings)
-    except failures as error:
+    except FAILURES as error:
         raise errors.spark_did_not_start(reason=last_line(folder / LOG) or str(error)) from error
 
 

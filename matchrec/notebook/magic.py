@@ -34,7 +34,7 @@ from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import engine_of, start
-from matchrec.spark.session import EVERY, OF_JAVA, quiet_analysis, replace_sql, restore_sql
+from matchrec.spark.session import EVERY, FAILURES, quiet_analysis, replace_sql, restore_sql
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -360,8 +360,7 @@ def values_in(query: str, variables: Mapping[str, Any]) -> dict[str, Any] | None
 def load(shell: InteractiveShell) -> None:
     """Makes the magic known, errors short, and the clause understood by `sql` of every session."""
     shell.register_magics(MatchrecMagics)
-    kinds: tuple[type[BaseException], ...] = (MatchRecognizeError, PySparkException, *OF_JAVA)
-    shell.set_custom_exc((*kinds, Interrupted), show_failure)
+    shell.set_custom_exc((MatchRecognizeError, *FAILURES, Interrupted), show_failure)
     replace_sql(EVERY, answering("spark", NO_OPTIONS))
 
 

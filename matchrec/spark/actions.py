@@ -22,25 +22,19 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
 from matchrec.source import counted
 from matchrec.spark.errors.failing import rows_read
-from matchrec.spark.session import OF_JAVA, is_connect
+from matchrec.spark.session import FAILURES, is_connect
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 TIMES_A_SECOND = 4
 WIDTH = 40  # of the line in a cell, which is written over
-GONE: tuple[type[Exception], ...] = (
-    *OF_JAVA,
-    PySparkException,
-    OSError,
-    AttributeError,
-)  # of a session that has ended
+GONE: tuple[type[Exception], ...] = (*FAILURES, OSError, AttributeError)  # when a session has ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from pyspark.errors import (
     ArithmeticException,
     IllegalArgumentException,
     NumberFormatException,
+    PySparkException,
     SparkRuntimeException,
     UnsupportedOperationException,
 )
@@ -55,6 +56,8 @@ except ModuleNotFoundError:  # a client of Connect has no Java to speak to
 else:
     OF_JAVA = (Py4JError,)
 """What is raised where Java has failed, if there is any."""
+
+FAILURES: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
 
 OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
 """What is raised where Spark's own plan is looked into, and is not as it was in another version."""
@@ -297,13 +300,6 @@ class Runner:
 
         cores = tasks_at_once(self.spark)
         return None if cores is None else cores + cores // 2
-
-    def without_views(self, frame: DataFrame) -> DataFrame:
-        """The rows of a DataFrame, from a plan in which no view is named.
-
-        `writeTo` and `mergeInto` analyse a DataFrame's text anew, when its views are gone.
-        """
-        return frame if is_connect(self.spark) else frame.select("*")
 
     def having(self, **frames: DataFrame) -> Runner:
         """A runner that knows these DataFrames as well."""
