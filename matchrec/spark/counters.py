@@ -128,7 +128,11 @@ class Counters:
         return found | {name: found[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        values = self.values()
+        lines = [f"{text:<21}{number:>15}" for text, number in written(values)]
+        if len(values) < len(COUNTED):
+            lines.append("without event selection, runs and buffer are not counted")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         try:
@@ -143,12 +147,6 @@ class Counters:
             return table(("counter", "value"), list(written(self.values(SECONDS_OF_REPR))))
         except MatchRecognizeError as error:
             return preformatted(str(error))
-
-    def _lines(self) -> Iterator[str]:
-        values = self.values()
-        yield from (f"{text:<21}{number:>15}" for text, number in written(values))
-        if len(values) < len(COUNTED):
-            yield "without event selection, runs and buffer are not counted"
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
         """The output rows of `frame`, whose counters are seen on the way.

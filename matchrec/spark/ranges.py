@@ -24,6 +24,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
@@ -131,19 +132,15 @@ class Ranges:
         from matchrec.spark.worker.ranges import Cutting
 
         cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
-        counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*self.facts()).repartition(1)
+        # what is known of a stretch: the bits of conditions that hold in it, and its rows
+        bits = f"bit_or({wire.FIRST_BITS} & {self.needed}L)" if self.needed else "0L"
+        facts = expr(f"{bits} AS {wire.FIRST_BITS}"), expr(f"count(*) AS {wire.ROW_NUMBER}")
+        counted = cut.groupBy(wire.CLASS, wire.PLACED).agg(*facts).repartition(1)
         names = wire.CLASS, wire.PLACED, wire.RANGE
         run = runner_in_worker(Cutting(PARTS, self.needed, self.first, taken().range_rows))
         run.__name__ = "ranges"
         with able_workers(in_stretches.sparkSession):
             return counted.mapInArrow(run, struct_of(dict.fromkeys(names, LongType())))
-
-    def facts(self) -> tuple[Any, ...]:
-        """What is known of a stretch: the bits of conditions that hold in it, and its rows."""
-        from pyspark.sql.functions import expr
-
-        bits = f"bit_or({wire.FIRST_BITS} & {self.needed}L)" if self.needed else "0L"
-        return expr(f"{bits} AS {wire.FIRST_BITS}"), expr(f"count(*) AS {wire.ROW_NUMBER}")
 
 
 def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 from pyspark.sql.types import (
     ArrayType,
@@ -99,15 +100,7 @@ def count_true(values: Values) -> str:
     return f"CAST(size(filter({values.sql}, x -> x)) AS BIGINT)"
 
 
-def least(values: Values) -> str:
-    return _extreme(values, "array_min", "<")
-
-
-def greatest(values: Values) -> str:
-    return _extreme(values, "array_max", ">")
-
-
-def _extreme(values: Values, function: str, comparison: str) -> str:
+def extreme(values: Values, function: str, comparison: str) -> str:
     """The least or greatest value. Nested ones are compared in pairs: where Sail's function looks
     for one, a NULL in it is greater than all else, and an array of arrays is an error.
     """
@@ -117,25 +110,12 @@ def _extreme(values: Values, function: str, comparison: str) -> str:
     return f"aggregate({values.sql}, get({values.sql}, 0), {best})"
 
 
-def first(values: Values) -> str:
-    """The first value, or the first that is not NULL."""
-    return _chosen(values, "get({0}, 0)")
-
-
-def last(values: Values) -> str:
-    """The last value, or the last that is not NULL."""
-    return _chosen(values, "get({0}, size({0}) - 1)")
-
-
-def _chosen(values: Values, choice: str) -> str:
+def chosen(values: Values, choice: str) -> str:
+    """The first or the last value, or that of those that are not NULL."""
     every, known = choice.format(values.sql), choice.format(f"array_compact({values.sql})")
     if values.ignore_nulls:
         return known
     return f"IF({values.others[0]}, {known}, {every})" if values.others else every
-
-
-def as_list(values: Values) -> str:
-    return values.sql
 
 
 def as_union(values: Values) -> str:
@@ -315,6 +295,11 @@ VAR_SAMP = OR_NONE.format(FROM_ONE, "s.m2 / (s.n - 1D)")
 STDDEV_SAMP = OR_NONE.format(FROM_ONE, "sqrt(s.m2 / (s.n - 1D))")
 SLOPE = "s.xy / s.m2"
 
+greatest = partial(extreme, function="array_max", comparison=">")
+least = partial(extreme, function="array_min", comparison="<")
+first = partial(chosen, choice="get({0}, 0)")
+last = partial(chosen, choice="get({0}, size({0}) - 1)")
+
 DIGITS_OF_SUM = 37  # the sum of two has one more
 DIGITS_OF_AVERAGE = 28  # its sum has six more, beside all places of the quotient
 
@@ -323,7 +308,7 @@ FOLDS: Mapping[str, Fold] = {
     **dict.fromkeys(("bool_and", "every", "min"), Fold(least)),
     **dict.fromkeys(("any_value", "first_value"), Fold(first, terms=1, known=())),
     "last_value": Fold(last, terms=1, known=()),
-    **dict.fromkeys(("array_agg", "collect_list"), Fold(as_list)),
+    **dict.fromkeys(("array_agg", "collect_list"), Fold(attrgetter("sql"))),
     "collect_set": Fold(without_repeats),
     "collect_union": Fold(as_union),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),

@@ -309,11 +309,6 @@ def ends_at_gaps(near: IntArray, starts: IntArray) -> IntArray:
     return borders[np.searchsorted(borders, following - 1, side="right")]
 
 
-def as_unsigned(order: pa.Array) -> npt.NDArray[np.uint64]:
-    """uint64[n], in the order of whole numbers; a difference of these does not overflow."""
-    return np.asarray(as_integers(order).view(np.uint64) ^ SIGN, np.uint64)
-
-
 def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Two arrays of one type as they are, or as their ranks where they are no whole numbers."""
     if is_whole(order.type):
@@ -326,7 +321,8 @@ def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> Int
     """For each row the first row outside of a window of which it is known how far it reaches."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
-        ends = ends_by_distance(starts, as_unsigned(order), valid, np.uint64(window.limit))
+        keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference does not overflow
+        ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
     elif window.forms == (Form.DIFFERENCE,):
         ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
