@@ -32,6 +32,7 @@ from matchrec.cli.arguments import (
 from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import labels_table
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
+from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 
@@ -96,11 +97,7 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @DRAWN
 @asks
 def why(
-    asked: QueryRequest,
-    partition: Sequence[tuple[str, str]],
-    row: Sequence[str],
-    limit: int,
-    svg: Path | None,
+    asked: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
     """Say why a partition has no match, or how its matches came about.
 

@@ -35,6 +35,7 @@ SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # what Markdown would no
 
 Types = Sequence[tuple[str, str]]
 Values = Sequence[Any]
+Watch = AbstractContextManager[None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Format:
 
 
 def write_rows(
-    frame: DataFrame, form: str, limit: int | None, watch: AbstractContextManager[None], out: TextIO
+    frame: DataFrame, form: str, limit: int | None, watch: Watch, out: TextIO
 ) -> tuple[int, bool]:
     """Writes the rows, or the first `limit` of them; returns how many, and whether there are more.
 
@@ -65,10 +66,7 @@ def write_rows(
 
 @contextmanager
 def computed(
-    frame: DataFrame,
-    texts: Sequence[Column],
-    limit: int | None,
-    watch: AbstractContextManager[None],
+    frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
 ) -> Iterator[Iterator[Values]]:
     """Texts of the rows once all are computed, in parallel; one after `limit` says there are more.
 
@@ -112,7 +110,7 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
 
 @contextmanager
-def kept(frame: DataFrame, watch: AbstractContextManager[None]) -> Iterator[tuple[DataFrame, int]]:
+def kept(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
     """The rows, computed in parallel and kept by Spark, as a driver may not have the room; and how
     many they are.
 

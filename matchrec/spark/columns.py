@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 
+RowColumns = tuple[RowColumn, ...]
+KnownFields = Mapping[RowColumn, StructField]
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
@@ -67,24 +70,6 @@ class ColumnNames:
     inner: Mapping[str, str]
     others: Mapping[Shifted | Framed, str]
     origins: Mapping[Computed, SqlOrigin]
-
-    @classmethod
-    def of(
-        cls,
-        columns: tuple[RowColumn, ...],
-        conditions: tuple[RowColumn, ...],
-        others: Iterable[str],
-        origins: Mapping[Computed, SqlOrigin],
-    ) -> ColumnNames:
-        """Names of columns that cross, of conditions, and of other texts over one row."""
-        inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
-        parts = (text for column in (*columns, *conditions) for text in texts_in(column))
-        for text in (*others, *parts):
-            inner.setdefault(text, wire.inner(len(inner)))
-        pieces = (piece for column in (*columns, *conditions) for piece in column.pieces)
-        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
-        names = {one: wire.other_row(index) for index, one in enumerate(moved)}
-        return cls(inner or {"1": wire.inner(0)}, names, origins)
 
     def rows(self) -> list[SelectItem]:
         """What is computed over one row."""
@@ -161,18 +146,18 @@ class Preparation:
         """What prepares another draft over these rows."""
         return replace(self, drafted=drafted)
 
-    def dataframe(self, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def dataframe(self, columns: RowColumns) -> DataFrame:
         """The rows with columns. Raises as `rows_of`."""
         return self.rows_of(self.query(columns), columns)
 
-    def rows_of(self, query: Template, _columns: tuple[RowColumn, ...]) -> DataFrame:
+    def rows_of(self, query: Template, _columns: RowColumns) -> DataFrame:
         """The rows of the `query` of columns.
 
         Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
         """
         return self.relation.runner.sql(query)
 
-    def query(self, columns: tuple[RowColumn, ...]) -> Template:
+    def query(self, columns: RowColumns) -> Template:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
 
         Irrelevant rows are left out before the sort, and bits of conditions on one row are packed.
@@ -193,13 +178,11 @@ class Preparation:
         items = names.crossing(columns) + bits
         return self.relation.over(self.number_rows(names), map(str, items))
 
-    def fields(
-        self, rows: Sequence[StructField], columns: tuple[RowColumn, ...]
-    ) -> dict[RowColumn, StructField]:
+    def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """The fields of columns. rows: of the `dataframe` of these."""
         return dict(zip(columns, rows, strict=False))
 
-    def incoming(self, _columns: tuple[RowColumn, ...]) -> Incoming:
+    def incoming(self, _columns: RowColumns) -> Incoming:
         """How a worker takes rows with these columns apart."""
         return Incoming()
 
@@ -207,12 +190,7 @@ class Preparation:
         """Whether partitions are cut into ranges, in words; empty where nobody would ask."""
         return ""
 
-    def send(
-        self,
-        columns: tuple[RowColumn, ...],
-        known: Mapping[RowColumn, StructField],
-        rows: DataFrame | None = None,
-    ) -> Sent:
+    def send(self, columns: RowColumns, known: KnownFields, rows: DataFrame | None = None) -> Sent:
         """The rows with these columns. known: fields of columns. rows: these, if there are any.
 
         Spark analyses no query of which all fields are known already. Of a stream this raises
@@ -225,10 +203,7 @@ class Preparation:
         return Sent(encode_columns(rows), fields, self.incoming(columns))
 
     def names(
-        self,
-        columns: tuple[RowColumn, ...],
-        conditions: tuple[RowColumn, ...] | None = None,
-        texts: Iterable[str] = (),
+        self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()
     ) -> ColumnNames:
         """The names of all that is computed over one row or read on another one.
 
@@ -236,9 +211,15 @@ class Preparation:
         """
         sorted_by = (one.text for one in self.plan.sorted_by)
         tests = (test.text for test in self.drafted.relevant)
-        others = (*sorted_by, *self.keys, *tests, *texts)
-        wanted = self.drafted.row_conditions if conditions is None else conditions
-        return ColumnNames.of(columns, wanted, others, self.drafted.origins)
+        every = (*columns, *(self.drafted.row_conditions if conditions is None else conditions))
+        parts = (text for column in every for text in texts_in(column))
+        inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
+        for text in (*sorted_by, *self.keys, *tests, *texts, *parts):
+            inner.setdefault(text, wire.inner(len(inner)))
+        pieces = (piece for column in every for piece in column.pieces)
+        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
+        others = {one: wire.other_row(index) for index, one in enumerate(moved)}
+        return ColumnNames(inner or {"1": wire.inner(0)}, others, self.drafted.origins)
 
     def source(self, names: ColumnNames) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
@@ -310,7 +291,7 @@ class Unsorted(Preparation):
 
     ranges: Ranges | str = ""
 
-    def query(self, columns: tuple[RowColumn, ...]) -> Template:
+    def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
 
         Each column is sent once: the fields of a struct of columns are in place of the struct.
@@ -326,7 +307,7 @@ class Unsorted(Preparation):
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         return self.relation.over(self.source(names), map(str, items))
 
-    def rows_of(self, query: Template, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
         """As of `Preparation`; rows of one partition are in one task, in no order."""
         names, rows = self.names_of_parts(columns), super().rows_of(query, columns)
         if not isinstance(self.ranges, str):
@@ -346,9 +327,7 @@ class Unsorted(Preparation):
         if not isinstance(self.ranges, str):
             yield expr(wire.RANGE)
 
-    def fields(
-        self, rows: Sequence[StructField], columns: tuple[RowColumn, ...]
-    ) -> dict[RowColumn, StructField]:
+    def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         found = {field.name: field for field in rows}
         for struct in self.structs(columns):
             parts = zip(struct.fields, map(found.__getitem__, struct.parts), strict=True)
@@ -356,7 +335,7 @@ class Unsorted(Preparation):
             found[struct.name] = StructField(struct.name, StructType(fields), nullable=False)
         return {column: found[wire.column(place)] for place, column in enumerate(columns)}
 
-    def incoming(self, columns: tuple[RowColumn, ...]) -> Incoming:
+    def incoming(self, columns: RowColumns) -> Incoming:
         sorting = self.sorting(self.names_of_parts(columns))
         if not isinstance(self.ranges, str):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
@@ -369,7 +348,7 @@ class Unsorted(Preparation):
         asks = self.ranges and (self.plan.within is not None or not self.plan.keys)
         return f"one task for a partition: {self.ranges}" if asks else ""
 
-    def structs(self, columns: tuple[RowColumn, ...]) -> tuple[Struct, ...]:
+    def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """The structs that the workers put together."""
         inner = self.names_of_parts(columns).inner
         found = ((wire.column(place), one.fields) for place, one in enumerate(columns))
@@ -379,7 +358,7 @@ class Unsorted(Preparation):
             if fields
         )
 
-    def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
+    def names_of_parts(self, columns: RowColumns) -> ColumnNames:
         """The names of all columns, also of the fields of structs."""
         return self.names(columns, texts=[quoted(name) for one in columns for name in one.fields])
 

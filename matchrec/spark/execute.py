@@ -42,7 +42,6 @@ from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
 
 D = TypeVar("D")
-ScopeOf = Callable[[MatchPlan], RowScope]
 
 # A question → rows that Spark prepares for it, the typed conditions, and by whom they are sorted.
 #
@@ -115,7 +114,11 @@ class Prepared(Generic[D]):
         return replace(sent, incoming=replace(sent.incoming, token=token))
 
 
-def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+ScopeOf = Callable[[MatchPlan], RowScope]
+Drafting = Callable[[ScopeOf], Demand[D]]
+
+
+def prepare(question: Question, demand: Drafting[D]) -> Prepared[D]:
     """What prepares the rows that a question is about, and sorts them.
 
     demand: makes the drafts. scope: of conditions that Spark computes, of a plan.
@@ -134,7 +137,7 @@ def prepare(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepa
     return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
 
 
-def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -> Prepared[D]:
+def prepare_stream(question: Question, demand: Drafting[D]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
     from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
@@ -150,9 +153,7 @@ def prepare_stream(question: Question, demand: Callable[[ScopeOf], Demand[D]]) -
     return with_conditions(with_fields(question, wanted, events))
 
 
-def prepare_unsorted(
-    question: Question, demand: Callable[[ScopeOf], Demand[D]]
-) -> Prepared[D] | MatchRecognizeError:
+def prepare_unsorted(question: Question, demand: Drafting[D]) -> Prepared[D] | MatchRecognizeError:
     """What prepares rows that the workers sort; or why they do not."""
     if question.options.sort == "spark":
         return worker_cannot_sort(reason="it was asked to")

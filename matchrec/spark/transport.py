@@ -23,6 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
+from pyspark.sql.types import StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
@@ -50,6 +51,9 @@ ALTERED_IN_ARRAYS = (
 )
 
 
+MakeWorker = Callable[[pa.Schema], Any]
+
+
 @dataclass(frozen=True)
 class Sent:
     """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
@@ -62,25 +66,21 @@ class Sent:
     incoming: Incoming = Incoming()
 
     def run(
-        self,
-        worker: Callable[[pa.Schema], Any],
-        schema: spark_types.StructType,
-        name: str,
-        over_pandas: Executable | None = None,
+        self, worker: MakeWorker, schema: StructType, name: str, in_pandas: Executable | None = None
     ) -> DataFrame:
         """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
 
-        schema: of these once they are here. name: what Spark's own plan shows. over_pandas: of the
+        schema: of these once they are here. name: what Spark's own plan shows. in_pandas: of the
         query whose rows cross in pandas; None where they cross in Arrow.
         """
         rows, sends = self.rows, crossing_schema(schema)
         run = runner_in_worker(worker(arrow_schema(sends)))
-        if over_pandas is not None:
-            encoding = encoding_of(rows, over_pandas)
+        if in_pandas is not None:
+            encoding = encoding_of(rows, in_pandas)
             rows, run = encoding.encode(rows), encoding.over_pandas(run)
         run.__name__ = name
         with able_workers(rows.sparkSession):
-            mapped: Any = rows.mapInArrow if over_pandas is None else rows.mapInPandas
+            mapped: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
             return decode_columns(mapped(run, sends), schema)
 
 

@@ -54,6 +54,7 @@ LAST = Navigation(semantics=Semantics.FINAL)
 VARIABLE = "variable"
 ROWS_A_BATCH = 1 << 14
 Columns = dict[str, pa.Array]
+SearchSome = Callable[[range], Iterator[pa.RecordBatch]]
 
 
 class RowKind(IntEnum):
@@ -125,11 +126,7 @@ class RuleSetWorker:
         yield from self.without_failures(number, every, search, first_row)
 
     def without_failures(
-        self,
-        number: int,
-        asked: range,
-        search: Callable[[range], Iterator[pa.RecordBatch]],
-        give_up: Callable[[int], pa.Table],
+        self, number: int, asked: range, search: SearchSome, give_up: Callable[[int], pa.Table]
     ) -> Iterator[pa.RecordBatch]:
         """The rows of a rule over several partitions; where failures are kept, of those without.
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -41,7 +41,15 @@ from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import SAMPLE, order_of, sort_table
 from matchrec.spark.wire import Sorting
-from matchrec.spark.worker.arrays import arrow_of, column, flags_of, is_text, is_whole, numbers_of
+from matchrec.spark.worker.arrays import (
+    Batches,
+    arrow_of,
+    column,
+    flags_of,
+    is_text,
+    is_whole,
+    numbers_of,
+)
 from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -52,11 +60,7 @@ TIMES_IN_MEMORY = 5
 
 
 def sorted_batches(
-    batches: Iterable[pa.RecordBatch],
-    sorting: Sorting,
-    rows_a_batch: int,
-    budget: int | None = None,
-    tasks: int = 1,
+    batches: Batches, sorting: Sorting, rows_a_batch: int, budget: int | None = None, tasks: int = 1
 ) -> Iterator[pa.RecordBatch]:
     """The rows in order, at most so many at a time; bit 0 of the first bits marks partitions, which
     are added where no row has any.
@@ -105,7 +109,7 @@ def budget_of(room: int) -> int:
 
 
 def sorted_tables(
-    batches: Iterable[pa.RecordBatch], sorting: Sorting, budget: int
+    batches: Batches, sorting: Sorting, budget: int
 ) -> Generator[pa.Table, None, None]:
     """The rows in order, as many at a time as are in memory together."""
     held: list[pa.RecordBatch] = []

@@ -33,6 +33,7 @@ from matchrec.spark.sorting.order import order_of
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
 from matchrec.spark.worker.arrays import (
+    Batches,
     arrow_of,
     as_integers,
     codes_of,
@@ -313,11 +314,7 @@ class ArrivedRows:
 
 
 def arrange(
-    memory: Memory,
-    kept: IntArray,
-    new: Iterable[pa.RecordBatch],
-    arriving: Arriving,
-    watermark: int,
+    memory: Memory, kept: IntArray, new: Batches, arriving: Arriving, watermark: int
 ) -> ArrivedRows:
     """Put the new events of a bucket in order with those that wait. watermark: in microseconds.
 

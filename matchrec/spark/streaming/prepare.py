@@ -13,7 +13,7 @@ a hundred times what the search of its few new events does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,13 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
 from matchrec.plan.text import Template
 from matchrec.spark import types, wire
-from matchrec.spark.columns import Preparation, add_columns
+from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.question import Options
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap
 from matchrec.spark.streaming.bucket import bucket_of
 from matchrec.spark.transport import (
+    MakeWorker,
     PandasColumn,
     PandasEncoding,
     Sent,
@@ -65,7 +66,7 @@ class EventPreparation(Preparation):
         """What prepares another draft, without its tests of rows: any row moves the watermark."""
         return replace(self, drafted=replace(drafted, relevant=()))
 
-    def query(self, columns: tuple[RowColumn, ...]) -> Template:
+    def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
         and __bucket. Raises MatchRecognizeError for what is not of one row.
         """
@@ -82,7 +83,7 @@ class EventPreparation(Preparation):
         items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
         return self.relation.over(self.source(names), map(str, items))
 
-    def rows_of(self, query: Template, columns: tuple[RowColumn, ...]) -> DataFrame:
+    def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
         """Events without a time are left out, and no others: Spark would put such a filter before
         the watermark, which must move on with every event.
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
@@ -94,10 +95,7 @@ class EventPreparation(Preparation):
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
     def send(
-        self,
-        columns: tuple[RowColumn, ...],
-        _: Mapping[RowColumn, spark_types.StructField],
-        rows: DataFrame | None = None,
+        self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None
     ) -> SentEvents:
         prepared = self.dataframe(columns) if rows is None else rows
         names = self.names(columns)
@@ -157,7 +155,7 @@ class SentEvents(Sent):
 
     def run(
         self,
-        worker: Callable[[pa.Schema], Any],
+        worker: MakeWorker,
         schema: spark_types.StructType,
         name: str,
         _: Executable | None = None,

@@ -157,12 +157,8 @@ def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
             totals[extreme.held(totals), extreme.row] += first
         matches = replace(matches, totals=totals)
     assert matches.rows is not None
-    return replace(
-        matches,
-        partition=np.full(matches.count, partition),
-        start=matches.start + first,
-        rows=matches.rows + first,
-    )
+    own = np.full(matches.count, partition)
+    return replace(matches, partition=own, start=matches.start + first, rows=matches.rows + first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from matchrec.spark.wire import Struct
 
 BYTES_OF_A_NUMBER = 8
 
+Batches = Iterable[pa.RecordBatch]
+
 
 def is_whole(kind: pa.DataType) -> bool:
     """Whether values of a type are held as int64 and compare alike."""

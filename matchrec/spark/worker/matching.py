@@ -5,7 +5,7 @@ What it takes to do so is loaded where they do it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from matchrec.spark.wire import Sorting, Struct
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from matchrec.spark.worker.arrays import Batches
     from matchrec.spark.worker.batches import Piece
 
 
@@ -42,9 +43,7 @@ class Incoming:
             return self
         return replace(self, sorting=replace(self.sorting, needed=conditions))
 
-    def pieces(
-        self, batches: Iterable[pa.RecordBatch], lookaround: Lookaround | None
-    ) -> Iterator[Piece]:
+    def pieces(self, batches: Batches, lookaround: Lookaround | None) -> Iterator[Piece]:
         """The rows in pieces. lookaround: as of `pieces` of `worker.batches`."""
         with loading():
             from matchrec.spark.sorting.sort import sorted_batches
@@ -63,7 +62,7 @@ class QueryWorker:
     incoming: Incoming = Incoming()
     counted: pa.Schema | None = None
 
-    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         with loading():
             from matchrec.spark.worker.count import Tally
