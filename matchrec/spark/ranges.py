@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from matchrec.spark.question import Question
 
 PLACED_ROWS = View("matchrec_placed")
-ROWS_IN_STRETCHES = View("matchrec_in_stretches")
-KEPT_STRETCHES = View("matchrec_kept")
-
 CLASSES = 1 << 12  # into which keys are divided to find large ones
 MOST_STRETCHES = 1 << 19  # along a partition: the table of them is sent to each executor
 PARTS = 2  # stretches to a window: more tell more precisely where matches may be
@@ -92,22 +89,19 @@ class Ranges:
         place = self.order.number_of_column(order)
         placed = rows.selectExpr("*", f"{key} AS {wire.CLASS}", f"{place} AS {wire.PLACE}")
         query = template("SELECT *, ", self.stretch(), f" AS {wire.PLACED} FROM ", PLACED_ROWS)
-        in_stretches = runner.having(**{PLACED_ROWS.name: placed}).sql(query)
+        in_stretches = runner.having(matchrec_placed=placed).sql(query)
         columns = ", ".join(f"rows.{column}" for column in rows.columns)
         joined = template(
             f"SELECT /*+ BROADCAST(kept) */ {columns}, kept.{wire.RANGE} FROM ",
-            ROWS_IN_STRETCHES,
+            View("matchrec_in_stretches"),
             " AS rows LEFT JOIN ",
-            KEPT_STRETCHES,
+            View("matchrec_kept"),
             f" AS kept ON rows.{wire.CLASS} = kept.{wire.CLASS}"
             f" AND rows.{wire.PLACED} = kept.{wire.PLACED}"
             f" WHERE rows.{wire.PLACED} IS NULL OR kept.{wire.RANGE} IS NOT NULL",
         )
-        frames = {
-            ROWS_IN_STRETCHES.name: in_stretches,
-            KEPT_STRETCHES.name: self.kept(in_stretches),
-        }
-        return runner.having(**frames).sql(joined)
+        kept = self.kept(in_stretches)
+        return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept).sql(joined)
 
     def stretch(self) -> Template:
         """SQL of the stretch of a row, NULL where its partition is not cut.

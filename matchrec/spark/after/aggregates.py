@@ -33,6 +33,7 @@ from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem
 
+NAN = "double('NaN')"
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
 VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
@@ -93,19 +94,13 @@ class MatchAggregates:
 
     def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
         """What an aggregate is over, by the column of `taken` that holds it."""
-        one = self.aggregates[index]
-        array = taken.schema[wire.values(index)].dataType
+        one, sql = self.aggregates[index], wire.values(index)
+        array = taken.schema[sql].dataType
         assert isinstance(array, types.ArrayType)
         legacy = self.runner.setting("spark.sql.legacy.statisticalAggregate") == "true"
-        return Values(
-            wire.values(index),
-            array.elementType,
-            result,
-            tuple(map(term_sql, one.arguments[fold.terms_of(len(one.arguments)) :])),
-            tuple(words for _, words in one.ordering),
-            one.call.ignore_nulls,
-            "double('NaN')" if legacy else "NULL",
-        )
+        others = tuple(map(term_sql, one.arguments[fold.terms_of(len(one.arguments)) :]))
+        words, nothing = tuple(words for _, words in one.ordering), NAN if legacy else "NULL"
+        return Values(sql, array.elementType, result, others, words, one.call.ignore_nulls, nothing)
 
     def take_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
         """The arrays of values that aggregates are over, beside columns that are kept.
@@ -113,12 +108,7 @@ class MatchAggregates:
         Functions over arrays take neither subqueries nor Python's functions. Where a term has one,
         rows leave the arrays and are brought back by their places.
         """
-        arrays = [
-            SelectItem(
-                with_place(self.values_sql(index, fold), self.aggregates[index]), wire.values(index)
-            )
-            for index, fold in folds.items()
-        ]
+        arrays = [SelectItem(self.values_sql(i, fold), wire.values(i)) for i, fold in folds.items()]
         try:
             frame = self.runner.select(self.matched, [*kept, *map(str, arrays)])
             return self.runner.analyse(frame)
@@ -130,10 +120,9 @@ class MatchAggregates:
         one, row = self.aggregates[index], wire.MATCHED_ROW
         test = rows_sql(one, self.executable.task.variables)
         rows = f"filter({self.rows}, {row} -> {test})" if test else self.rows
-        terms = row_terms(one, fold)
-        if not terms:
-            return rows
-        return known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
+        if terms := row_terms(one, fold):
+            rows = known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
+        return with_place(rows, one)
 
     def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
         """As `take_values`, by rows that are grouped again and sorted by their places."""
@@ -156,11 +145,7 @@ class MatchAggregates:
 
     def group(self, frame: DataFrame, kept: Sequence[str], indices: Sequence[int]) -> DataFrame:
         """Some of the aggregates as Spark's own over groups, beside columns that are kept."""
-        items = [
-            SelectItem(with_place(aggregate_sql(aggregate), aggregate), wire.aggregate(index))
-            for index in indices
-            for aggregate in (self.aggregates[index],)
-        ]
+        items = [SelectItem(aggregate_sql(self.aggregates[i]), wire.aggregate(i)) for i in indices]
         return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
 
 
@@ -225,13 +210,9 @@ def group_rows(
     keys = [OUTPUT_ROW, *(name for name in kept if stays_not_null(fields[name]))]
     items = [SelectItem(name, name) for name in keys[1:]]
     items += [SelectItem(first_of(fields[name]), name) for name in kept if name not in keys]
-    query = template(
-        "SELECT ",
-        runner.written(", ".join(map(str, [*items, *aggregates]))),
-        " FROM ",
-        View("matchrec_exploded"),
-        f" GROUP BY {', '.join(keys)}",
-    )
+    select_list = runner.written(", ".join(map(str, [*items, *aggregates])))
+    groups = f" GROUP BY {', '.join(keys)}"
+    query = template("SELECT ", select_list, " FROM ", View("matchrec_exploded"), groups)
     return runner.having(matchrec_exploded=exploded).sql(runner.in_scope(query))
 
 
@@ -262,7 +243,8 @@ def aggregate_sql(aggregate: RowAggregate) -> str:
     """An aggregate over the exploded rows, as SQL."""
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
-    return call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
+    sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
+    return with_place(sql, aggregate)
 
 
 def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:

@@ -68,11 +68,8 @@ def of_row(field: StructField) -> str:
 def of_both(of_match: StructField, of_row_: StructField) -> str:
     """A column that match and row have, as SQL that fails where they differ."""
     if of_match.dataType != of_row_.dataType:
-        raise calls.column_of_other_type(
-            name=of_match.name,
-            of_match=of_match.dataType.simpleString(),
-            of_row=of_row_.dataType.simpleString(),
-        )
+        kind, own = (one.dataType.simpleString() for one in (of_match, of_row_))
+        raise calls.column_of_other_type(name=of_match.name, of_match=kind, of_row=own)
     value, error = of_row(of_row_), string_literal(calls.other_value(of_match.name))
     return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
 

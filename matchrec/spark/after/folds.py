@@ -53,6 +53,9 @@ class Values:
         return self.type.simpleString()
 
 
+ToSql = Callable[[Values], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Fold:
     """How an aggregate is said over arrays.
@@ -63,7 +66,7 @@ class Fold:
     sums and quotients that might not fit 38 digits Spark leaves out all places but six.
     """
 
-    sql: Callable[[Values], str]
+    sql: ToSql
     terms: int | None = None
     known: tuple[int, ...] | None = None
     digits: int = MOST_DIGITS
@@ -261,10 +264,7 @@ def pairs(values: Values, first: str = "a0", second: str = "a1") -> str:
 
 
 def statistic(
-    names: str,
-    result: str,
-    sums: Mapping[str, str] = MOMENTS,
-    array: Callable[[Values], str] = doubles,
+    names: str, result: str, sums: Mapping[str, str] = MOMENTS, array: ToSql = doubles
 ) -> Fold:
     """A statistic of one number on each row, or of two: `result` of sums of these names; NULL of
     none. array: the numbers.
