@@ -230,11 +230,9 @@ class Evaluated:
         """Raises MatchRecognizeError where the alias names more or fewer columns than there are."""
         names = self.site.renames
         if names and len(names) != len(self.columns):
+            given, found = counted(len(names), "name"), counted(len(self.columns), "column")
             raise clause_errors.other_number_of_names(
-                names[0].to(names[-1]),
-                given=counted(len(names), "name"),
-                found=counted(len(self.columns), "column"),
-                columns=self.columns,
+                names[0].to(names[-1]), given=given, found=found, columns=self.columns
             )
 
     @cached_property

@@ -215,15 +215,8 @@ def of_pattern(
         def finish(result: ClauseResult) -> DataFrame:
             return result.dataframe.drop(*found.columns)
 
-        return Clause(
-            found.plan,
-            relation_of(found.frame, args),
-            how,
-            found.source,
-            PATTERN_CALLS,
-            finish=finish,
-            searched=plain.plan,
-        )
+        over, source, whole = relation_of(found.frame, args), found.source, plain.plan
+        return Clause(found.plan, over, how, source, PATTERN_CALLS, finish=finish, searched=whole)
 
     converted = {**events.named, "form": form}
     how = how_to_run("detect", options)

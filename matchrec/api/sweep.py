@@ -170,13 +170,8 @@ def figures(
     spans = span_of(matches.schema["end_time"].dataType)
     alike = ", ".join(in_one_form(quoted(key), matches.schema[key].dataType) for key in keys)
     partitions = f"count(DISTINCT struct({alike}))" if keys else "1"
-    found = matches.groupBy("rule").agg(
-        expr("count(*)"),
-        expr(partitions),
-        expr(f"sum({rows})"),
-        expr(f"median({rows})"),
-        expr(f"median({spans})"),
-    )
+    asked = ("count(*)", partitions, f"sum({rows})", f"median({rows})", f"median({spans})")
+    found = matches.groupBy("rule").agg(*map(expr, asked))
     by_name = {row[0]: tuple(row[1:]) for row in found.collect()}
     for name, point in points.items():
         yield (*point.values(), *by_name.get(name, (0, 0, 0, None, None)))

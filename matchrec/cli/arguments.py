@@ -214,9 +214,9 @@ def program() -> str:
     return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
 
 
-def chosen(option: str, words: Sequence[str], said: str) -> Decorator[Any]:
+def chosen(option: str, words: Sequence[str], said: str, **more: Any) -> Decorator[Any]:
     """An option that is one of some words."""
-    return click.option(option, type=click.Choice(words), help=said)
+    return click.option(option, type=click.Choice(words), help=said, **more)
 
 
 SETTING = Parsed("NAME=VALUE", setting)

@@ -23,6 +23,7 @@ from matchrec.cli.arguments import (
     Repeatable,
     again,
     asks,
+    chosen,
     program,
     tells_failures,
 )
@@ -34,6 +35,7 @@ from matchrec.cli.session import local_session
 from matchrec.errors import command as errors
 from matchrec.source import counted
 
+READ = (*get_args(DialectName), "sase", "pattern")
 MOST_ROWS = 2**31 - 2
 """Spark counts a limit in 32 bits, and a table asks for one row more than it shows."""
 
@@ -113,25 +115,12 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
 
 @click.command(cls=Repeatable)
 @QUERY
-@click.option(
-    "--read",
-    type=click.Choice((*get_args(DialectName), "sase", "pattern")),
-    help="What it is written in, if its name does not tell [spark].",
-)
-@click.option(
-    "--write",
-    type=click.Choice(get_args(WrittenDialect)),
-    default="spark",
-    show_default=True,
-    help="Whose SQL it becomes.",
+@chosen("--read", READ, "What it is written in, if its name does not tell [spark].")
+@chosen(
+    "--write", get_args(WrittenDialect), "Whose SQL it becomes.", default="spark", show_default=True
 )
 @STREAM
-@click.option(
-    "--form",
-    type=click.Choice(("all", "non_overlapping")),
-    default="all",
-    help="Which matches of SASE+ [all].",
-)
+@chosen("--form", ("all", "non_overlapping"), "Which matches of SASE+ [all].", default="all")
 @tells_failures
 def convert(
     query: QuerySource, read: str | None, write: str, events: str | None, **options: Any

@@ -392,6 +392,7 @@ def decode(value: str, type_: spark.DataType) -> str:
 # date, and whole numbers as they are.
 
 EPOCH = datetime(1970, 1, 1)
+SINCE_EPOCH = microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
 
 
 class Counting(NamedTuple):
@@ -415,11 +416,7 @@ COUNTINGS: Mapping[TypeClass, Counting] = {
         "a datetime", datetime, (), "unix_micros({0})", "timestamp_micros({number}L)"
     ),
     spark.TimestampNTZType: Counting(
-        "a datetime without a time zone",
-        datetime,
-        (),
-        microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'"),
-        "TIMESTAMP_NTZ'{shown}'",
+        "a datetime without a time zone", datetime, (), SINCE_EPOCH, "TIMESTAMP_NTZ'{shown}'"
     ),
     spark.DateType: Counting(
         "a date", date, datetime, "CAST(unix_date({0}) AS BIGINT)", "date_from_unix_date({number})"

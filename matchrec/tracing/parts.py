@@ -146,16 +146,10 @@ class Splitter:
             sides, operator = scalar.operands, scalar.operator
         shown = {one for side in sides if is_bare(side) for one in side.references}
         once = dict.fromkeys(scalar.references)
-        parts = (self.reference(one, variable, is_side=one in shown) for one in once)
-        return Conjunct(
-            text,
-            self.measure(scalar, variable, guards),
-            operator,
-            tuple(self.measure(side, variable, guards) for side in sides),
-            tuple(parts),
-            looks_back,
-            bool(guards),
-        )
+        truth = self.measure(scalar, variable, guards)
+        measured = tuple(self.measure(side, variable, guards) for side in sides)
+        parts = tuple(self.reference(one, variable, is_side=one in shown) for one in once)
+        return Conjunct(text, truth, operator, measured, parts, looks_back, bool(guards))
 
     def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
         """The value of a reference."""

@@ -142,19 +142,10 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
             elif not isinstance(text, RowColumn) or not text.looks_at_one_row:
                 neighbours.setdefault(origin)
         scalars += drafted.plan.expressions
-    token = f"matchrec-look-{uuid4().hex}"
-    keep(
-        SecondLook(
-            token,
-            next(_number),
-            known,
-            relation.select,
-            lambda: relation.rows,
-            tuple(scalars),
-            tuple(neighbours),
-        ),
-        rows,
-    )
+    token, of_plan = f"matchrec-look-{uuid4().hex}", (tuple(scalars), tuple(neighbours))
+    number = next(_number)
+    look = SecondLook(token, number, known, relation.select, lambda: relation.rows, *of_plan)
+    keep(look, rows)
     watch(rows.sparkSession)
     return token
 

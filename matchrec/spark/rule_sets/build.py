@@ -8,7 +8,7 @@ Over a stream one operator holds the state of all rules, so there is one shuffle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -229,23 +229,18 @@ NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
     """One row per match of each rule."""
-    return rows_of_kind(
-        built,
-        RowKind.MATCH,
-        SelectItem(wire.ROW_NUMBER, "match_number"),
-        SelectItem(wire.FIRST, "start_time"),
-        SelectItem(wire.LAST, "end_time"),
-        SelectItem(wire.EVENTS, "events"),
-    )
+    columns = {"match_number": wire.ROW_NUMBER, "start_time": wire.FIRST, "end_time": wire.LAST}
+    return rows_of_kind(built, RowKind.MATCH, columns | {"events": wire.EVENTS})
 
 
 def failures(built: BuiltRuleSet) -> DataFrame:
     """One row per partition in which a rule failed."""
-    return rows_of_kind(built, RowKind.FAILURE, SelectItem(wire.MESSAGE, "message"))
+    return rows_of_kind(built, RowKind.FAILURE, {"message": wire.MESSAGE})
 
 
-def rows_of_kind(built: BuiltRuleSet, kind: RowKind, *items: SelectItem) -> DataFrame:
-    """The rows of a kind: their rules, their partitions, and further columns."""
+def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]) -> DataFrame:
+    """The rows of a kind: their rules, their partitions, and further columns by their names."""
+    items = (SelectItem(column, name) for name, column in columns.items())
     shown = (*rule_items(built), *key_items(built), *items)
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
