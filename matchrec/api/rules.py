@@ -21,15 +21,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
-from matchrec.errors.run.failures import (
-    clause_of_its_own,
-    no_rules,
-    of_rule,
-    rows_of_something_else,
-    two_columns_of_one_name,
-    unknown_event_column,
-    unknown_rule,
-)
+from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule
 from matchrec.explanation.explanation import ExplainedRules, Explanation
@@ -122,9 +114,9 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
     names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
     for name in names:
         if name not in df.columns:
-            raise unknown_event_column(name=name, known=df.columns)
+            raise failures.unknown_event_column(name=name, known=df.columns)
         if df.columns.count(name) > 1:
-            raise two_columns_of_one_name(name=name)
+            raise failures.two_columns_of_one_name(name=name)
     return tuple(dict.fromkeys(names))
 
 
@@ -137,7 +129,7 @@ def warn_of(built: build.BuiltRuleSet) -> None:
             found = remarks_in(drafted, built.question, rule.source)
             if built.question.is_stream:
                 found += remarks_on_state(drafted.written, linked.executable, rule.source)
-        warn(*(of_rule(name, warning) for warning in found))
+        warn(*(failures.of_rule(name, warning) for warning in found))
     warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 
 
@@ -176,7 +168,7 @@ class RulesReader:
     def rules(self, asked: tuple[WrittenRule, ...]) -> tuple[tuple[Rule, ...], DataFrame]:
         """The rules, and the rows with the Columns that are conditions of Patterns."""
         if not asked:
-            raise no_rules()
+            raise failures.no_rules()
         frame, found = self.events.df, []
         for written in asked:
             name, one = written.name, written.content
@@ -229,9 +221,8 @@ def refuse_streams(node: MatchRecognize) -> None:
     """Raises where a clause has partitions or an order of its own."""
     for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
         if written:
-            raise clause_of_its_own(
-                written[0].span, clause=clause, argument=clause.lower().replace(" ", "_")
-            )
+            argument = clause.lower().replace(" ", "_")
+            raise failures.clause_of_its_own(written[0].span, clause=clause, argument=argument)
 
 
 class RuleMatches:
@@ -338,7 +329,7 @@ class RuleMatches:
         +---+
         """
         if name not in self.rules:
-            raise unknown_rule(name=name, known=self.rules)
+            raise failures.unknown_rule(name=name, known=self.rules)
         if name not in self._results:
             self._results[name] = build.result_of_versions(self._built, name)
         return self._results[name]
@@ -366,7 +357,7 @@ class RuleMatches:
         """
         missing = [name for name in self.rows.columns if name not in rows.columns]
         if missing:
-            raise rows_of_something_else(missing=missing)
+            raise failures.rows_of_something_else(missing=missing)
         return RuleMatches(self._built.over(rows), self._refused)
 
     def cache(self) -> Self:

@@ -55,6 +55,7 @@ from matchrec.spark.worker.match import naming_rows
 MOST_ROWS = 100_000
 MOST_KEYS = 5  # partitions that a message names
 Values = dict[int, tuple[str | None, ...]]
+Places = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class CollectedPartition:
     fields: tuple[spark_types.StructField, ...]
     keys: dict[str, str]
     orders: tuple[str, ...]
-    places: tuple[tuple[str, ...], ...]
+    places: Places
     asked: tuple[int, ...]
     irrelevant: frozenset[int]
 
@@ -113,10 +114,8 @@ class PartitionRequest:
     @cached_property
     def keys(self) -> dict[str, str]:
         """The texts of what divides the plan's input, by their names."""
-        name_of = self.question.columns.name
-        return {
-            key.name or name_of(key.text) or key.text: key.text for key in self.drafted.plan.keys
-        }
+        name_of, keys = self.question.columns.name, self.drafted.plan.keys
+        return {key.name or name_of(key.text) or key.text: key.text for key in keys}
 
     @cached_property
     def orders(self) -> tuple[str, ...]:
@@ -261,9 +260,7 @@ class PartitionRequest:
         earlier = f"({self.alike(self.orders[0])} {'>' if descending else '<'} {values[0]})"
         return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))
 
-    def rows_asked(
-        self, places: tuple[tuple[str, ...], ...], asked: BoolArray, earlier: int
-    ) -> tuple[int, ...]:
+    def rows_asked(self, places: Places, asked: BoolArray, earlier: int) -> tuple[int, ...]:
         """The rows asked for; none where none is. Raises where there is no such row.
 
         earlier: how many rows come before it.

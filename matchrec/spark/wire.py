@@ -85,6 +85,9 @@ class Struct(NamedTuple):
     parts: tuple[str, ...]
 
 
+Structs = tuple[Struct, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SortColumn:
     """An item of ORDER BY. name: of a column of the batches."""

@@ -15,7 +15,8 @@ from matchrec.tracing.parts import Conjunct, Parts, ReferencePart, number_of
 from matchrec.tracing.search import CONDITION, Attempt, Mapped, Outcome, Trial
 
 MOST_MAPPED = 1_000_000  # rows of all matches that Spark is asked about
-Values = Mapping[int, Sequence[str | None]]
+Texts = Sequence[str | None]
+Values = Mapping[int, Texts]
 Key = tuple[int, int]  # an attempt and a trial, by index
 
 
@@ -87,7 +88,7 @@ class Explainer:
             for number, key in enumerate(self.keys)
         }
 
-    def sentences(self, key: Key, values: Sequence[str | None]) -> Iterator[str]:
+    def sentences(self, key: Key, values: Texts) -> Iterator[str]:
         trial = self.attempts[key[0]].trials[key[1]]
         own = self.parts.conjuncts.get(self.task.variables[trial.asked], ())
         if not own:
@@ -103,9 +104,7 @@ class Explainer:
             else:
                 yield self.sentence(conjunct, truth, values, mapped)
 
-    def sentence(
-        self, conjunct: Conjunct, truth: str, values: Sequence[str | None], mapped: Mapped
-    ) -> str:
+    def sentence(self, conjunct: Conjunct, truth: str, values: Texts, mapped: Mapped) -> str:
         """A conjunct with the values of its parts."""
         sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
         shown = f"{sides} is {truth}" if sides else truth
@@ -116,7 +115,7 @@ class Explainer:
         ]
         return f"{conjunct.text}: {shown}" + (f" ({', '.join(notes)})" if notes else "")
 
-    def note(self, part: ReferencePart, values: Sequence[str | None], mapped: Mapped) -> str | None:
+    def note(self, part: ReferencePart, values: Texts, mapped: Mapped) -> str | None:
         """Of a reference its value, where no side shows it, and the row that it reads."""
         row = None if part.navigation is None else self.row_read(part.navigation, mapped)
         place = ""
@@ -148,9 +147,7 @@ def value_text(value: str | None) -> str:
 NOT_ASKED = "not asked"
 
 
-def known_truths(
-    trial: Trial, own: Sequence[Conjunct], values: Sequence[str | None]
-) -> tuple[str | None, ...]:
+def known_truths(trial: Trial, own: Sequence[Conjunct], values: Texts) -> tuple[str | None, ...]:
     """Whether each conjunct is true, false or unknown; None where that is not known.
 
     What no measure reads follows from the trial where all others are true. Where the values do not

@@ -28,9 +28,10 @@ class EngineMatch:
     next: int
 
 
-def engine_matches(
-    algorithm: Algorithm, task: Task, partitions: Partitions
-) -> tuple[EngineMatch, ...]:
+EngineMatches = tuple[EngineMatch, ...]
+
+
+def engine_matches(algorithm: Algorithm, task: Task, partitions: Partitions) -> EngineMatches:
     """What the engine finds, in its order. Raises RunFailure."""
     chunks = algorithm.search(task, partitions)
     return tuple(match for chunk in chunks for match in matches_in(chunk, task))
@@ -39,9 +40,8 @@ def engine_matches(
 def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
     """The matches of a chunk, without runs that timed out."""
     onward = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
-    for i, (start, begin, end) in enumerate(
-        zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
-    ):
+    spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
+    for i, (start, begin, end) in enumerate(spans):
         if chunk.kind is not None and chunk.kind[i] != A_MATCH:
             continue
         rows: Iterable[int] = range(start, start + int(end - begin))
@@ -81,9 +81,8 @@ def check_attempt(task: Task, attempt: Attempt, matches: Iterable[EngineMatch]) 
         return
     expected = {one.mapped for one in matches if one.start == attempt.start}
     found = set(attempt.matches)
-    leaves_out = task.output is MatchOutput.NON_OVERLAPPING or (
-        task.stages is not None and task.stages.skip is not None
-    )
+    skips = task.stages is not None and task.stages.skip is not None
+    leaves_out = skips or task.output is MatchOutput.NON_OVERLAPPING
     agrees = expected <= found if leaves_out else expected == found
     assert agrees, f"the trace of row {attempt.start} found {found}, the engine {expected}"
 
@@ -101,7 +100,7 @@ class Trace:
     whether rows were asked for.
     """
 
-    matches: tuple[EngineMatch, ...]
+    matches: EngineMatches
     attempts: tuple[Attempt, ...]
     passed: dict[int, EngineMatch | None]
     tried: int
@@ -129,7 +128,7 @@ class TracedSearch:
         return self.of_the_best(limit, matches, starts)
 
     def of_rows(
-        self, asked: Sequence[int], matches: tuple[EngineMatch, ...], starts: dict[int, int]
+        self, asked: Sequence[int], matches: EngineMatches, starts: dict[int, int]
     ) -> Trace:
         """The attempts from some rows."""
         tracer, tried = Tracer(self.task, self.partitions), [row for row in asked if row in starts]
@@ -137,9 +136,7 @@ class TracedSearch:
         passed = {row: over(row, matches) for row in asked if row not in starts}
         return Trace(matches, tuple(attempts), passed, len(starts), is_of_rows=True)
 
-    def of_the_best(
-        self, limit: int, matches: tuple[EngineMatch, ...], starts: dict[int, int]
-    ) -> Trace:
+    def of_the_best(self, limit: int, matches: EngineMatches, starts: dict[int, int]) -> Trace:
         """The attempts that found nothing and came furthest, the earlier of equals."""
         tracer, trials = Tracer(self.task, self.partitions), 0
         best: list[tuple[int, int, Attempt]] = []
@@ -153,9 +150,7 @@ class TracedSearch:
                 push(best, (attempt.reach, -attempt.start, attempt))
         return Trace(matches, in_order(best), {}, len(starts))
 
-    def checked(
-        self, tracer: Tracer, row: int, number: int, matches: tuple[EngineMatch, ...]
-    ) -> Attempt:
+    def checked(self, tracer: Tracer, row: int, number: int, matches: EngineMatches) -> Attempt:
         """The attempt from a row, which found what the engine did."""
         attempt = tracer.attempt(row, number)
         check_attempt(self.task, attempt, matches)
@@ -169,6 +164,6 @@ def in_order(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
     return tuple(attempt for _, _, attempt in found)
 
 
-def over(row: int, matches: tuple[EngineMatch, ...]) -> EngineMatch | None:
+def over(row: int, matches: EngineMatches) -> EngineMatch | None:
     """The match after which the search went on behind a row."""
     return next((one for one in matches if one.start < row < one.next), None)

@@ -17,14 +17,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
-from matchrec.errors.calls import (
-    hours_along_dates,
-    lost_value,
-    marker_without_value,
-    nested_zeros,
-    unbound_parameter,
-)
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls
 from matchrec.errors.conditions import (
     nested_too_deep_to_plan,
     not_boolean,
@@ -72,12 +65,7 @@ from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import marker_of, template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import first_failing
-from matchrec.spark.sail.probes import (
-    drops_hours,
-    engine_name,
-    takes_any_condition,
-    tells_zeros_apart,
-)
+from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import index_names
 from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
@@ -243,7 +231,7 @@ class Diagnosis:
         refused = first_refused(tuple(around_aggregates(plan)), relation)
         if refused is not None:
             return self.explain_refusal(*refused)
-        engine = engine_name(relation.runner.spark)
+        engine = probes.engine_name(relation.runner.spark)
         return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
     def refused_correlation(self, said: str) -> MatchRecognizeError | None:
@@ -280,16 +268,14 @@ class Diagnosis:
         names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
         return within_of_other_type(names[0], names[1], (order.span, interval.span))
 
-    def explain_refusal(
-        self, written: WrittenSql, refusal: PySparkException
-    ) -> MatchRecognizeError:
+    def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """One refusal in our words: unknown names by name, anything else in Spark's words."""
         runner = self.relation.runner
         given = tuple(map(str, runner.args or ()))
-        unbound = unbound_name(refusal) or next(without_values(written.text, given), None)
+        unbound = unbound_name(error) or next(without_values(written.text, given), None)
         if unbound is not None:
             return unbound_in(written, unbound, given)
-        condition, name = named_in(str(refusal), written.text) or (None, written.text)
+        condition, name = named_in(str(error), written.text) or (None, written.text)
         match condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
                 return unknown_column(name, written.clause, self.names(written), written.span)
@@ -298,9 +284,9 @@ class Diagnosis:
                 return unknown_function(name, written.clause, functions, written.span)
             case "AMBIGUOUS_REFERENCE":
                 return ambiguous_column(written.span, name=name, clause=written.clause)
-        engine, sentence = engine_name(runner.spark), first_line(refusal)
+        engine, sentence = probes.engine_name(runner.spark), first_line(error)
         names = self.columns.names
-        cure = cure_of_quoted_column(sentence, names) or cure_of_arguments(function_of(refusal))
+        cure = cure_of_quoted_column(sentence, names) or cure_of_arguments(function_of(error))
         return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
     def names(self, written: WrittenSql) -> Names:
@@ -390,8 +376,8 @@ def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchR
     if name in known:
         return lost_value_of(name, written.span)
     if marker is not None:
-        return marker_without_value(marker)
-    return unbound_parameter(written.span, name=name, known=known).under(f":{name}")
+        return calls.marker_without_value(marker)
+    return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
 def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
@@ -400,8 +386,8 @@ def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
     """
     marker = marker_of(name)
     if marker is not None:
-        return lost_value(marker, parameter="a parameter marker (?)")
-    return lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
+        return calls.lost_value(marker, parameter="a parameter marker (?)")
+    return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
 
 def function_of(refusal: PySparkException) -> str:
@@ -454,7 +440,7 @@ def _tests_type(condition: Scalar, column: str) -> bool:
 
 def check_types(plan: MatchPlan, relation: Relation) -> None:
     """Raises MatchRecognizeError for what the session has not found, or would compute otherwise."""
-    if not takes_any_condition(relation.runner.spark):
+    if not probes.takes_any_condition(relation.runner.spark):
         return
     found = next(mistakes(plan, relation), None) or next(differences(plan, relation), None)
     if found is not None:
@@ -485,14 +471,14 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
     for key in keys(plan):
         type_ = relation.type_of(key.text)
         floating = any(isinstance(one, FloatType | DoubleType) for one in parts_of(type_))
-        if floating and is_nested(type_) and tells_zeros_apart(spark):
-            yield nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
+        if floating and is_nested(type_) and probes.tells_zeros_apart(spark):
+            yield calls.nested_zeros(key.span, clause=key.clause, type_name=type_.simpleString())
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
     for interval in plan.intervals:
-        if interval.text and drops_hours(spark) and has_hours(interval.text, relation):
-            yield hours_along_dates(interval.span, interval=interval.text)
+        if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
+            yield calls.hours_along_dates(interval.span, interval=interval.text)
 
 
 def has_hours(interval: str, relation: Relation) -> bool:

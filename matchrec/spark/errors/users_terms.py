@@ -31,6 +31,8 @@ PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
 
 CLAUSE = "match_recognize"
 
+Tables = Callable[[], Iterable[str]]
+
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
@@ -114,9 +116,7 @@ class InUsersTerms:
         return []
 
 
-def in_users_terms(
-    error: PySparkException, filled: Filled, tables: Callable[[], Iterable[str]]
-) -> PySparkException:
+def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> PySparkException:
     """The error, of its class, in terms of the user's text and without the plan.
 
     One that is so already, as of a value that an INSERT has not computed, is itself. tables: asks
@@ -143,9 +143,7 @@ def in_users_terms(
     return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
 
 
-def in_plain_words(
-    error: PySparkException, tables: Callable[[], Iterable[str]]
-) -> PySparkException:
+def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
     """The error, of its class, where it is about no text of the user; see `in_users_terms`."""
     if isinstance(error, InUsersTerms):
         return error
@@ -154,9 +152,7 @@ def in_plain_words(
     return cured(short, parameters, tables)
 
 
-def cured(
-    short: Any, parameters: Mapping[str, str], tables: Callable[[], Iterable[str]]
-) -> PySparkException:
+def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> PySparkException:
     """The error with what to write, as far as that is known."""
     table = parameters.get("relationName", "")
     cure = (

@@ -15,7 +15,7 @@ rows of that partition. Where there is no room for these, that is an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +25,8 @@ from matchrec import memory
 from matchrec.compile.executable import Lookaround
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray
 from matchrec.spark import wire
-from matchrec.spark.wire import Struct
-from matchrec.spark.worker.arrays import column, numbers_of, with_structs
+from matchrec.spark.wire import Structs
+from matchrec.spark.worker.arrays import Batches, column, numbers_of, with_structs
 
 BYTES_A_CALL = 64 << 20
 TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays that are made of it
@@ -69,11 +69,7 @@ class Piece:
 
 
 def pieces(
-    batches: Iterable[pa.RecordBatch],
-    lookaround: Lookaround | None,
-    *,
-    rows_a_call: int,
-    structs: tuple[Struct, ...] = (),
+    batches: Batches, lookaround: Lookaround | None, *, rows_a_call: int, structs: Structs = ()
 ) -> Iterator[Piece]:
     """The rows in pieces; the next piece begins where the search of the last one has ended.
 
@@ -113,7 +109,7 @@ class Waiting:
     """
 
     rows_a_call: int
-    structs: tuple[Struct, ...]
+    structs: Structs
     batches: list[pa.RecordBatch] = field(default_factory=list)
     rows: int = 0
     size: int = 0
@@ -181,9 +177,8 @@ class Waiting:
     def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
         """Keep of an unfinished piece what the search from its frontier on may look at."""
         frontier = piece.frontier
-        start, self.number, self.steps = (
-            int(array[-1]) for array in (frontier.start, frontier.number, frontier.steps)
-        )
+        of_search = frontier.start, frontier.number, frontier.steps
+        start, self.number, self.steps = (int(array[-1]) for array in of_search)
         gone = max(start - max(1, lookaround.before), 0)
         _, self.batches = divide(self.batches, gone)
         self.rows -= gone
