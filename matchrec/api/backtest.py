@@ -113,9 +113,8 @@ class Labels:
         columns = [column_of(frame, one, "" if key is None else "key") for one in named]
         if columns and len(columns) != len(names):
             raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
-        begin, end = (
-            column_of(frame, one, name) for one, name in zip(ends, ("start", "end"), strict=True)
-        )
+        arguments = zip(ends, ("start", "end"), strict=True)
+        begin, end = (column_of(frame, one, name) for one, name in arguments)
         own = dict(zip(frame.columns, kinds_of(frame), strict=True))
         wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
         for column, (name, kind) in wanted:

@@ -85,9 +85,8 @@ def sweep(
     check_names(clause, grid)
     for name, span in markers(clause):
         if name not in grid:
-            raise errors.marker_without_values(span, name=name, known=tuple(grid)).located(
-                Source(clause)
-            )
+            error = errors.marker_without_values(span, name=name, known=tuple(grid))
+            raise error.located(Source(clause))
     check(df, rule_of(df, clause, points[0], "", dialect), points[0])
     named = {name_of(point): point for point in points}
     rules, args = [], dict[str, Any]()

@@ -94,9 +94,8 @@ def places_of(matches: DataFrame, named: Named, kind: str) -> str:
     if named.match is None:
         events = list(event_columns(matches, named.x))
         if events:
-            return over_events(
-                series or series_of_events(matches, named, events[0]), kind, named, events
-            )
+            series = series or series_of_events(matches, named, events[0])
+            return over_events(series, kind, named, events)
         ends = ends_told(types, kind)
         if ends is not None:
             return between(series, kind, *ends)

@@ -108,9 +108,8 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
     from matchrec.frontends.sql.locate import may_have_clause
 
     if not count and not asked.totals and (asked.language != "sql" or may_have_clause(asked.what)):
-        tell_at_terminal(
-            f"0 rows; how far rows come, and what stops them, shows\n{again('coverage')}"
-        )
+        shows = again("coverage")
+        tell_at_terminal(f"0 rows; how far rows come, and what stops them, shows\n{shows}")
 
 
 @click.command(cls=Repeatable)

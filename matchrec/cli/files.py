@@ -185,9 +185,8 @@ def table(argument: str) -> Table:
     root, pattern = split_pattern(path)
     found = tuple(sorted(root.glob(pattern))) if pattern else ()
     if not found:
-        raise errors.no_such_file(
-            what=f"the file of table `{name}`,", path=path, cure=nearest_file(path)
-        )
+        what = f"the file of table `{name}`,"
+        raise errors.no_such_file(what=what, path=path, cure=nearest_file(path))
     formats = {format_of_table(name, one) for one in found}
     if len(formats) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))

@@ -340,19 +340,11 @@ class Coverage(Pictured):
         0           0     None     4      2
         1           1     DOWN     2      2
         """
-        rows = [
-            (
-                number,
-                occurrence.number,
-                occurrence.variable,
-                occurrence.came,
-                occurrence.ended,
-                str(occurrence.endings[0]) if occurrence.ended else None,
-                occurrence.endings[0].count if occurrence.ended else 0,
-            )
-            for number, clause in self.clauses.items()
-            for occurrence in clause.occurrences
-        ]
+        rows = list[tuple[object, ...]]()
+        for number, clause in self.clauses.items():
+            for one in clause.occurrences:
+                most = (str(one.endings[0]), one.endings[0].count) if one.ended else (None, 0)
+                rows.append((number, one.number, one.variable, one.came, one.ended, *most))
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:

@@ -169,10 +169,8 @@ class ExplainedRules:
     def _clauses(self) -> Iterator[ExplainedClause]:
         for rule in self.rule_set.rules:
             own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
-            drafted = self.drafts[rule.name]
-            yield ExplainedClause(
-                drafted.plan, own, is_stream=not self.sorts, written=drafted.written
-            )
+            drafted, flows = self.drafts[rule.name], not self.sorts
+            yield ExplainedClause(drafted.plan, own, is_stream=flows, written=drafted.written)
 
 
 def of_rules(users: Sequence[str]) -> str:

@@ -323,9 +323,7 @@ def sources(
 ) -> Iterator[Branching]:
     """The sources in one state. waits: whether runs wait there, and so may ignore a row."""
     takes = any(choice.again for choice in choices)
-    begins = {
-        choice.variable for choice in choices if choice.target is not None and not choice.again
-    }
+    begins = {one.variable for one in choices if one.target is not None and not one.again}
     accepts = any(choice.accepts for choice in choices)
     skips = waits and selection is not EventSelection.STRICT_CONTIGUITY
     skips_any = waits and selection is EventSelection.SKIP_TILL_ANY_MATCH

@@ -195,10 +195,8 @@ def query_of(
     if of_events and asked.order_by is None:
         raise errors.no_order_in_cell()
     frames = {} if asked.events else frames_in(text, variables)
-    how = matchrec.Options(engine=asked.engine)
-    return matchrec.query(
-        source, query, values_in(str(query), variables), options=how, **given, **frames
-    )
+    how, values = matchrec.Options(engine=asked.engine), values_in(str(query), variables)
+    return matchrec.query(source, query, values, options=how, **given, **frames)
 
 
 def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:

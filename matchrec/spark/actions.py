@@ -154,9 +154,8 @@ def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
         except GONE:
             return Tasks()
         known = [stage for stage in stages if stage is not None]
-        return Tasks(
-            sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known)
-        )
+        done = sum(one.numCompletedTasks for one in known)
+        return Tasks(done, sum(one.numTasks for one in known))
 
     return tasks
 
@@ -171,9 +170,8 @@ class ReportedTasks:
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
         """Called by PySpark, with the stages so far of one query."""
         known = [] if done else list(stages or ())
-        self._last = Tasks(
-            sum(one.num_completed_tasks for one in known), sum(one.num_tasks for one in known)
-        )
+        completed = sum(one.num_completed_tasks for one in known)
+        self._last = Tasks(completed, sum(one.num_tasks for one in known))
 
     def tasks(self) -> Tasks:
         """How far that query is."""

@@ -376,22 +376,18 @@ def match_rows(
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    incoming = sent.incoming
-    if options.counters is None:  # which count all rows
-        incoming = incoming.needing(executable.needed)
-    over_pandas = executable if options.transport == "pandas" else None
+    in_pandas = executable if options.transport == "pandas" else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
-    if options.counters is None:
-        worker = QueryWorker(executable, incoming)
-        matched = sent.run(lambda _: worker, schema, name, over_pandas)
+    if options.counters is None:  # which count all rows
+        worker = QueryWorker(executable, sent.incoming.needing(executable.needed))
+        matched = sent.run(lambda _: worker, schema, name, in_pandas)
     else:
         from matchrec.spark.counters import with_counters
 
-        counting = partial(QueryWorker, executable, incoming)
-        counted = with_counters(schema)
-        matched = sent.run(counting, counted, name, over_pandas)
+        counting = partial(QueryWorker, executable, sent.incoming)
+        matched = sent.run(counting, with_counters(schema), name, in_pandas)
         matched = options.counters.observe(matched, selects=executable.task.selects)
-    return matched, schema, incoming.token
+    return matched, schema, sent.incoming.token
 
 
 def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:

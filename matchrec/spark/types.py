@@ -323,9 +323,7 @@ def convert_columns(frame: DataFrame, own: spark.StructType, leaf: Leaf) -> Data
     """Convert with `leaf` what does not cross as it is. own: the types of the columns."""
     if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
         return frame
-    items = (
-        f"{convert_parts(field.name, field.dataType, leaf)} AS {field.name}" for field in own.fields
-    )
+    items = (f"{convert_parts(f.name, f.dataType, leaf)} AS {f.name}" for f in own.fields)
     return frame.selectExpr(*items)
 
 

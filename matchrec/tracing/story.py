@@ -99,13 +99,10 @@ class Teller:
 
     def story(self) -> Story:
         """All of it."""
-        attempts = enumerate(self.trace.attempts)
-        return Story(
-            tuple(self.heading()),
-            ", ".join(self.rows.orders),
-            tuple(self.passed() if self.trace.is_of_rows else self.found()),
-            tuple(self.attempt(number, attempt) for number, attempt in attempts),
-        )
+        orders = ", ".join(self.rows.orders)
+        found = self.passed() if self.trace.is_of_rows else self.found()
+        attempts = (self.attempt(number, one) for number, one in enumerate(self.trace.attempts))
+        return Story(tuple(self.heading()), orders, tuple(found), tuple(attempts))
 
     def heading(self) -> Iterator[str]:
         keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
@@ -163,9 +160,8 @@ class Teller:
             self.line(trial, (number, i), attempt, is_key=i in key)
             for i, trial in enumerate(attempt.trials)
         )
-        return AttemptStory(
-            attempt.start + 1, self.title(attempt), tuple(lines), tuple(self.ends(attempt))
-        )
+        title, ends = self.title(attempt), tuple(self.ends(attempt))
+        return AttemptStory(attempt.start + 1, title, tuple(lines), ends)
 
     def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
         """One trial."""

@@ -211,19 +211,11 @@ class Why(Pictured):
         >>> list(why.to_pandas()["outcome"])
         ['failed']
         """
-        rows = [
-            (
-                attempt.start,
-                line.row,
-                line.place,
-                line.depth,
-                line.variable or None,
-                line.outcome,
-                "; ".join(line.conditions) or None,
-            )
-            for attempt in self.story.attempts
-            for line in attempt.lines
-        ]
+        rows = list[tuple[object, ...]]()
+        for attempt in self.story.attempts:
+            for line in attempt.lines:
+                trial = (line.variable or None, line.outcome, "; ".join(line.conditions) or None)
+                rows.append((attempt.start, line.row, line.place, line.depth, *trial))
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:

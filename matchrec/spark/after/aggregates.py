@@ -78,9 +78,7 @@ class MatchAggregates:
     ) -> DataFrame:
         """Some of the aggregates as folds, beside columns that are kept."""
         taken = self.take_values(folds, kept)
-        values = {
-            index: self.values(taken, index, fold, results[index]) for index, fold in folds.items()
-        }
+        values = {i: self.values(taken, i, fold, results[i]) for i, fold in folds.items()}
         distinct = [index for index in folds if self.aggregates[index].call.distinct]
         if distinct:
             once = {index: without_repeats(values[index]) for index in distinct}

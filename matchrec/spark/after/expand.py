@@ -121,12 +121,10 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     shown = graph.schema["state"].metadata[KEYS]
     fields = graph.schema.fields[: graph.columns.index("state")]
     keys = [quoted(one.name) for one in fields]
-    grouped = graph.groupBy(*map(sql.expr, columns_in_one_form(fields))).agg(
-        sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
-    )
-    pointers = sql.expr(
-        f"transform(__pointers, p -> struct({', '.join(f'p.{name}' for name in POINTER)}))"
-    )
+    every = sql.collect_list(sql.struct("event", *POINTER)).alias("__pointers")
+    grouped = graph.groupBy(*map(sql.expr, columns_in_one_form(fields))).agg(every)
+    parts = ", ".join(f"p.{name}" for name in POINTER)
+    pointers = sql.expr(f"transform(__pointers, p -> struct({parts}))")
     follow = sql.udf(untyped_paths, "array<array<int>>")
     with able_workers(graph.sparkSession):
         each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))

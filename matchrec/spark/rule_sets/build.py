@@ -14,7 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
-from pyspark.sql import types as spark_types
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
 from matchrec.compile.columns import further_keys
 from matchrec.compile.executable import Executable
@@ -46,13 +46,13 @@ from matchrec.spark.wire import SelectItem
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Fields = Sequence[spark_types.StructField]
+Fields = Sequence[StructField]
 Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
 
 
 def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
     """The slots of a set, and their fields. inputs: the fields of the columns that cross."""
-    fields: list[spark_types.StructField] = []
+    fields: list[StructField] = []
     places: dict[tuple[str, int], int] = {}
     of_rule = []
     for rule in rule_set.rules:
@@ -63,41 +63,29 @@ def find_slots(rule_set: RuleSet, inputs: Fields) -> tuple[Slots, Fields]:
             place = places.setdefault((kind, used[kind]), len(fields))
             if place == len(fields):
                 name = wire.read(place)
-                fields.append(
-                    spark_types.StructField(name, field.dataType, metadata=field.metadata)
-                )
+                fields.append(StructField(name, field.dataType, metadata=field.metadata))
             used[kind] += 1
             slots.append(place)
         of_rule.append(tuple(slots))
     return tuple(of_rule), fields
 
 
-def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> spark_types.StructType:
+def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructType:
     """The schema of the workers' rows, before types that do not cross are replaced."""
-    number = spark_types.IntegerType()
     order = inputs[rule_set.order].dataType
     event = {name: inputs[place].dataType for name, place in rule_set.events.items()}
-    events = struct_of(event | {VARIABLE: spark_types.StringType()})
-    keys = [
-        spark_types.StructField(wire.key(i), one.dataType, metadata=padding_of(one))
-        for i, one in enumerate(inputs[place] for place in rule_set.keys)
-    ]
+    events = struct_of(event | {VARIABLE: StringType()})
+    numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
+    own = enumerate(inputs[place] for place in rule_set.keys)
+    keys = [StructField(wire.key(i), k.dataType, metadata=padding_of(k)) for i, k in own]
     known = {
-        wire.ROW_NUMBER: spark_types.LongType(),
+        wire.ROW_NUMBER: LongType(),
         wire.FIRST: order,
         wire.LAST: order,
-        wire.EVENTS: spark_types.ArrayType(events, containsNull=False),
-        wire.MESSAGE: spark_types.StringType(),
+        wire.EVENTS: ArrayType(events, containsNull=False),
+        wire.MESSAGE: StringType(),
     }
-    return spark_types.StructType(
-        [
-            spark_types.StructField(wire.RULE, number, nullable=False),
-            spark_types.StructField(wire.KIND, number, nullable=False),
-            *keys,
-            *struct_of(known),
-            *slots,
-        ]
-    )
+    return StructType([*numbers, *keys, *struct_of(known), *slots])
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,8 @@ class Doubles:
                 return self.null_where(first, second, operation.span)
             case Operation("NULLIFZERO", (first,)):
                 return self.null_where(first, number_term(0, first.span), operation.span)
-        groups = [
-            one for one in self.together(operation) if Fractional.FLOATING in map(self.number, one)
-        ]
+        every = self.together(operation)
+        groups = [one for one in every if Fractional.FLOATING in map(self.number, one)]
         changed = {id(one) for group in groups for one in group}
         if not changed:
             return operation

@@ -32,9 +32,7 @@ def with_guards(plan: MatchPlan, runner: Runner) -> MatchPlan:
     """
     if not is_eager(plan, runner):
         return plan
-    return with_expressions(
-        plan, lambda scalar, name: with_operations(scalar, Guards(name).written)
-    )
+    return with_expressions(plan, lambda one, name: with_operations(one, Guards(name).written))
 
 
 def is_eager(plan: MatchPlan, runner: Runner) -> bool:

@@ -111,13 +111,9 @@ class EventPreparation(Preparation):
         sorting = self.sorting(names)
         keys = tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,)
         encoding = PandasEncoding(tuple(held))
-        return SentEvents(
-            encoding.encode(frame, *apart),
-            tuple(prepared.schema.fields[: len(columns)]),
-            arriving=Arriving(
-                encoding, schema, keys, sorting.order[1:], self.column_map(texts, schema)
-            ),
-        )
+        own, column_map = prepared.schema.fields[: len(columns)], self.column_map(texts, schema)
+        arriving = Arriving(encoding, schema, keys, sorting.order[1:], column_map)
+        return SentEvents(encoding.encode(frame, *apart), tuple(own), arriving=arriving)
 
     def column_map(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """What the rows have. texts: of columns, by their names."""

@@ -105,9 +105,8 @@ def offsets_of(offsets: IntArray) -> pa.Array:
 def numbers_or_zero(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
     """The values that `numbers_of` gives, 0 where NULL."""
     numbers = numbers_of(values)
-    return (
-        np.where(validity(values), numbers, numbers.dtype.type(0)) if values.null_count else numbers
-    )
+    zero = numbers.dtype.type(0)
+    return np.where(validity(values), numbers, zero) if values.null_count else numbers
 
 
 def as_integers(values: pa.Array) -> IntArray:
@@ -199,9 +198,8 @@ def sizes_of(values: pa.Array) -> IntArray | int:
 def codes_of(values: pa.Array) -> IntArray:
     """int64[n], alike for equal values as Spark has it, -1 for NULL."""
     if pa.types.is_struct(values.type):
-        codes, _ = number_equal(
-            [validity(values).astype(np.int64), *map(codes_of, values.flatten())]
-        )
+        known = validity(values).astype(np.int64)
+        codes, _ = number_equal([known, *map(codes_of, values.flatten())])
         return np.where(validity(values), codes, -1)
     if pa.types.is_floating(values.type):
         _, codes = np.unique(as_floats(values), return_inverse=True)

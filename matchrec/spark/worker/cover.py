@@ -30,6 +30,7 @@ from matchrec.spark.worker.match import searching
 from matchrec.spark.worker.matching import Incoming
 
 NO_START = -1
+NOTED = counting.NOTE_REMAINING, counting.NOTE_CHOICE, counting.NOTE_REASON, counting.NOTE_PARTS
 
 
 @dataclass(frozen=True)
@@ -138,13 +139,8 @@ class AttemptWorker:
         last = np.where(noted, np.maximum(notes[:, counting.NOTE_ROW] - 1, starts), starts)
         named = [column(piece.table, wire.column(place)) for place in self.task.ends]
         keys, order = named[:-1], named[-1]
-        numbers = (
-            notes[:, counting.NOTE_REMAINING],
-            notes[:, counting.NOTE_CHOICE],
-            notes[:, counting.NOTE_REASON],
-            last - starts + (notes[:, counting.NOTE_CHOICE] > 0),
-            notes[:, counting.NOTE_PARTS],
-        )
+        remaining, choice, reason, parts = (notes[:, place] for place in NOTED)
+        numbers = (remaining, choice, reason, last - starts + (choice > 0), parts)
         columns = [
             *(key.take(pa.array(starts)) for key in keys),
             *(order.take(pa.array(rows)) for rows in (starts, last)),

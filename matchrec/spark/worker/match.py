@@ -106,9 +106,8 @@ class Worker:
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
                 if with_unmatched:
-                    piece.covered[:] |= rows_that_come_out(
-                        matches, executable.rows_per_match, partitions.rows
-                    )
+                    out = rows_that_come_out(matches, executable.rows_per_match, partitions.rows)
+                    piece.covered[:] |= out
                 with self.tally.measure_time(GATHERING):
                     rows = output_rows(matches, executable.rows_per_match)
                 yield from self.output_of(piece.table, partitions, matches, rows)
