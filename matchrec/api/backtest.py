@@ -149,7 +149,6 @@ class Labels:
 
 
 def kinds_of(frame: DataFrame) -> list[str]:
-    """The types of its columns."""
     return [kind for _, kind in frame.dtypes]
 
 
@@ -241,7 +240,6 @@ class Joined:
         return alike.selectExpr(*keys, *ends, *further)
 
     def backtest(self) -> Backtest:
-        """Both tables."""
         one = self.labels
         return Backtest(self.of_incidents(), self.of_alarms(), one.names, one.keys, one.ends)
 

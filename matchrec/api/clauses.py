@@ -93,11 +93,9 @@ class Clause:
         return False
 
     def clauses(self) -> Iterator[Clause]:
-        """Itself."""
         yield self
 
     def outer(self) -> DataFrame:
-        """The query around it."""
         return self.finish(self.result)
 
     def plan_searched(self, call: str) -> MatchPlan:
@@ -130,7 +128,6 @@ class QueryText:
 
     @property
     def source(self) -> Source:
-        """The text."""
         return self.query.source
 
     @property

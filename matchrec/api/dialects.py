@@ -168,7 +168,6 @@ def tables_of(spark: SparkSession) -> Tables:
 
 
 def kinds_of(df: DataFrame) -> Kinds:
-    """The kinds of columns."""
     from matchrec.frontends.dialects.rules.place import kind_named
 
     return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}

@@ -9,8 +9,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
-from matchrec.api.inputs import Frame, Terms, dialect_of, relation_of, texts_of
-from matchrec.api.query import AND_TIMEOUTS, Query, how_to_run
+from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
+from matchrec.api.query import AND_TIMEOUTS, OF_RULES, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
 from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
@@ -195,16 +195,12 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
         return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
 
     converted = {**events.named, "type_column": type_column, "form": form}
-    how = how_to_run("sase", options)
+    how = how_to_run("sase", options, *OF_RULES)
     return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
 
 
 def of_pattern(
-    events: Events,
-    pattern: Pattern,
-    args: dict[str, Any] | None,
-    form: PatternForm,
-    options: Options | None,
+    events: Events, pattern: Pattern, args: NamedValues, form: PatternForm, options: Options | None
 ) -> Query:
     """A Pattern; for `why` and `coverage`, what timed out is no match."""
 
@@ -219,7 +215,7 @@ def of_pattern(
         return Clause(found.plan, over, how, source, PATTERN_CALLS, finish=finish, searched=whole)
 
     converted = {**events.named, "form": form}
-    how = how_to_run("detect", options)
+    how = how_to_run("detect", options, *OF_RULES)
     return Query(pattern, "a Pattern", "spark", how, events.df.sparkSession, read, converted)
 
 

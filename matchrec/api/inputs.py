@@ -152,7 +152,8 @@ def check_pandas(name: str, frame: Any) -> None:
             raise errors.no_dataframe_of(name=name, reason=kind)
 
 
-Arguments = dict[str, Any] | list[Any] | None
+NamedValues = dict[str, Any] | None
+Arguments = NamedValues | list[Any]
 
 
 def runner_for(

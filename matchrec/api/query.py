@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from matchrec.writing.convert import Conversion
 
 AND_TIMEOUTS = "_and_timeouts"
+OF_RULES = ("on_error", "event_columns")  # options
 MOST = 60  # characters of a text in a repr
 
 
@@ -418,9 +419,8 @@ class Query:
         return paragraph(f"{repr(self).partition(':')[0][1:]}") + preformatted(str(self.text))
 
 
-def how_to_run(call: str, options: Options | None) -> Options:
-    """The options of a query. Raises MatchRecognizePlanError for those of rule sets."""
-    if options is None:
-        return NO_OPTIONS
-    options.check_unused(call, "on_error", "event_columns")
-    return options
+def how_to_run(call: str, options: Options | None, *others: str) -> Options:
+    """The options of a call. Raises MatchRecognizePlanError for those of other calls."""
+    how = options or NO_OPTIONS
+    how.check_unused(call, *others)
+    return how

@@ -13,6 +13,7 @@ from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_stat
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
+from matchrec.api.query import how_to_run
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -36,7 +37,6 @@ from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source, Span
 from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import (
-    NO_OPTIONS,
     Options,
     Question,
     Rule,
@@ -95,8 +95,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     |    recovery|         3|       4|
     +------------+----------+--------+
     """
-    how = options or NO_OPTIONS
-    how.check_unused("match_rules", "transport", "counters")
+    how = how_to_run("match_rules", options, "transport", "counters")
     check_session(df.sparkSession)
     asked = RulesReader(Events.of(df, order_by, partition_by), type_column, dialect)
     given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]

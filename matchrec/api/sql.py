@@ -12,8 +12,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import Clause, QueryText
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.inputs import Arguments, Frame, Terms, as_dataframe, relation_of, runner_for
-from matchrec.api.query import Query, how_to_run
+from matchrec.api.inputs import (
+    Arguments,
+    Frame,
+    NamedValues,
+    Terms,
+    as_dataframe,
+    relation_of,
+    runner_for,
+)
+from matchrec.api.query import OF_RULES, Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
@@ -33,7 +41,7 @@ from matchrec.frontends.sql.lower import lower
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
-from matchrec.spark.question import NO_OPTIONS, OPTIONS, Options
+from matchrec.spark.question import OPTIONS, Options
 from matchrec.spark.session import Answer, Runner, replace_sql, restore_sql
 
 if TYPE_CHECKING:
@@ -173,7 +181,7 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
     taken = as_dataframes(spark, frames)
-    return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
+    return query_of(spark, query, dialect, how_to_run("sql", options, *OF_RULES), (args, taken))
 
 
 def as_dataframes(spark: SparkSession, frames: dict[str, Any]) -> dict[str, Any]:
@@ -205,11 +213,7 @@ Values = tuple[Arguments, dict[str, Any]]
 
 
 def of_clause(
-    df: DataFrame,
-    clause: str,
-    args: dict[str, Any] | None,
-    dialect: DialectName,
-    options: Options | None,
+    df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
     """The text between the parentheses of a clause."""
 
@@ -218,7 +222,7 @@ def of_clause(
         with shown_in(source):
             return Clause(lower(node, args or {}), relation_of(df, args), how, source)
 
-    how = how_to_run("match_recognize", options)
+    how = how_to_run("match_recognize", options, *OF_RULES)
     return Query(clause, "a clause", dialect, how, df.sparkSession, read, {})
 
 
@@ -359,8 +363,7 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    how = options or NO_OPTIONS
-    how.check_unused("install", "counters", "on_error", "event_columns")
+    how = how_to_run("install", options, "counters", *OF_RULES)
     replace_sql(spark, answering(dialect, how))
 
 

@@ -273,7 +273,6 @@ class Charted:
         return f"SELECT * FROM ({found}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
 
     def sql(self, text: str) -> DataFrame:
-        """A query over both."""
         return self.data.sparkSession.sql(text, data=self.data, matches=self.matches)
 
     def page(self, number: int, size: int) -> Page:
@@ -326,11 +325,9 @@ def among(names: Sequence[str]) -> str:
 
 
 def literal(number: float) -> str:
-    """A number as SQL."""
     return f"DOUBLE('{float(number)!r}')"
 
 
 def as_series(points: list[tuple[Any, Any]]) -> Series:
-    """Points in order of time."""
     ordered = sorted(points, key=lambda point: point[0])
     return Series([x for x, _ in ordered], [y for _, y in ordered], [True] * len(ordered))

@@ -93,5 +93,4 @@ class Sweep(Pictured):
 
 
 def show(value: object) -> str:
-    """A value of a table."""
     return "" if value is None else str(value)

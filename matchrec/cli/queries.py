@@ -88,7 +88,6 @@ class QueryRequest:
 
     @property
     def how(self) -> matchrec.Options:
-        """How it runs."""
         given = {name: self.options[name] for name in OF_RUN if name in self.options}
         return matchrec.Options(**given)
 

@@ -240,7 +240,6 @@ def json_array(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
 
 def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
-    """A table of Markdown."""
     yield markdown_row(printable(name) for name, _ in types)
     marks = ("---:" if kind.split("(")[0] in NUMBERS else "---" for _, kind in types)
     yield f"| {' | '.join(marks)} |"

@@ -256,7 +256,6 @@ def named(nearest: NearestStart) -> str:
 
 
 def equalities(values: dict[str, str | None]) -> str:
-    """Columns and their values."""
     return ", ".join(
         f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
     )

@@ -183,11 +183,8 @@ def query_of(
     if not isinstance(query, matchrec.Pattern):
         query = text
     of_events = query is not text or IS_SASE.match(text) is not None
-    given = {
-        name: value
-        for name in ("dialect", "order_by", "partition_by", "type_column")
-        if (value := getattr(asked, name)) is not None
-    }
+    options = ("dialect", "order_by", "partition_by", "type_column")
+    given = {one: value for one in options if (value := getattr(asked, one)) is not None}
     what = "SQL" if not of_events else "SASE+" if query is text else "a Pattern"
     for name in given:
         if (name == "dialect") is of_events or (name == "type_column" and query is not text):

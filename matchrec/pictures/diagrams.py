@@ -79,7 +79,6 @@ def how_often(least: int, most: int | None) -> str:
 
 
 def forbidden(name: str, condition: str) -> DiagramItem:
-    """What must not come there."""
     return Terminal(f"no {name}", title=condition, cls="forbidden")
 
 
@@ -132,7 +131,6 @@ class _Drawing:
                 assert_never(pattern)
 
     def of_variable(self, name: str) -> str:
-        """The condition of a variable."""
         return self.conditions.get(name, "every row")
 
     def quantified(self, pattern: Quantified) -> DiagramItem:

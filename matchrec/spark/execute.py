@@ -87,7 +87,6 @@ class Prepared(Generic[D]):
 
     @cached_property
     def types(self) -> dict[RowColumn, ValueType]:
-        """The types of the columns."""
         return {column: value_type(one.dataType) for column, one in self.fields.items()}
 
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:

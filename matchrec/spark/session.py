@@ -155,7 +155,6 @@ class Runner:
             names[hole] = name
 
     def drop_views(self, names: Mapping[str, str]) -> None:
-        """Drops views by their names."""
         for name in names.values():
             self.spark.catalog.dropTempView(name)
 
@@ -415,8 +414,7 @@ def query_context_logger() -> logging.Logger:
 def quiet_analysis() -> Iterator[None]:
     """No log line of PySpark for a failed analysis: whoever asks words the error."""
     logger = query_context_logger()
-    was_disabled = logger.disabled
-    logger.disabled = True
+    was_disabled, logger.disabled = logger.disabled, True
     try:
         yield
     finally:
@@ -471,7 +469,6 @@ class Relation:
 
     @cached_property
     def rows(self) -> DataFrame:
-        """The DataFrame of the input."""
         return self.select(["*"]) if self.all_rows is None else self.all_rows()
 
     def query(self, items: Iterable[str]) -> Template:

@@ -438,7 +438,6 @@ class OrderTimes:
 
     @property
     def counting(self) -> Counting:
-        """How the values are numbers."""
         assert self.kind is not None
         return COUNTINGS[self.kind]
 

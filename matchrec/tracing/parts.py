@@ -152,7 +152,6 @@ class Splitter:
         return Conjunct(text, truth, operator, measured, parts, looks_back, bool(guards))
 
     def reference(self, reference: Reference, variable: str, *, is_side: bool) -> ReferencePart:
-        """The value of a reference."""
         navigation = None
         if isinstance(reference, ColumnReference | Classifier):
             navigation = self.navigation(reference.navigation)

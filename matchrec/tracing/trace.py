@@ -130,7 +130,6 @@ class TracedSearch:
     def of_rows(
         self, asked: Sequence[int], matches: EngineMatches, starts: dict[int, int]
     ) -> Trace:
-        """The attempts from some rows."""
         tracer, tried = Tracer(self.task, self.partitions), [row for row in asked if row in starts]
         attempts = [self.checked(tracer, row, starts[row], matches) for row in tried]
         passed = {row: over(row, matches) for row in asked if row not in starts}

@@ -35,7 +35,6 @@ FIRST = 8  # of more lines these many from the beginning, the rest from the end
 
 
 def text_of(story: Story) -> str:
-    """All of it."""
     blocks = ["\n".join((*story.heading, *story.found))]
     blocks += ["\n".join(attempt_lines(attempt, story.orders)) for attempt in story.attempts]
     return "\n\n".join(blocks)

@@ -30,7 +30,6 @@ class Count:
         self._lock = Lock()
 
     def add(self, number: int) -> None:
-        """Counts as many more."""
         with self._lock:
             self.number += number
 

@@ -100,7 +100,6 @@ class BuiltRuleSet:
 
     @property
     def shared(self) -> SharedDrafts:
-        """What the rules share."""
         return self.prepared.demand.drafts_made
 
     @property

@@ -69,7 +69,6 @@ def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T
 
 
 def of_a_row(spark: SparkSession, expression: str) -> DataFrame:
-    """An expression over one row."""
     return spark.range(1).selectExpr(expression)
 
 
@@ -172,7 +171,6 @@ def can_observe(spark: SparkSession) -> bool:
 
 @asked_once
 def has_watermarks(spark: SparkSession) -> bool:
-    """Whether streams have watermarks."""
     rows = spark.readStream.format("rate").load
     return accepts(lambda: rows().withWatermark("timestamp", "1 second"))
 

@@ -128,16 +128,14 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
 @contextmanager
 def environment(changed: Mapping[str, str]) -> Iterator[None]:
     """Some variables of the environment, for as long as the server is made."""
-    before = {name: os.environ.get(name) for name in changed}
+    before = {name: os.environ[name] for name in changed if name in os.environ}
     os.environ.update(changed)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in changed:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def check_client(address: str) -> None:

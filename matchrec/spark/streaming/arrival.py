@@ -129,7 +129,6 @@ class ByKey:
 
     @staticmethod
     def one_each(values: Array) -> ByKey:
-        """One value of each key."""
         return ByKey(values, np.ones(len(values), np.int64))
 
     @staticmethod

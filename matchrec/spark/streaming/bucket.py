@@ -142,13 +142,11 @@ def store(
             arrays[f"{search} {name}"] = state.values
             if (state.sizes != 1).any():
                 arrays[f"{search} {name} sizes"] = state.sizes
-    sizes = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
+    arrays["rows"] = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
     next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
     rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
     own_keys = arrived.keys.take(pa.array(keys)).combine_chunks()
-    memory = Memory(
-        arrived.passed, arrays | {"rows": sizes}, own_keys, rows.combine_chunks(), *known
-    )
+    memory = Memory(arrived.passed, arrays, own_keys, rows.combine_chunks(), *known)
     return memory, next_end
 
 

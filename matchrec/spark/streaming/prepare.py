@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
+from pyspark.sql.types import StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn
@@ -150,11 +151,7 @@ class SentEvents(Sent):
     arriving: Arriving
 
     def run(
-        self,
-        worker: MakeWorker,
-        schema: spark_types.StructType,
-        name: str,
-        _: Executable | None = None,
+        self, worker: MakeWorker, schema: StructType, name: str, _: Executable | None = None
     ) -> DataFrame:
         """What a worker makes of the events of all keys.
 
