@@ -47,7 +47,7 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
         return SPARK
     runner = Runner(spark)
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    names = all(runner.setting(name) == "true" for name in settings)
+    names = all(runner.settings[name] == "true" for name in settings)
     return Dialect.QUOTED_NAMES if names else SPARK
 
 

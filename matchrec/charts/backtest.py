@@ -206,10 +206,7 @@ class Backtest(Pictured):
         figure = new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
-            ends = (
-                begin if begin is not None else min(values),
-                end if end is not None else max(values),
-            )
+            ends = (min(values) if begin is None else begin, max(values) if end is None else end)
             draw_incident(panel, shown, lane, ends, MATCHED if is_hit else MISSED)
         for lane, *ends, is_over in found:
             if lane in shown:

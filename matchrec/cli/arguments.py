@@ -18,7 +18,7 @@ import click
 
 from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
-from matchrec.cli.files import CsvOptions, Table, delimiter, table, writable
+from matchrec.cli.files import Table, delimiter, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
@@ -79,8 +79,8 @@ def engine(argument: str) -> str:
 def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
     """The tables, of which no two have one name, with what is said of all csv files."""
     refuse_twice([table.name.upper() for table in given])
-    written = CsvOptions(ctx.params.pop("delimiter", None), ctx.params.pop("header", True))
-    return tuple(replace(table, csv=written) for table in given)
+    between, header = ctx.params.pop("delimiter", None), ctx.params.pop("header", True)
+    return tuple(replace(table, delimiter=between, header=header) for table in given)
 
 
 def named_once(

@@ -92,14 +92,13 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
             with watch, while_it_runs():
                 count = write(frame.limit(limit) if limit else frame, file)
             tell(f"{counted(count, 'row')} written to {file}")
-            tell_of_no_rows(asked, count)
-            return
-        most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
-        with while_it_runs():
-            count, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
-        if has_more:
-            rows = counted(most or 0, "row")
-            tell(f"showing {rows}; --limit shows more, --output writes all")
+        else:
+            most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
+            with while_it_runs():
+                count, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
+            if has_more:
+                rows = counted(most or 0, "row")
+                tell(f"showing {rows}; --limit shows more, --output writes all")
         tell_of_no_rows(asked, count)
 
 

@@ -50,26 +50,20 @@ OF_GLOBS = re.compile(r"[\[\]{}*?\\,]")
 
 
 @dataclass(frozen=True, slots=True)
-class CsvOptions:
-    """How the CSV files of a command are written. delimiter: None where each file tells its own."""
-
-    delimiter: str | None = None
-    header: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """A name that the query uses and the files with its rows, of one format.
 
     root: the folder under which folders named `column=value` are columns of the table; None where
-    Spark is to see that by itself.
+    Spark is to see that by itself. delimiter, header: of CSV; None where each file tells its own
+    delimiter.
     """
 
     name: str
     files: tuple[Path, ...]
     format: str
     root: Path | None = None
-    csv: CsvOptions = CsvOptions()
+    delimiter: str | None = None
+    header: bool = True
 
     def register(self, spark: SparkSession) -> None:
         """Makes the files a view of that name, column types read from them.
@@ -85,8 +79,8 @@ class Table:
         if self.root is not None:
             reader = reader.option("basePath", str(self.root.absolute()))
         if self.format == "csv":
-            between = self.csv.delimiter or delimiter_of(self.first_file())
-            reader = reader.options(header=self.csv.header, inferSchema=True, sep=between)
+            between = self.delimiter or delimiter_of(self.first_file())
+            reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
             frame = reader.load([literal(file) for file in self.files])
             columns = frame.columns

@@ -230,7 +230,7 @@ class Question:
         """What tells the type of an order column."""
 
         def find(text: str) -> OrderType:
-            zone = self.runner.setting("spark.sql.session.timeZone")
+            zone = self.runner.settings["spark.sql.session.timeZone"]
             return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
 
         return cache(find)
@@ -244,7 +244,7 @@ class Question:
     @cached_property
     def ansi(self) -> bool:
         """Whether overflow is an error."""
-        return self.runner.setting("spark.sql.ansi.enabled") == "true"
+        return self.runner.settings["spark.sql.ansi.enabled"] == "true"
 
 
 def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
@@ -275,4 +275,4 @@ def input_columns(
         known = relation.rows.columns if names is None else names
     except PySparkException as error:
         raise in_plain_words(error, runner.tables) from None
-    return InputColumns(tuple(known), alias, runner.setting("spark.sql.caseSensitive") == "true")
+    return InputColumns(tuple(known), alias, runner.settings["spark.sql.caseSensitive"] == "true")

@@ -304,13 +304,9 @@ class Runner:
         """A runner that knows these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
-    def setting(self, name: str) -> str:
-        """One of the `SETTINGS` of the session."""
-        return self._settings[name]
-
     @cached_property
-    def _settings(self) -> dict[str, str]:
-        """The settings by their names, lower case; over Connect all are asked for at once."""
+    def settings(self) -> dict[str, str]:
+        """The `SETTINGS` of the session, lower case; over Connect all are asked for at once."""
         if is_connect(self.spark):
             client: Any = self.spark.client
             found = client.get_configs(*SETTINGS)
@@ -324,9 +320,9 @@ def settings_of(runner: Runner) -> Settings:
     from matchrec.spark.sail.probes import cuts_decimals, weighs_both
 
     return Settings(
-        runner.setting("spark.sql.session.timeZone"),
-        runner.setting("spark.sql.legacy.statisticalAggregate") == "true",
-        runner.setting("spark.sql.timestampType"),
+        runner.settings["spark.sql.session.timeZone"],
+        runner.settings["spark.sql.legacy.statisticalAggregate"] == "true",
+        runner.settings["spark.sql.timestampType"],
         cuts_decimals=cuts_decimals(runner.spark),
         weighs_both=weighs_both(runner.spark),
     )

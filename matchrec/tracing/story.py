@@ -126,13 +126,11 @@ class Teller:
     def passed(self) -> Iterator[str]:
         """Of rows that no search started from, why."""
         for row, match in self.trace.passed.items():
-            name = self.rows.named(row)
+            yield f"{self.rows.named(row)}: no search started from it"
             if match is None:
-                yield f"{name}: no search started from it"
                 continue
             variables = [v for at, v in match.mapped if at == row]
             mapped = f", mapped to {self.task.variables[variables[0]]}" if variables else ""
-            yield f"{name}: no search started from it"
             span = self.span(match.mapped, match.start)
             yield f"  it lies in match {match.number}, {span}{mapped}"
             skip = self.plan.after_match.words

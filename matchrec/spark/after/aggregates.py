@@ -95,9 +95,10 @@ class MatchAggregates:
         one, sql = self.aggregates[index], wire.values(index)
         array = taken.schema[sql].dataType
         assert isinstance(array, types.ArrayType)
-        legacy = self.runner.setting("spark.sql.legacy.statisticalAggregate") == "true"
+        legacy = self.runner.settings["spark.sql.legacy.statisticalAggregate"] == "true"
         others = tuple(map(term_sql, one.arguments[fold.terms_of(len(one.arguments)) :]))
-        words, nothing = tuple(words for _, words in one.ordering), NAN if legacy else "NULL"
+        words = tuple(text for _, text in one.ordering)
+        nothing = NAN if legacy else "NULL"
         return Values(sql, array.elementType, result, others, words, one.call.ignore_nulls, nothing)
 
     def take_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:

@@ -31,7 +31,7 @@ from matchrec.spark.wire import SelectItem
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     """The rows of all matches of a result. column: that has them, None for MATCHED_ROWS()."""
-    is_sensitive = Runner(result.sparkSession).setting("spark.sql.caseSensitive") == "true"
+    is_sensitive = Runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
     rows = column_of_rows(result.schema, names, column)
     of_matches = [field for field in result.schema.fields if field.name != rows.name]
