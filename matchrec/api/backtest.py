@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from matchrec.api.clauses import Clause
-from matchrec.charts.backtest import ADDED, Backtest
+from matchrec.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
 from matchrec.charts.series import only_column, plain
 from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
@@ -124,7 +124,7 @@ class Labels:
                     name=column, kind=own[column], what=what, wanted=kind
                 )
         lower = {one.lower(): one for one in frame.columns}
-        for name in ADDED:
+        for name in (*OF_MATCHES, *OF_ATTEMPTS):
             if name in lower:
                 raise errors.label_column_taken(name=lower[name])
         return Labels(frame, tuple(names), tuple(columns), (begin, end))
@@ -314,7 +314,7 @@ class Joined:
                 f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
             )
         values = (came, low, high, needed, because)
-        named = zip(values, ADDED[4:], strict=True)
+        named = zip(values, OF_ATTEMPTS, strict=True)
         return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]
 
     @property

@@ -28,17 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-ADDED = (
-    "outcome",
-    "matches",
-    "match_start",
-    "match_end",
-    "came_to",
-    "attempt_start",
-    "attempt_end",
-    "needed",
-    "because",
-)
+OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
+OF_ATTEMPTS = ("came_to", "attempt_start", "attempt_end", "needed", "because")
 """The columns that labels get."""
 
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10

@@ -63,18 +63,11 @@ OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
 """What is raised where Spark's own plan is looked into, and is not as it was in another version."""
 
 REPLACED = "_matchrec_replaced"
-REFUSALS = (
-    AnalysisException,
-    ArithmeticException,
-    IllegalArgumentException,
-    NumberFormatException,
-    SparkRuntimeException,
-    UnsupportedOperationException,
-)
-"""What is raised for a query text that a session cannot make sense of, some of it by its parser."""
-
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
-"""Those of them that are about words of the text."""
+REFUSALS = (*OF_TEXTS, ArithmeticException, NumberFormatException, SparkRuntimeException)
+"""What is raised for a query text that a session cannot make sense of, some of it by its parser;
+the first ones are about words of the text.
+"""
 
 SETTINGS = (
     "spark.sql.ansi.doubleQuotedIdentifiers",

@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, TimestampType
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
@@ -43,12 +43,7 @@ UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double
 """Types that cross unaltered, beside decimals and intervals."""
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
-ALTERED_IN_ARRAYS = (
-    spark_types.FloatType,
-    spark_types.DoubleType,
-    spark_types.DateType,
-    spark_types.TimestampType,
-)
+ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
 
 
 MakeWorker = Callable[[pa.Schema], Any]

@@ -206,11 +206,8 @@ class Arriving:
     def partitions(self) -> tuple[object, ...]:
         """What tells partitions and their order from others, whatever the columns are called."""
         orders = [(order.descending, order.nulls_first) for order in self.orders]
-        return (
-            self.of_columns(self.keys),
-            self.of_columns(order.name for order in self.orders),
-            orders,
-        )
+        sorted_by = self.of_columns(order.name for order in self.orders)
+        return self.of_columns(self.keys), sorted_by, orders
 
     def adopt(self, memory: Memory) -> Memory:
         """A memory with the columns and bits of these rows; NULL and false those it has not."""
