@@ -284,8 +284,7 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
     return lower_window(site.clause, site.window, values)
 
 
-Reading = Clause | QueryText
-"""A query that was read: its clauses, and what is around them."""
+Reading = Clause | QueryText  # a query that was read: its clauses, and what is around them
 
 
 def chosen_clause(reading: Reading, asked: int | str | None) -> int:

@@ -187,8 +187,7 @@ def warn_of(translation: Translation, product: Product) -> None:
 
 # The dialect that reads a query, where the one that was passed does not.
 
-Plan = Callable[[str], object]
-"""What plans a query in a dialect."""
+Plan = Callable[[str], object]  # what plans a query in a dialect
 
 NAMED = re.compile(r"dialect=|--dialect ")
 

@@ -122,8 +122,7 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         raise errors.no_dataframe_of(name=name, reason=reason) from error
 
 
-HALVES = ("float16", "halffloat[pyarrow]")
-"""Of numbers of 16 bits, which Spark has not."""
+HALVES = ("float16", "halffloat[pyarrow]")  # of numbers of 16 bits, which Spark has not
 
 
 @contextmanager

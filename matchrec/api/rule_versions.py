@@ -227,5 +227,4 @@ def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
                 yield WrittenRule(name, content, Version(rule, since, until), parameters)
 
 
-Asked: TypeAlias = "Rules | Callable[[], Rules]"
-"""Rules, or a function that gives those of now."""
+Asked: TypeAlias = "Rules | Callable[[], Rules]"  # rules, or a function that gives those of now

@@ -90,8 +90,7 @@ of which a server may have given no more than a copy. See `spark.errors.second_l
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 """How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
-CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)
-"""What chooses one of several values."""
+CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)  # what chooses one of several values
 
 SUBQUERY = re.compile(r"\(\s*(SELECT|WITH|FROM|VALUES|TABLE)\b", re.IGNORECASE)
 

@@ -45,8 +45,7 @@ WHOLE = frozenset({"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"})
 
 NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
-AVERAGES = frozenset({"avg", "mean"})
-"""Aggregates that are floating of whole numbers."""
+AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
 
 ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_value", "last_value"}
 """Aggregates that are floating of floating numbers, and decimal of decimals."""

@@ -51,8 +51,7 @@ NAMES: dict[str, DataType] = {
 }
 """What a plan says of the types of its columns."""
 
-DAYS = 100 * 365
-"""From 1970 on, in which some zones have changed their clocks, and do no more."""
+DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
 
 
 def asked_once(probe: Callable[[SparkSession], T]) -> Callable[[SparkSession], T]:

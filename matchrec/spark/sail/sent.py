@@ -21,17 +21,10 @@ from matchrec.errors.calls import too_much_to_send
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import is_connect
 
-BYTES_A_CALL = 32 << 20
-"""Of rows that are sent at once, as far as their size is known before."""
-
-MOST_BYTES = 127 << 20
-"""Of the rows of one plan: what a call takes, but for the plan itself."""
-
-FEW_BYTES = 1 << 18
-"""Of rows that each call may send."""
-
-FEW_ROWS = 1000
-"""Of a frame, which tell the types of most columns."""
+BYTES_A_CALL = 32 << 20  # of rows that are sent at once, as far as their size is known before
+MOST_BYTES = 127 << 20  # of the rows of one plan: what a call takes, but for the plan itself
+FEW_BYTES = 1 << 18  # of rows that each call may send
+FEW_ROWS = 1000  # of a frame, which tell the types of most columns
 
 KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 """Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
