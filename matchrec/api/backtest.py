@@ -22,7 +22,7 @@ from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors
 from matchrec.explanation.coverage import EndingWords, words_of_endings
 from matchrec.nfa.closure import UNREACHABLE
-from matchrec.plan.clauses import MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
@@ -67,9 +67,7 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
 
     Raises MatchRecognizePlanError where rows have no order.
     """
-    plan = clause.plan_searched("against")
-    if clause.plan.output is MatchOutput.NON_OVERLAPPING:
-        plan = clause.plan
+    plan = clause.plan_of_matches("against")
     if not plan.order_by:
         raise errors.no_order_of_labels()
     first = plan.order_by[0].expression

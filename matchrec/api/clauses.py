@@ -35,6 +35,7 @@ from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.locate import QueryNode
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Site
+from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.remarks import remarks
 from matchrec.plan.text import parameter_name
@@ -103,6 +104,11 @@ class Clause:
         if self.is_window:
             raise window_asked_about(call=call)
         return self.searched or self.plan
+
+    def plan_of_matches(self, call: str) -> MatchPlan:
+        """As `plan_searched`, of the matches that come out: of these a graph holds all."""
+        plan, output = self.plan_searched(call), self.plan.output
+        return replace(plan, output=output) if output is MatchOutput.NON_OVERLAPPING else plan
 
 
 @dataclass(eq=False, repr=False)

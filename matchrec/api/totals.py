@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 from matchrec.api.clauses import Clause
 from matchrec.errors import calls as errors
 from matchrec.errors.conditions import duplicate_output_column
-from matchrec.plan.clauses import Grouping, MatchOutput, Measure, RowsPerMatch
+from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER, End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import AVERAGE_OR_NULL, quoted, string_literal
@@ -47,7 +47,7 @@ def aggregate(
     Raises MatchRecognizePlanError for what is no aggregate of a measure, and
     MatchRecognizeUnsupportedError for what a stream never knows.
     """
-    grouped, plan = Grouping[by.upper()], plan_of(clause)
+    grouped, plan = Grouping[by.upper()], clause.plan_of_matches("aggregate")
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(by=by)
     keys = key_measures(plan, grouped)
@@ -108,13 +108,6 @@ def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
     """What the search is asked for an aggregate: of an average a sum and a number."""
     number = replace(call, function="count", cast=DOUBLE)
     return (call, number) if call.function == "avg" else (call,)
-
-
-def plan_of(clause: Clause) -> MatchPlan:
-    """What is aggregated: the matches that come out, of which a graph holds all."""
-    plan = clause.plan_searched("aggregate")
-    is_chosen = clause.plan.output is MatchOutput.NON_OVERLAPPING  # `why` looks at all matches
-    return replace(plan, output=clause.plan.output) if is_chosen else plan
 
 
 def check_names(columns: Iterable[str], groups: list[str]) -> None:

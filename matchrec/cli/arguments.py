@@ -25,6 +25,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
+several = partial(click.option, multiple=True)
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Decorator = Callable[[F], F]
@@ -260,8 +261,8 @@ EVENTS = click.option(
 )
 STREAM = together(
     EVENTS,
-    click.option("--order-by", multiple=True, metavar="SQL", help="What events are sorted by."),
-    click.option("--partition-by", multiple=True, metavar="SQL", help="What divides the events."),
+    several("--order-by", metavar="SQL", help="What events are sorted by."),
+    several("--partition-by", metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
 FORMS = (*get_args(SaseForm), *get_args(PatternForm))
@@ -272,10 +273,9 @@ ON = click.option(
     help="The engine [Sail where it is installed, else Spark].",
 )
 SESSION = together(
-    click.option(
+    several(
         "--table",
         "tables",
-        multiple=True,
         type=Parsed("NAME=PATH", table),
         callback=distinct,
         help="A table: parquet, csv, tsv or json files, a folder or a pattern. May be repeated.",
@@ -294,9 +294,7 @@ SESSION = together(
         help="Whether csv files begin with names [they do].",
     ),
     ON,
-    click.option(
-        "--conf", multiple=True, type=SETTING, help="A setting of Spark. May be repeated."
-    ),
+    several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
 )
 ENGINE = chosen("--engine", get_args(Engine), "How matches are sought [auto].")
 DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
@@ -307,10 +305,9 @@ ABOUT = together(
     chosen("--language", LANGUAGES, "What the query is written in, if its name does not tell."),
     ENGINE,
     DIALECT,
-    click.option(
+    several(
         "--param",
         "args",
-        multiple=True,
         type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
         shell_complete=names_of_parameters,
@@ -334,10 +331,9 @@ ASKED = together(
         FORMS,
         "Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
-    click.option(
+    several(
         "--aggregate",
         "aggregates",
-        multiple=True,
         type=Parsed("NAME=AGGREGATE", setting),
         help="Over all matches, in their place, such as days=sum(n) [with --by: matches=count(*)].",
     ),

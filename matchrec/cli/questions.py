@@ -28,6 +28,7 @@ from matchrec.cli.arguments import (
     asks,
     named_once,
     names_of_parameters,
+    several,
 )
 from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import labels_table
@@ -79,16 +80,11 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
 @click.command(cls=Repeatable)
 @ABOUT
 @STREAM
-@click.option(
-    "--partition",
-    multiple=True,
-    type=SETTING,
-    callback=named_once,
-    help="A PARTITION BY column of the partition.",
+@several(
+    "--partition", type=SETTING, callback=named_once, help="A PARTITION BY column of the partition."
 )
-@click.option(
+@several(
     "--row",
-    multiple=True,
     metavar="VALUE",
     help="The ORDER BY value of a starting row; once for each column of ORDER BY.",
 )
@@ -135,9 +131,7 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
 )
 @click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
 @click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
-@click.option(
-    "--key", multiple=True, metavar="COLUMN", help="A PARTITION BY value [of the same name]."
-)
+@several("--key", metavar="COLUMN", help="A PARTITION BY value [of the same name].")
 @CLAUSE
 @DRAWN
 @asks
@@ -157,9 +151,8 @@ def against(  # noqa: PLR0913 -- one for each option
 
 @click.command(cls=Repeatable)
 @ABOUT_CLAUSE
-@click.option(
+@several(
     "--values",
-    multiple=True,
     required=True,
     type=VALUES,
     callback=named_once,
