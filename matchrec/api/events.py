@@ -171,6 +171,14 @@ class Events:
         """What SQL says of events, and other languages leave to the call."""
         return {"order_by": self.order_by, "partition_by": self.partition_by}
 
+    def plan_of_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
+        """What a SASE+ text means. Raises MatchRecognizeError."""
+        streams = Streams(self.order_by, self.partition_by, type_column, output)
+        with shown_in(source, SASE):
+            plan = compile_sase(source, streams)
+            check_type_column(self.df, type_column, plan)
+        return plan
+
 
 def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     events: Events,
@@ -184,7 +192,7 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
     df, output = events.df, SASE_FORMS[form]
 
     def read(_: str, how: Options) -> Clause:
-        plan = plan_of_sase(events, Source(text), type_column, output)
+        plan = events.plan_of_sase(Source(text), type_column, output)
 
         def finish(result: ClauseResult) -> DataFrame:
             rows = result.dataframe
@@ -217,17 +225,6 @@ def of_pattern(
     converted = {**events.named, "form": form}
     how = how_to_run("detect", options, *OF_RULES)
     return Query(pattern, "a Pattern", "spark", how, events.df.sparkSession, read, converted)
-
-
-def plan_of_sase(
-    events: Events, source: Source, type_column: str, output: MatchOutput
-) -> MatchPlan:
-    """What a SASE+ text means. Raises MatchRecognizeError."""
-    with shown_in(source, SASE):
-        streams = Streams(events.order_by, events.partition_by, type_column, output)
-        plan = compile_sase(source, streams)
-        check_type_column(events.df, type_column, plan)
-    return plan
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state, warn
 from matchrec.api.dialects import parse_clause_of
-from matchrec.api.events import Events, lower_over, plan_of_sase, with_conditions
+from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.query import how_to_run
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
@@ -25,7 +25,7 @@ from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule
-from matchrec.explanation.explanation import ExplainedRules, Explanation
+from matchrec.explanation.explanation import Explanation, explain_rules
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.pattern.tree import textual
@@ -176,7 +176,7 @@ class RulesReader:
                     frame, rule = self.pattern(name, one, frame)
                 elif IS_SASE.match(one):
                     source = with_values(Source(one), written.values)
-                    plan = plan_of_sase(self.events, source, self.type_column, MatchOutput.ALL)
+                    plan = self.events.plan_of_sase(source, self.type_column, MatchOutput.ALL)
                     rule = Rule(name, plan, source, SASE)
                 else:
                     rule = self.clause(name, one, written.values)
@@ -396,8 +396,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        rules = ExplainedRules(built.rule_set, built.shared.drafts, built.sorts)
-        return rules.explanation()
+        return explain_rules(built.rule_set, built.shared.drafts, built.sorts)
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -128,49 +128,41 @@ KEPT = (
 )
 
 
-@dataclass(frozen=True)
-class ExplainedRules:
-    """A rule set. drafts: of each rule by itself, by name.
+def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Explanation:
+    """What all rules share, then each of them.
 
-    sorts: who sorts the rows, empty of a stream, whose rows come little by little.
+    drafts: of each rule by itself, by name. sorts: who sorts the rows, empty of a stream, whose
+    rows come little by little.
     """
+    first = next(iter(drafts.values())).plan
+    plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
+    shared = {
+        "partitions and order of all rules": partition_lines(plan, (), sorts),
+        "computed by Spark before the match, once for all rules": shared_lines(rules, sorts),
+        "stream, once for all rules": iter(() if sorts else KEPT),
+    }
+    clauses = []
+    for rule in rules.rules:
+        own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
+        plan, written = drafts[rule.name].plan, drafts[rule.name].written
+        clauses.append(ExplainedClause(plan, own, is_stream=not sorts, written=written))
+    names = tuple(rule.name for rule in rules.rules)
+    return Explanation(tuple(clauses), rules=names, shared=titled(shared.items()))
 
-    rule_set: RuleSet
-    drafts: Mapping[str, Draft]
-    sorts: str
 
-    def explanation(self) -> Explanation:
-        """What all rules share, then each of them."""
-        rules = tuple(rule.name for rule in self.rule_set.rules)
-        return Explanation(tuple(self._clauses()), rules=rules, shared=titled(self._shared()))
-
-    def _shared(self) -> Iterator[tuple[str, Iterator[str]]]:
-        first = next(iter(self.drafts.values())).plan
-        plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
-        yield "partitions and order of all rules", partition_lines(plan, (), self.sorts)
-        yield "computed by Spark before the match, once for all rules", self._columns()
-        if not self.sorts:
-            yield "stream, once for all rules", iter(KEPT)
-
-    def _columns(self) -> Iterator[str]:
-        rules = self.rule_set
-        for number, column in enumerate(rules.columns):
-            users = [rule.name for rule in rules.rules if number in rule.executable.crossing.own]
-            yield f"c{number} = {show_column(column)}{of_rules(users)}"
-        for number, condition in enumerate(rules.conditions):
-            users = [rule.name for rule in rules.rules if number in rule.executable.own_bits]
-            yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
-        if self.sorts:
-            yield "the workers hold each partition as a whole, and search it rule after rule"
-        if rules.relevant:
-            tests = " or ".join(map(show_column, rules.relevant))
-            yield f"only of rows with {tests}: without all others the matches are the same"
-
-    def _clauses(self) -> Iterator[ExplainedClause]:
-        for rule in self.rule_set.rules:
-            own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
-            drafted, flows = self.drafts[rule.name], not self.sorts
-            yield ExplainedClause(drafted.plan, own, is_stream=flows, written=drafted.written)
+def shared_lines(rules: RuleSet, sorts: str) -> Iterator[str]:
+    """The columns and conditions of all rules, with the rules that need them."""
+    for number, column in enumerate(rules.columns):
+        users = [rule.name for rule in rules.rules if number in rule.executable.crossing.own]
+        yield f"c{number} = {show_column(column)}{of_rules(users)}"
+    for number, condition in enumerate(rules.conditions):
+        users = [rule.name for rule in rules.rules if number in rule.executable.own_bits]
+        yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
+    if sorts:
+        yield "the workers hold each partition as a whole, and search it rule after rule"
+    if rules.relevant:
+        tests = " or ".join(map(show_column, rules.relevant))
+        yield f"only of rows with {tests}: without all others the matches are the same"
 
 
 def of_rules(users: Sequence[str]) -> str:

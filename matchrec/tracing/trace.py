@@ -127,12 +127,10 @@ class TracedSearch:
             return self.of_rows(asked[:limit], matches, starts)
         return self.of_the_best(limit, matches, starts)
 
-    def of_rows(
-        self, asked: Sequence[int], matches: EngineMatches, starts: dict[int, int]
-    ) -> Trace:
-        tracer, tried = Tracer(self.task, self.partitions), [row for row in asked if row in starts]
+    def of_rows(self, rows: Sequence[int], matches: EngineMatches, starts: dict[int, int]) -> Trace:
+        tracer, tried = Tracer(self.task, self.partitions), [row for row in rows if row in starts]
         attempts = [self.checked(tracer, row, starts[row], matches) for row in tried]
-        passed = {row: over(row, matches) for row in asked if row not in starts}
+        passed = {row: over(row, matches) for row in rows if row not in starts}
         return Trace(matches, tuple(attempts), passed, len(starts), is_of_rows=True)
 
     def of_the_best(self, limit: int, matches: EngineMatches, starts: dict[int, int]) -> Trace:

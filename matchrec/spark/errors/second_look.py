@@ -167,20 +167,18 @@ def keep(look: SecondLook, rows: DataFrame) -> None:
         _looks.add(look)
 
 
-def first_failing(
-    asked: Sequence[T], failure: Callable[[Sequence[T]], F | None]
-) -> tuple[T, F] | None:
+def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
     """The first of several that fails by itself, with how; None where they do not fail together.
 
     What does not fail together does not fail one by one, so that few questions are asked.
     """
-    found = failure(asked) if asked else None
+    found = ask(some) if some else None
     if found is None:
         return None
-    if len(asked) == 1:
-        return asked[0], found
-    middle = len(asked) // 2
-    return first_failing(asked[:middle], failure) or first_failing(asked[middle:], failure)
+    if len(some) == 1:
+        return some[0], found
+    middle = len(some) // 2
+    return first_failing(some[:middle], ask) or first_failing(some[middle:], ask)
 
 
 def said_by(frame: Callable[[], DataFrame]) -> str | None:
