@@ -286,10 +286,8 @@ class Joined:
         rows = self.placed(self.attempts.rows, NOTED)
         if self.attempts.selects:
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
-        attempt = (
-            "struct(m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts)"
-        )
-        best = expr(f"min({attempt}) FILTER (WHERE m.remaining IS NOT NULL) AS best")
+        fields = "m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts"
+        best = expr(f"min(struct({fields})) FILTER (WHERE m.remaining IS NOT NULL) AS best")
         near = incidents.join(rows.alias("m"), over).groupBy(*spans).agg(best, expr("TRUE AS rows"))
         known = rows.selectExpr(*rows.columns[: len(labels.keys)], "TRUE AS known").distinct()
         return [*found, ("a", near), ("k", known)]

@@ -56,9 +56,9 @@ def parse_query(
         known = Knowledge(kinds, values, tables)
         translation = translate_query(text, product, SPARK, known)
         query = parse(translation.text, frames, quotes, origin_of(translation))
-        clauses = [replace(site.clause, columns=product.columns) for site in query.sites]
-        sites = zip(query.sites, clauses, strict=True)
-        return translation, replace(query, sites=tuple(replace(s, clause=c) for s, c in sites))
+        columns = product.columns
+        sites = (replace(s, clause=replace(s.clause, columns=columns)) for s in query.sites)
+        return translation, replace(query, sites=tuple(sites))
 
     translation, query = read(())
     for turn in range(len(query.sites) + 1):

@@ -117,9 +117,8 @@ class Backtest(Pictured):
     @cached_property
     def score(self) -> Score:
         """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
-        found = self.alarms.selectExpr(
-            "coalesce(sum(matches), 0L)", "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
-        )
+        over = "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
+        found = self.alarms.selectExpr("coalesce(sum(matches), 0L)", over)
         hits, several, missed = (
             sum(row[count] for row in self._outcomes if (row[0] == "hit") is is_hit)
             for count, is_hit in ((3, True), (4, True), (3, False))

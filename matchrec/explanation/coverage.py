@@ -256,9 +256,8 @@ def named(nearest: NearestStart) -> str:
 
 
 def equalities(values: dict[str, str | None]) -> str:
-    return ", ".join(
-        f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
-    )
+    shown = {name: "NULL" if value is None else value for name, value in values.items()}
+    return ", ".join(f"{name} = {value}" for name, value in shown.items())
 
 
 # The funnel of a clause as a picture.

@@ -224,16 +224,12 @@ class Preparation:
     def source(self, names: ColumnNames) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
         query = self.relation.query(map(str, names.rows()))
-        where = self.kept_rows_filter(names)
-        return template("SELECT * FROM (", query, f") AS __rows {where}") if where else query
-
-    def kept_rows_filter(self, names: ColumnNames) -> str:
-        """The WHERE that leaves irrelevant rows and unused partitions out, if any are."""
         tests = [names.inner[test] for test in self.keys]
         if self.drafted.relevant:
             relevant = (names.inner[column.text] for column in self.drafted.relevant)
             tests.append(f"({' OR '.join(relevant)})")
-        return f"WHERE {' AND '.join(tests)}" if tests else ""
+        where = f") AS __rows WHERE {' AND '.join(tests)}"
+        return template("SELECT * FROM (", query, where) if tests else query
 
     def sorting(self, names: ColumnNames) -> Sorting:
         """The columns by which rows are partitioned, and by which a worker sorts a partition."""

@@ -35,18 +35,16 @@ from pyspark.sql.types import DataType, StructField
 
 from matchrec.conditions.functions.function import Settings
 from matchrec.errors.conditions import clauses_nested_too_deep
-from matchrec.plan.text import (
-    AVERAGE_OR_NULL,
-    SUM_OR_NULL,
-    Replacement,
-    Template,
-    View,
-    quoted,
-    template,
-)
+from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, Template, View, quoted, template
 from matchrec.shortcuts import once
 from matchrec.source import Source
-from matchrec.spark.errors.users_terms import PYSPARK_LENGTH, Filled, in_plain_words, in_users_terms
+from matchrec.spark.errors.users_terms import (
+    PYSPARK_LENGTH,
+    Filled,
+    fill,
+    in_plain_words,
+    in_users_terms,
+)
 from matchrec.spark.sail.words import CRASH, sentence_of
 
 try:
@@ -164,14 +162,7 @@ class Runner:
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
         frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
-        pieces = [
-            names[piece.name].ljust(piece.width)
-            if isinstance(piece, View) and piece.name in names
-            else piece.text
-            if isinstance(piece, Replacement)
-            else piece
-            for piece in text
-        ]
+        pieces = [fill(piece, names) for piece in text]
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):

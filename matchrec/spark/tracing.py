@@ -177,9 +177,8 @@ class PartitionRequest:
         wanted, folded = self.target.partition, self.question.columns.folded
         if wanted is None:
             if len(some := self.some_keys()) > 1:
-                raise errors.several_partitions(
-                    some=errors.lines_of(some), example=self.example(some[0])
-                )
+                example = self.example(some[0])
+                raise errors.several_partitions(some=errors.lines_of(some), example=example)
             return {}
         names = {folded(name): name for name in self.keys}
         known = {names.get(folded(name), name): name for name in wanted}
@@ -218,9 +217,8 @@ class PartitionRequest:
         if not some:
             return errors.no_rows_at_all()
         wanted = ", ".join(f"{name} = {one}" for name, one in (self.target.partition or {}).items())
-        return errors.no_such_partition(
-            wanted=wanted, some=errors.lines_of(some), example=self.example(some[0])
-        )
+        lines, example = errors.lines_of(some), self.example(some[0])
+        return errors.no_such_partition(wanted=wanted, some=lines, example=example)
 
     def some_keys(self) -> list[dict[str, str | None]]:
         """The keys of some partitions by name, as texts; none where nothing divides the rows."""

@@ -38,6 +38,15 @@ _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
 
 
+def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | View:
+    """A piece of a template as Spark reads it; a hole without a name is left."""
+    if isinstance(piece, Replacement):
+        return piece.text
+    if isinstance(piece, View) and piece.name in names:
+        return names[piece.name].ljust(piece.width)
+    return piece
+
+
 @dataclass(frozen=True)
 class Filled:
     """A template in the user's layout as Spark reads it. names: of the views in its holes.
@@ -55,11 +64,8 @@ class Filled:
         return "".join(map(self._filled, self.template))
 
     def _filled(self, piece: str | View | Replacement) -> str:
-        if isinstance(piece, str):
-            return piece
-        if isinstance(piece, Replacement):
-            return piece.text
-        return self.names.get(piece.name, "_" * PYSPARK_LENGTH).ljust(piece.width)
+        found = fill(piece, self.names)
+        return found if isinstance(found, str) else ("_" * PYSPARK_LENGTH).ljust(found.width)
 
     def written(self, start: int, end: int) -> Span | None:
         """The user's characters for those at `start` up to `end` of what Spark reads."""
