@@ -38,13 +38,7 @@ from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, Template, View, quoted, template
 from matchrec.shortcuts import once
 from matchrec.source import Source
-from matchrec.spark.errors.users_terms import (
-    PYSPARK_LENGTH,
-    Filled,
-    fill,
-    in_plain_words,
-    in_users_terms,
-)
+from matchrec.spark.errors import users_terms
 from matchrec.spark.sail.words import CRASH, sentence_of
 
 try:
@@ -156,13 +150,13 @@ class Runner:
             try:
                 return self.analyse(self._spark_sql(text, names), text)
             except OF_TEXTS as error:
-                filled = Filled(text, names, self.source)
-                raise in_users_terms(error, filled, self.tables) from None
+                filled = users_terms.Filled(text, names, self.source)
+                raise users_terms.in_users_terms(error, filled, self.tables) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
         frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
-        pieces = [fill(piece, names) for piece in text]
+        pieces = [users_terms.fill(piece, names) for piece in text]
         whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
@@ -348,7 +342,7 @@ def table_of(spark: SparkSession, name: str) -> DataFrame:
     try:
         return runner.analyse(spark.table(name))
     except OF_TEXTS as error:
-        raise in_plain_words(error, runner.tables) from None
+        raise users_terms.in_plain_words(error, runner.tables) from None
 
 
 def takes_frames(spark: SparkSession) -> bool:
@@ -411,7 +405,7 @@ def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
         return piece.replace("{", "{{").replace("}", "}}")
     if not is_dataframe(frames[piece.name]):
         return f"{{{piece.name}}}"
-    return f"{{{piece.name}:<{max(piece.width, PYSPARK_LENGTH)}}}"
+    return f"{{{piece.name}:<{max(piece.width, users_terms.PYSPARK_LENGTH)}}}"
 
 
 def is_alone(text: Template, args: object) -> bool:
