@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import socket
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -80,9 +82,21 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     address = f"sc://{host}:{port}"
     check_client(address)
     session = session_at(address)
+    assert session.version  # the server answers, so it has begun to wait for Ctrl-C
+    keep_interrupts()
     started.add(application(session))
     atexit.register(end, session, server, folder)
     return session
+
+
+def keep_interrupts() -> None:
+    """Ctrl-C is Python's alone again: the server would end with it, and all later queries wait.
+
+    Only a main thread may say so.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is main_thread() and handler is not None:
+        signal.signal(signal.SIGINT, handler)
 
 
 def session_at(address: str) -> SparkSession:

@@ -102,3 +102,23 @@ def test_a_server_has_threads_left_where_searches_end(
     assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "12"
     monkeypatch.setenv("TOKIO_WORKER_THREADS", "5")
     assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "5"
+
+
+INTERRUPTED = """
+import signal, time, matchrec
+spark = matchrec.session("sail")
+for _ in range(2):
+    try:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(1)  # in which a server that has taken it ends
+    except KeyboardInterrupt:
+        print(spark.range(3).count())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not server.is_installed(), reason="needs Sail")
+def test_the_server_stays_when_the_program_is_interrupted() -> None:
+    asked = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["3", "3"]
