@@ -81,9 +81,8 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
+    keep_interrupts()  # the server has answered, so it waits for them, too
     session = session_at(address)
-    assert session.version  # the server answers, so it has begun to wait for Ctrl-C
-    keep_interrupts()
     started.add(application(session))
     atexit.register(end, session, server, folder)
     return session
