@@ -101,7 +101,7 @@ class MatchPlan:
         conditions = (definition.condition for definition in self.definitions)
         return (*(measure.value for measure in self.measures), *conditions)
 
-    @property
+    @cached_property
     def row_gap(self) -> Gap | None:
         """The window between each row and the next one, if there is one."""
         return next((gap for gap in self.gaps if gap.to is None), None)

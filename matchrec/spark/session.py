@@ -346,7 +346,14 @@ def table_of(spark: SparkSession, name: str) -> DataFrame:
 
 def takes_frames(spark: SparkSession) -> bool:
     """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
-    parameters = inspect.signature(plain_sql(spark)).parameters.values()
+    plain = plain_sql(spark)
+    return _has_keywords(getattr(plain, "__func__", plain))
+
+
+@cache
+def _has_keywords(function: Callable[..., object]) -> bool:
+    """Whether a function takes arguments of any name."""
+    parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 

@@ -514,7 +514,7 @@ class TokenSequence:
 
     def says(self, index: int, *keys: str) -> bool:
         """Whether tokens with these keys stand at `index` and after it."""
-        return all(self.key(place) == key for place, key in enumerate(keys, index))
+        return tuple(map(self.key, range(index, index + len(keys)))) == keys
 
     def past(self, index: int) -> int:
         """The index after a token, or after the brackets that it opens."""
