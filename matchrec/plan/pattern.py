@@ -195,9 +195,11 @@ def without_exclusions(pattern: RowPattern) -> RowPattern:
 
 def walk(pattern: RowPattern) -> Iterator[RowPattern]:
     """Every node, parents before children, left to right."""
-    yield pattern
-    for child in children(pattern):
-        yield from walk(child)
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(children(node))
 
 
 def variable_names(pattern: RowPattern) -> tuple[str, ...]:

@@ -378,7 +378,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
             there = replace(one.navigation, physical_offset=step)
         return replace(one, navigation=there)
 
-    return replace(with_references(read, moved), span=reader.text.call_span(index))
+    return with_references(read, moved)
 
 
 def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Scalar:

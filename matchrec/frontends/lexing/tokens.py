@@ -394,7 +394,7 @@ def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tup
     end = -1
     for token in tokens:
         if token.start >= end and token.token_type is not TokenType.HINT:
-            found = list(_own(token, text, offset))
+            found = _own(token, text, offset)
             if found[0].kind is TokenKind.NUMBER and _follows_point(own, found[0]):
                 span = own.pop().span.to(found[0].span)
                 found = [Token(TokenKind.NUMBER, f".{found[0].text}", span)]
@@ -408,22 +408,23 @@ def _follows_point(before: Sequence[Token], number: Token) -> bool:
     return bool(before) and before[-1].key == "." and before[-1].span.end == number.span.start
 
 
-def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
+def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
+    """Our tokens of one of sqlglot's, of which some have several words."""
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     if token.token_type is TokenType.IDENTIFIER:
-        yield Token(TokenKind.QUOTED, token.text, span)
-    elif token.token_type in _STRINGS:
-        yield Token(TokenKind.STRING, written, span)
-    elif token.token_type is TokenType.NUMBER:
-        yield Token(TokenKind.NUMBER, written, span)
-    elif written.isascii() and written.isidentifier():
-        yield Token(TokenKind.WORD, written, span)
-    elif _WORDS.fullmatch(written):
-        for word in re.finditer(r"\w+", written):
-            yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
-    else:
-        yield Token(TokenKind.SYMBOL, written, span)
+        return [Token(TokenKind.QUOTED, token.text, span)]
+    if token.token_type in _STRINGS:
+        return [Token(TokenKind.STRING, written, span)]
+    if token.token_type is TokenType.NUMBER:
+        return [Token(TokenKind.NUMBER, written, span)]
+    if written.isascii() and written.isidentifier():
+        return [Token(TokenKind.WORD, written, span)]
+    if _WORDS.fullmatch(written):
+        words = re.finditer(r"\w+", written)
+        places = [(word.group(), Span(*word.span()).shifted(span.start)) for word in words]
+        return [Token(TokenKind.WORD, word, place) for word, place in places]
+    return [Token(TokenKind.SYMBOL, written, span)]
 
 
 _QUOTE_OR_COMMENT = re.compile(
