@@ -421,9 +421,10 @@ def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     if written.isascii() and written.isidentifier():
         return [Token(TokenKind.WORD, written, span)]
     if _WORDS.fullmatch(written):
-        words = re.finditer(r"\w+", written)
-        places = [(word.group(), Span(*word.span()).shifted(span.start)) for word in words]
-        return [Token(TokenKind.WORD, word, place) for word, place in places]
+        return [
+            Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
+            for word in re.finditer(r"\w+", written)
+        ]
     return [Token(TokenKind.SYMBOL, written, span)]
 
 

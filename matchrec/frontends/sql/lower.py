@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from operator import attrgetter
 from types import MappingProxyType
+from typing import Any
 
 from matchrec.arguments import is_column
 from matchrec.errors.sql import pattern as errors
@@ -200,6 +201,7 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
+        **(_windows(clause, values) if clause.windows else {}),
         selection=selection,
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
@@ -207,8 +209,6 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         definitions=tuple(_definitions(clause, scope, negated)),
         absences=absences,
     )
-    if clause.windows:
-        plan = _with_windows(plan, clause, values)
     if absences:
         check_absent_rows(plan)
     check(plan)
@@ -225,15 +225,16 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     return FirstMatches(number, asked.span)
 
 
-def _with_windows(plan: MatchPlan, clause: nodes.MatchRecognize, values: Values) -> MatchPlan:
-    """The plan with the windows of its clause."""
+def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
+    """What a plan says of how far rows lie apart, by the names of its fields."""
     within, of_rows = clause.window_of_time, clause.window_of_rows
-    return replace(
-        plan,
-        within=Within(_interval(within, values)) if within else None,
-        within_rows=_number_of_rows(of_rows, values) if of_rows else None,
-        gaps=tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps),
-    )
+    return {
+        "within": Within(_interval(within, values)) if within else None,
+        "within_rows": _number_of_rows(of_rows, values) if of_rows else None,
+        "gaps": tuple(
+            Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps
+        ),
+    }
 
 
 def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:

@@ -181,18 +181,18 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
 
 def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
     """The error of a part after the clause: one `)` is too many, or all are where they belong."""
-    if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
+    if not tokens.openings.keys() >= set(tokens.places[")"]):
         return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
     return errors.outside_parentheses(tokens[index].span, part=part)
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:
-    for index, token in enumerate(tokens.tokens):
-        if token.key == ")" and index not in tokens.openings:
-            raise errors.unexpected_token(")", "the query", token.span)
-    for index, token in enumerate(tokens.tokens):
-        if token.key == "(" and index not in tokens.pairs:
-            raise errors.unclosed_bracket(token.span, opening="(", where="the query")
+    for closing in tokens.places.get(")", ()):
+        if closing not in tokens.openings:
+            raise errors.unexpected_token(")", "the query", tokens[closing].span)
+    for opening in tokens.places.get("(", ()):
+        if opening not in tokens.pairs:
+            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
 
 
 _BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
