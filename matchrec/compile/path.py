@@ -139,6 +139,8 @@ class Draft:
         """The draft with its tests of rows that need not cross."""
         if any(condition.nearby is not None for condition in self.conditions):
             return replace(self, relevant=())  # what reads neighbours needs them all
+        if all(condition.before is None for condition in self.conditions):
+            return replace(self, relevant=())  # nothing is known of a row by itself
         if self.is_eager and self.tests_may_fail:
             return replace(self, relevant=())
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)

@@ -356,8 +356,8 @@ TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 def is_known(operator: str) -> bool:
     """Whether an operation of several rows is computed during the match, by engine or Python."""
-    known = OF_ALL_ROWS, MATHEMATICAL, CONVERSIONS, functions()
-    return any(operator in names for names in known)
+    by_engine = operator in OF_ALL_ROWS or operator in MATHEMATICAL or operator in CONVERSIONS
+    return by_engine or operator in functions()
 
 
 def all_of(steps: list[Step], span: Span) -> Step:
