@@ -358,7 +358,7 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
 
 def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -> Remarks:
     """What would make the queries of a session faster, at the first one that would be."""
-    if not prepared or any(one.question.is_stream for one in prepared):
+    if not prepared or any(map(attrgetter("question.is_stream"), prepared)):
         return ()
     found = untuned_at_first(spark, chain.from_iterable(map(types_of_values, prepared)))
     return () if found is None else (found,)

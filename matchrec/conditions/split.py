@@ -379,8 +379,7 @@ def _instead(text: str, _: Reference) -> str:
 def one_position(scalar: Scalar) -> Navigation | None:
     """The position that all references read, if it is one and they are of one sort."""
     found = scalar.references
-    are_classifiers = all(isinstance(reference, Classifier) for reference in found)
-    if not (are_classifiers or looks_at_columns_only(scalar)):
+    if set(map(type, found)) != {Classifier} and not looks_at_columns_only(scalar):
         return None
     positions = {
         reference.navigation

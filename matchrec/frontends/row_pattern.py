@@ -71,12 +71,6 @@ def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:
     return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
 
-def parameters_of(least: Bound, most: Bound) -> tuple[Parameter | None, Parameter | None]:
-    """The bounds that are parameters."""
-    low = least if isinstance(least, Parameter) else None
-    return low, most if isinstance(most, Parameter) else None
-
-
 def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
     """The tree of the row pattern that stands at `span` of `text` (default: all of it).
 
@@ -156,8 +150,9 @@ class _Parser(Cursor):
         greedy = not self.accept("?")
         if self.at_quantifier():
             self.refuse_second_quantifier(quantifier)
-        whole = self.span_from(start)
-        return Quantified(part, *numbers_of(*bounds), greedy, whole, parameters_of(*bounds), span)
+        low, high = [one if isinstance(one, Parameter) else None for one in bounds]
+        numbers = numbers_of(*bounds)
+        return Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")

@@ -472,8 +472,9 @@ class Relation:
     @cached_property
     def _known(self) -> dict[str, StructField]:
         """The fields of expressions, by their texts; first those of the plain columns."""
-        names = Counter(one.name.lower() for one in self.rows.schema)
-        return {quoted(one.name): one for one in self.rows.schema if names[one.name.lower()] == 1}
+        schema = self.rows.schema
+        names = Counter(map(str.lower, schema.names))
+        return {quoted(one.name): one for one in schema if names[one.name.lower()] == 1}
 
     def fields(self, texts: Iterable[str]) -> list[StructField]:
         """The fields of expressions over the input. Spark is asked once for all that are new."""

@@ -395,17 +395,14 @@ def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tup
     for token in tokens:
         if token.start >= end and token.token_type is not TokenType.HINT:
             found = _own(token, text, offset)
-            if found[0].kind is TokenKind.NUMBER and _follows_point(own, found[0]):
-                span = own.pop().span.to(found[0].span)
-                found = [Token(TokenKind.NUMBER, f".{found[0].text}", span)]
+            if found[0].kind is TokenKind.NUMBER and own and own[-1].key == ".":
+                point, place = own[-1].span, found[0].span
+                if point.end == place.start:  # `.5`
+                    own.pop()
+                    found = [Token(TokenKind.NUMBER, f".{found[0].text}", point.to(place))]
             own += found
             end = token.end + 1
     return tuple(own)
-
-
-def _follows_point(before: Sequence[Token], number: Token) -> bool:
-    """Whether a number goes on after a point, as `.5` does."""
-    return bool(before) and before[-1].key == "." and before[-1].span.end == number.span.start
 
 
 def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
