@@ -289,7 +289,7 @@ class Unsorted(Preparation):
     """
 
     ranges: Ranges | str = ""
-    _named: dict[tuple[RowColumn, ...], ColumnNames] = field(
+    _named: dict[RowColumns, ColumnNames] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
@@ -358,7 +358,7 @@ class Unsorted(Preparation):
                 found.append(Struct(wire.column(place), column.fields, parts))
         return tuple(found)
 
-    def names_of_parts(self, columns: tuple[RowColumn, ...]) -> ColumnNames:
+    def names_of_parts(self, columns: RowColumns) -> ColumnNames:
         """The names of all columns, also of the fields of structs; made once."""
         if columns not in self._named:
             self._named[columns] = self.names(columns, texts=texts_of_fields(columns))
