@@ -114,7 +114,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with without_collector(), naming_extra():
         home = import_module(next(home for home, names in _HOMES.items() if name in names))
-    return getattr(home, name)
+    found = globals()[name] = getattr(home, name)
+    return found
 
 
 def load_ipython_extension(shell: Any) -> None:

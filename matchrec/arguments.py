@@ -136,12 +136,14 @@ def bind(
 ) -> inspect.BoundArguments:
     """The arguments of a call, as the function takes them."""
     call = f"`{called}`"
-    refuse_fields(call, signature, kinds, kwargs)
+    unknown = kwargs.keys() - signature.parameters.keys()
+    if unknown:
+        refuse_fields(call, signature, kinds, unknown)
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
         cure = cure_of_names(signature, kwargs, error)
-        if args and not cure and not kwargs.keys() - signature.parameters.keys():
+        if args and not cure and not unknown:
             take_all(signature.bind_partial(*args, **kwargs), kinds, call)
         raise TypeError(f"{called}() {error}{cure}") from None
     if about := getattr(found.arguments.get("self"), "_about", ""):
@@ -172,15 +174,14 @@ def cure_of_names(
 
 
 def refuse_fields(
-    call: str,
-    signature: inspect.Signature,
-    kinds: Mapping[str, ArgumentKind],
-    kwargs: Mapping[str, object],
+    call: str, signature: inspect.Signature, kinds: Mapping[str, ArgumentKind], unknown: set[str]
 ) -> None:
-    """Raises MatchRecognizePlanError for what is passed as an argument and is a field of one."""
+    """Raises MatchRecognizePlanError for what is passed as an argument and is a field of one.
+
+    unknown: the names of arguments that the function has not.
+    """
     parameters = signature.parameters
-    unknown = kwargs.keys() - parameters.keys()
-    if not unknown or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
         return
     for argument in kinds.keys() & parameters.keys():
         for name in unknown.intersection(kinds[argument].fields):

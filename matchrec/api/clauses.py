@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -215,7 +215,7 @@ class QueryText:
             return Relation(runner, select_from)
         as_written = self.as_written(locate.markers_of_rows(self.query, site))
         query = locate.rows_of(self.query, site)
-        return Relation(runner, select_from, lambda: as_written.sql(query))
+        return Relation(runner, select_from, partial(as_written.sql, query))
 
 
 # What the query around the clauses asks of their rows, and what they do not have.
@@ -332,11 +332,11 @@ PACKAGE = __name__.partition(".")[0]
 
 def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
     """The remarks on what a clause or a rule asks, which show their lines of the query."""
-    spark = question.runner.spark
-    over_connect = is_connect(spark)
-    days = windows_in_hours(drafted.plan, spark, question.type_of_order) if over_connect else ()
-    in_hours = (days_in_hours(one.span, written=one.text) for one in days)
-    return tuple(one.located(source) for one in (*remarks(drafted.written), *in_hours))
+    spark, found = question.runner.spark, remarks(drafted.written)
+    if is_connect(spark):
+        days = windows_in_hours(drafted.plan, spark, question.type_of_order)
+        found = (*found, *(days_in_hours(one.span, written=one.text) for one in days))
+    return tuple(one.located(source) for one in found)
 
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
@@ -358,9 +358,9 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
 
 def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -> Remarks:
     """What would make the queries of a session faster, at the first one that would be."""
-    if not prepared or any(one.question.is_stream for one in prepared):
+    if not prepared or any(map(attrgetter("question.is_stream"), prepared)):
         return ()
-    found = untuned_at_first(spark, (kind for one in prepared for kind in types_of_values(one)))
+    found = untuned_at_first(spark, chain.from_iterable(map(types_of_values, prepared)))
     return () if found is None else (found,)
 
 
@@ -392,9 +392,8 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
 
 def warn(*found: MatchRecognizeWarning) -> None:
     """Gives warnings at the line of the program that calls matchrec."""
-    level = users_level()
     for warning in found:
-        warnings.warn(warning, stacklevel=level)
+        warnings.warn(warning, stacklevel=users_level())
 
 
 def users_level() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeAlias
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -43,7 +44,7 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
 
     Spark heeds its setting in ANSI mode only.
     """
-    if not any('"' in str(text) for text in texts):
+    if '"' not in "".join(map(str, texts)):
         return SPARK
     runner = Runner(spark)
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
@@ -160,7 +161,8 @@ def runner_for(
 ) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
-    return Runner(spark, name_values(query, args), frames, lambda text: fill_frames(text, frames))
+    written = partial(fill_frames, frames=frames)
+    return Runner(spark, name_values(query, args), frames, written)
 
 
 def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
@@ -235,9 +237,9 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
 
 def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
-    relations = {site.relation.start for site in query.sites}
     for name, span in query.frames:
-        if span.start in relations and not is_dataframe(frames[name]):
+        is_input = span.start in {site.relation.start for site in query.sites}
+        if is_input and not is_dataframe(frames[name]):
             error = errors.no_table(span, name=name, value=shown(frames[name]))
             raise error.located(query.source)
 

@@ -88,7 +88,8 @@ class Query:
     def _result(self, reading: Reading) -> DataFrame:
         """The result of what was read."""
         results = [clause.result for clause in reading.clauses()]
-        warn(*(remark for result in results for remark in remarks_on(result, reading)))
+        for result in results:
+            warn(*remarks_on(result, reading))
         warn(*remarks_on_session(self._spark, [result.prepared for result in results]))
         counters, found = self.options.counters, reading.outer()
         if counters is None or self.language != "SQL" or not results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from matchrec.compile.executable import Crossing
 from matchrec.conditions import residual
@@ -41,7 +42,7 @@ from matchrec.plan.expression import (
     terms,
     with_references,
 )
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.text import sum_or_null
 
@@ -55,6 +56,8 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """What divides the partitions further, such as an equivalence test."""
+    if not plan.equal:
+        return ()
     known = key_columns(plan)
     keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
     return tuple(key for key in keys if key not in known)
@@ -74,7 +77,7 @@ def build_crossing(
     index = measures.columns
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
-        return tuple(index[column] for column in those)
+        return tuple(map(index.__getitem__, those))
 
     return Crossing(
         tuple(measures.crossing),
@@ -101,11 +104,12 @@ def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
     if isinstance(output, TimeoutOutput):
         ends = (*output.timeouts.near, output.timeouts.whole)
         scalars = [end for end in ends if end is not None]
-    for reference in (one for scalar in scalars for one in scalar.references):
-        if isinstance(reference, ColumnReference):
-            yield row_column(reference.argument)
-        elif isinstance(reference, Aggregate):
-            yield from aggregate_columns(reference)
+    for scalar in scalars:
+        for reference in scalar.references:
+            if isinstance(reference, ColumnReference):
+                yield row_column(reference.argument)
+            elif isinstance(reference, Aggregate):
+                yield from aggregate_columns(reference)
 
 
 def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
@@ -178,7 +182,9 @@ def type_window(
 def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
     """When windows end, if some are between neighbours; dates among timestamps become such."""
     near = near_columns(plan)
-    found = (*window_columns(plan)[1:], *near) if near else ()
+    if not near:
+        return ()
+    found = (*window_columns(plan)[1:], *near)
     times = [types[column] for column in found if types[column].family is not Family.DATE]
     if not times:
         return found
@@ -199,24 +205,21 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
 def guard_reads(plan: MatchPlan) -> MatchPlan:
     """The plan with guards around what may fail: in aggregates, and in navigation of measures."""
 
-    def guard(reference: Reference) -> Reference:
-        match reference:
-            case ColumnReference():
-                return guard_column(plan, reference)
-            case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
-                return guard_aggregate(plan, reference)
-            case _:
-                return reference
+    def guarded(scalar: Scalar, variable: str | None) -> Scalar:
+        return with_references(scalar, partial(guard_read, plan, of_measure=variable is None))
 
-    def guard_aggregates(reference: Reference) -> Reference:
-        return guard(reference) if isinstance(reference, Aggregate) else reference
+    return with_expressions(plan, guarded)
 
-    measures = (replace(one, value=with_references(one.value, guard)) for one in plan.measures)
-    definitions = (
-        replace(definition, condition=with_references(definition.condition, guard_aggregates))
-        for definition in plan.definitions
-    )
-    return replace(plan, measures=tuple(measures), definitions=tuple(definitions))
+
+def guard_read(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
+    """An aggregate, or a column that a measure reads, with a guard where it may fail."""
+    match reference:
+        case ColumnReference() if of_measure:
+            return guard_column(plan, reference)
+        case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
+            return guard_aggregate(plan, reference)
+        case _:
+            return reference
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
@@ -274,8 +277,10 @@ def find_origins(
 def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
     """Adds what columns are made from, with its origin."""
     for column in columns:
-        moved = (piece for piece in column.pieces if not isinstance(piece, str))
-        for one in (*texts_in(column), column, *moved):
+        made: list[Computed] = [*texts_in(column), column]
+        if not column.looks_at_one_row:
+            made += [piece for piece in column.pieces if not isinstance(piece, str)]
+        for one in made:
             found.setdefault(one, known)
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 
 from matchrec.compile.columns import (
     Computed,
@@ -70,7 +71,7 @@ from matchrec.shortcuts import taken
 # A resolved plan, its row pattern compiled and its conditions split, before types are known.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """A query before the types of its columns are known.
 
@@ -91,7 +92,7 @@ class Draft:
     origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
     is_eager: bool = False
 
-    @property
+    @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
         """The truth values that Spark computes before the match, each once.
 
@@ -105,9 +106,9 @@ class Draft:
 
     def columns(self) -> tuple[RowColumn, ...]:
         """Every column whose type the link needs, each once."""
-        during = [one.during for one in self.conditions if one.during is not None]
-        tests = (*(one.nearby for one in self.conditions), *self.observed)
-        steps = during + [one.step for one in tests if isinstance(one, Nearby)]
+        steps = [one.during for one in self.conditions if one.during is not None]
+        tests = (*map(attrgetter("nearby"), self.conditions), *self.observed)
+        steps += [test.step for test in tests if isinstance(test, Nearby)]
         found = (
             *chain.from_iterable(map(output_row_columns, self.outputs)),
             *chain.from_iterable(map(step_columns, steps)),
@@ -138,6 +139,8 @@ class Draft:
         """The draft with its tests of rows that need not cross."""
         if any(condition.nearby is not None for condition in self.conditions):
             return replace(self, relevant=())  # what reads neighbours needs them all
+        if all(condition.before is None for condition in self.conditions):
+            return replace(self, relevant=())  # nothing is known of a row by itself
         if self.is_eager and self.tests_may_fail:
             return replace(self, relevant=())
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
@@ -191,8 +194,9 @@ def link_nearby(drafted: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCond
         for condition in drafted.conditions
         if condition.nearby is not None
     ]
-    observed = (one for one in drafted.observed if isinstance(one, Nearby))
-    asked += [(show_column(one.column), one, None) for one in observed]
+    asked += [
+        (show_column(one.column), one, None) for one in drafted.observed if isinstance(one, Nearby)
+    ]
     divided_by = further_keys(drafted.plan)
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
     for variable, nearby, row_condition in asked:
@@ -249,9 +253,9 @@ def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
         plan.after_match,
         plan.selection,
         plan.output,
-        tuple(absent(plan, absence) for absence in plan.absences),
+        tuple(map(partial(absent, plan), plan.absences)),
         None if plan.closing is None else plan.variables.index(plan.closing),
-        any(one is not None for one in (plan.within, plan.within_rows, plan.row_gap)),
+        (plan.within, plan.within_rows, plan.row_gap) != (None, None, None),
         None if staging is None else Staged(staging.skip, staging.timeouts is not None),
         plan.partial,
         most_matches=None if plan.first_matches is None else plan.first_matches.count,
@@ -289,7 +293,8 @@ def draft(
     in_windows = guarded
     if type_of_order is not None and guarded.intervals:
         in_windows = measure_windows(guarded, type_of_order(guarded.order_by[0].expression.text))
-    in_windows = gaps_as_conditions(in_windows, compiled.follow)
+    if in_windows.gaps:
+        in_windows = gaps_as_conditions(in_windows, compiled.follow)
     if type_of_order is not None and taken().windows:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     if negations(in_windows.pattern):
@@ -365,7 +370,7 @@ def link(
     plan, types = drafted.plan, conditions.types
     task, spark = build_task(drafted, conditions), conditions.bits.spark
     measures = MeasureReader(plan, types, {} if crossing is None else crossing, conditions.session)
-    outputs = tuple(link_output(output, measures) for output in drafted.outputs)
+    outputs = tuple(map(partial(link_output, measures=measures), drafted.outputs))
     totalled: tuple[Totalled, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
@@ -378,7 +383,7 @@ def link(
         rows_per_match=plan.rows_per_match,
         crossing=build_crossing(plan, types, measures, conditions.columns),
         conditions=tuple(spark),
-        own_bits=tuple(spark[condition] for condition in drafted.row_conditions),
+        own_bits=tuple(map(spark.__getitem__, drafted.row_conditions)),
         relevant=drafted.relevant,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
@@ -396,18 +401,21 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
     """The bits of Spark's conditions of which each holds of some row of every partition from which
     anything comes out.
     """
-    plan, folding = drafted.plan, drafted.pattern.folding
-    if not taken().partitions or why_not(Shortcut.PARTITIONS, plan, drafted.pattern.follow):
+    plan, pattern = drafted.plan, drafted.pattern
+    by_name = {one.variable: bits.of_spark(one) for one in drafted.conditions}
+    known = {bit for bit in by_name.values() if bit is not None}
+    if not (known and taken().partitions) or why_not(Shortcut.PARTITIONS, plan, pattern.follow):
         return ()
-    ids = {name: number for number, name in enumerate(drafted.pattern.program.variables)}
-    by_variable = {ids[one.variable]: bits.of_spark(one) for one in drafted.conditions}
+    by_variable = {
+        number: by_name.get(name) for number, name in enumerate(pattern.program.variables)
+    }
 
     def asks(choice: Choice, bit: int) -> bool:
         asked = choice.variable if choice.test is None else choice.test
         return asked is not None and by_variable.get(asked) == bit
 
-    known = sorted({bit for bit in by_variable.values() if bit is not None})
-    return tuple(bit for bit in known if is_needed(folding, partial(asks, bit=bit)))
+    folding = pattern.folding
+    return tuple(bit for bit in sorted(known) if is_needed(folding, partial(asks, bit=bit)))
 
 
 def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:

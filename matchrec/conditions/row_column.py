@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.types import ValueType
@@ -34,6 +34,7 @@ class Framed:
 class RowColumn:
     """SQL over one row and rows at a fixed distance from it; equal pieces are one column.
 
+    What looks at one row is one text: see `column_of`.
     may_fail: whether it may have no result under ANSI. amount: of a constant that is written.
     fields: the columns of which it is a struct.
 
@@ -49,18 +50,13 @@ class RowColumn:
     @property
     def looks_at_one_row(self) -> bool:
         """Whether no part of it reads another row."""
-        return all(
-            isinstance(piece, str) or (isinstance(piece, Shifted) and piece.offset == 0)
-            for piece in self.pieces
-        )
+        return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property
     def text(self) -> str:
         """The SQL text, for a column that looks at one row."""
         assert self.looks_at_one_row
-        return "".join(
-            piece.argument if isinstance(piece, Shifted) else str(piece) for piece in self.pieces
-        )
+        return str(self.pieces[0])
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -89,6 +85,20 @@ def row_column(text: str, amount: Amount | None = None) -> RowColumn:
     return RowColumn((text.strip(),), amount=amount)
 
 
+def column_of(pieces: Iterable[str | Shifted | Framed]) -> RowColumn:
+    """The column of these pieces.
+
+    >>> column_of(("abs(", Shifted("x", 0), ")")).text
+    'abs(x)'
+    """
+    found, texts = tuple(pieces), []
+    for piece in found:
+        if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset):
+            return RowColumn(found)
+        texts.append(piece.argument if isinstance(piece, Shifted) else piece)
+    return row_column("".join(texts))
+
+
 def term_column(term: Scalar) -> RowColumn:
     """The column of what an aggregate evaluates on each row, which looks at columns only."""
     found = row_column(row_text(term))
@@ -111,12 +121,12 @@ def local_from_utc(instant: RowColumn) -> RowColumn:
 
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     """True where every column is true; one over one row may fail where an earlier one is not."""
+    if len(columns) == 1:
+        return columns[0]
     rows = tuple(column for column in columns if column.looks_at_one_row)
     if len(columns) > len(rows) and any(column.may_fail for column in rows[1:]):
         others = (column for column in columns if not column.looks_at_one_row)
         columns = (conjunction(rows), *others)
-    if len(columns) == 1:
-        return columns[0]
     pieces: list[str | RowColumn] = []
     for index, column in enumerate(columns):
         pieces += [" AND (" if index else "(", column, ")"]
@@ -130,9 +140,6 @@ def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
 
 def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
     """A column that is put together of text and columns."""
-    columns = [part for part in parts if isinstance(part, RowColumn)]
-    if all(column.looks_at_one_row for column in columns):
-        return row_column("".join(part if isinstance(part, str) else part.text for part in parts))
     pieces: list[str | Shifted | Framed] = []
     for part in parts:
         if isinstance(part, str):
@@ -141,7 +148,7 @@ def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
             pieces.append(Shifted(part.text, 0))
         else:
             pieces += part.pieces
-    return RowColumn(tuple(pieces))
+    return column_of(pieces)
 
 
 def show_column(column: RowColumn) -> str:

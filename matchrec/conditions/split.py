@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
+from operator import attrgetter
 
 from matchrec.conditions.aggregates import framed, split_aggregate
 from matchrec.conditions.functions import functions
@@ -34,7 +35,14 @@ from matchrec.conditions.residual import (
     Value,
     VariableAt,
 )
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, conjunction, row_column
+from matchrec.conditions.row_column import (
+    Framed,
+    RowColumn,
+    Shifted,
+    column_of,
+    conjunction,
+    row_column,
+)
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL, TRYING
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
@@ -129,7 +137,7 @@ class ConditionSplitter:
                 known.append(test)
         before = tuple(test for test in known if isinstance(test, RowColumn))
         nearby = [test for test in known if isinstance(test, Nearby)]
-        columns = tuple(test.column for test in nearby)
+        columns = tuple(map(attrgetter("column"), nearby))
         return SplitCondition(
             self.variable,
             conjunction(before) if before else None,
@@ -137,7 +145,7 @@ class ConditionSplitter:
             scalar.span,
             tuple(known),
             tuple(rest),
-            Nearby(conjunction(columns), all_of([one.step for one in nearby], scalar.span))
+            Nearby(conjunction(columns), all_of([*map(attrgetter("step"), nearby)], scalar.span))
             if nearby
             else None,
         )
@@ -195,7 +203,7 @@ class ConditionSplitter:
 
     def distances(self, scalar: Scalar) -> set[int | None]:
         """How far from the current row it reads; None where the run decides."""
-        return {self.distance(reference) for reference in scalar.references}
+        return set(map(self.distance, scalar.references))
 
     def distance(self, reference: Reference) -> int | None:
         """How far from the current row the reference reads, or None where the run decides."""
@@ -210,8 +218,7 @@ class ConditionSplitter:
     def fixed_column(self, scalar: Scalar) -> RowColumn:
         """The column of an expression that reads rows at a fixed distance."""
         write = writing(scalar)
-        column = RowColumn(tuple(self.fixed_piece(piece, write) for piece in scalar.pieces))
-        found = row_column(column.text) if column.looks_at_one_row else column
+        found = column_of(self.fixed_piece(piece, write) for piece in scalar.pieces)
         return replace(found, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
 
     def fixed_piece(self, piece: str | Reference, write: Write) -> str | Shifted | Framed:
@@ -349,8 +356,8 @@ TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 def is_known(operator: str) -> bool:
     """Whether an operation of several rows is computed during the match, by engine or Python."""
-    known = OF_ALL_ROWS, MATHEMATICAL, CONVERSIONS, functions()
-    return any(operator in names for names in known)
+    by_engine = operator in OF_ALL_ROWS or operator in MATHEMATICAL or operator in CONVERSIONS
+    return by_engine or operator in functions()
 
 
 def all_of(steps: list[Step], span: Span) -> Step:
@@ -372,8 +379,7 @@ def _instead(text: str, _: Reference) -> str:
 def one_position(scalar: Scalar) -> Navigation | None:
     """The position that all references read, if it is one and they are of one sort."""
     found = scalar.references
-    are_classifiers = all(isinstance(reference, Classifier) for reference in found)
-    if not (are_classifiers or looks_at_columns_only(scalar)):
+    if set(map(type, found)) != {Classifier} and not looks_at_columns_only(scalar):
         return None
     positions = {
         reference.navigation

@@ -16,7 +16,7 @@ Source: ISO/IEC 19075-5, row pattern syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matchrec.arguments import is_whole
@@ -66,10 +66,9 @@ Bound = int | Parameter | None
 """A bound of a quantifier as it is written."""
 
 
-def numbers_of(bounds: Iterable[Bound]) -> tuple[int, int | None]:
+def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:
     """The bounds that are numbers; in the place of a parameter stands no bound."""
-    least, most = (bound if isinstance(bound, int) else None for bound in bounds)
-    return least or 0, most
+    return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
 
 def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
@@ -151,8 +150,8 @@ class _Parser(Cursor):
         greedy = not self.accept("?")
         if self.at_quantifier():
             self.refuse_second_quantifier(quantifier)
-        low, high = (one if isinstance(one, Parameter) else None for one in bounds)
-        numbers = numbers_of(bounds)
+        low, high = [one if isinstance(one, Parameter) else None for one in bounds]
+        numbers = numbers_of(*bounds)
         return Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
     def at_quantifier(self) -> bool:
@@ -176,7 +175,7 @@ class _Parser(Cursor):
             self.refuse_braces(token)
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, Parameter) and not isinstance(most, Parameter):
-            check_bounds(*numbers_of((least, most)), span)
+            check_bounds(*numbers_of(least, most), span)
         return least, most
 
     def bound(self) -> Bound:
@@ -384,8 +383,9 @@ Values = Mapping[str, object]
 
 def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
     """The parameters of all quantifiers, left to right."""
-    quantified = (node for node in walk(pattern) if isinstance(node, Quantified))
-    yield from (one for node in quantified for one in node.parameters if one is not None)
+    for node in walk(pattern):
+        if isinstance(node, Quantified):
+            yield from filter(None, node.parameters)
 
 
 _BOUND = "the bound of a quantifier in PATTERN"

@@ -179,7 +179,8 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
         guard |= 0 if edge.anchor is None else GUARDS[edge.anchor]
-        guard |= sum(FIRST_NOT << variable for variable in edge.forbids)  # asked of the next row
+        for variable in edge.forbids:  # whose condition is asked of the next row
+            guard |= FIRST_NOT << variable
         if guard & ANCHORS & ~possible or is_repeated(seen, edge.target, guard):
             continue
         if edge.target == program.final:
@@ -318,14 +319,16 @@ class FollowSets:
     @classmethod
     def of(cls, folded: Folded) -> FollowSets:
         """What the folded program allows."""
-        accepting = {state for state, ways in enumerate(folded) if any(c.accepts for c in ways)}
-        onward = [{c.variable for c in choices if c.variable is not None} for choices in folded]
-        into = {
-            (choice.variable, choice.target)
-            for choices in folded
-            for choice in choices
-            if choice.variable is not None and choice.target is not None
-        }
+        onward: list[set[VariableId]] = [set() for _ in folded]
+        accepting, into = set[int](), set[tuple[VariableId, int]]()
+        for state, choices in enumerate(folded):
+            for choice in choices:
+                if choice.accepts:
+                    accepting.add(state)
+                if choice.variable is not None:
+                    onward[state].add(choice.variable)
+                    if choice.target is not None:
+                        into.add((choice.variable, choice.target))
         pairs = frozenset((one, other) for one, state in into for other in onward[state])
         last = frozenset(variable for variable, state in into if state in accepting)
         return cls(frozenset(onward[0]), last, pairs, 0 in accepting)

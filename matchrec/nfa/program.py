@@ -86,7 +86,9 @@ class Program:
         but in a program of stages; only the final state and that of stopped runs are dead ends;
         proceed edges form no cycle.
         """
+        proceeding: dict[StateId, list[StateId]] = {}
         for number, state in enumerate(self.states):
+            proceeding[number] = [e.target for e in state.edges if e.action is Action.PROCEED]
             assert bool(state.edges) != (number in (self.final, self.stop)), number
             for edge in state.edges:
                 assert 0 <= edge.target < len(self.states), edge
@@ -94,10 +96,6 @@ class Program:
                 assert edge.anchor is None or edge.action is Action.PROCEED, edge
                 stays = edge.action in (Action.TAKE, Action.IGNORE)
                 assert not stays or edge.target == number or self.names, edge
-        proceeding = {
-            number: [edge.target for edge in state.edges if edge.action is Action.PROCEED]
-            for number, state in enumerate(self.states)
-        }
         TopologicalSorter(proceeding).prepare()  # raises CycleError
         return self
 

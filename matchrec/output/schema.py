@@ -85,7 +85,7 @@ def output_columns(
     if not found:
         raise no_output_columns(plan.pattern.span)
     check_names(found, columns)
-    if plan.matches_as_values and columns.find((CLASSIFIER_FIELD,)):
+    if columns.find((CLASSIFIER_FIELD,)) and plan.matches_as_values:
         raise two_classifiers(plan.matches_as_values[0].span)
     return tuple(found)
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from itertools import chain
-from operator import is_
+from functools import partial
+from operator import attrgetter, is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import Amount, in_place, run_together
@@ -179,12 +179,17 @@ class Term:
     references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        found = tuple(piece for piece in self.pieces if not isinstance(piece, str))
-        read = [piece.operations for piece in found if isinstance(piece, ColumnReference)]
-        own = self.own if len(found) < len(self.pieces) else NO_OPERATIONS
+        own, read, references = NO_OPERATIONS, NO_OPERATIONS, []
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                own = self.own
+                continue
+            references.append(piece)
+            if isinstance(piece, ColumnReference):
+                read |= piece.operations
         object.__setattr__(self, "own", own)
-        object.__setattr__(self, "operations", own.union(*read))
-        object.__setattr__(self, "references", found)
+        object.__setattr__(self, "operations", own | read)
+        object.__setattr__(self, "references", tuple(references))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +218,18 @@ class Operation:
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
-        operands = tuple(part for part in self.parts if not isinstance(part, str))
-        own = self.own or named(self.operator)
-        object.__setattr__(self, "operands", operands)
+        own = operations = self.own or named(self.operator)
+        operands: list[Scalar] = []
+        references: list[Reference] = []
+        for part in self.parts:
+            if not isinstance(part, str):
+                operands.append(part)
+                operations |= part.operations
+                references += part.references
+        object.__setattr__(self, "operands", tuple(operands))
         object.__setattr__(self, "pieces", pieces_of(self.parts))
         object.__setattr__(self, "own", own)
-        object.__setattr__(self, "operations", own.union(*[one.operations for one in operands]))
-        references = chain.from_iterable(one.references for one in operands)
+        object.__setattr__(self, "operations", operations)
         object.__setattr__(self, "references", tuple(references))
 
     def of_operands(self, change: Callable[[Scalar], Scalar]) -> Operation:
@@ -360,7 +370,7 @@ def names_of(scalar: Scalar) -> tuple[str, ...]:
 
 def written_operations(scalar: Scalar) -> Operations:
     """What an expression itself computes, without what it reads."""
-    return NO_OPERATIONS.union(*(part.own for part in subexpressions(scalar)))
+    return NO_OPERATIONS.union(*map(attrgetter("own"), subexpressions(scalar)))
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
@@ -380,7 +390,7 @@ def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Sca
     Itself where nothing changes.
     """
     if isinstance(scalar, Operation):
-        return scalar.of_operands(lambda operand: with_references(operand, change))
+        return scalar.of_operands(partial(with_references, change=change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
     return scalar if all(map(is_, pieces, scalar.pieces)) else replace(scalar, pieces=pieces)
 
@@ -415,7 +425,7 @@ def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sc
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
     """The expression with every reference seen with final semantics."""
-    return with_references(scalar, lambda one: with_semantics(one, Semantics.FINAL))
+    return with_references(scalar, partial(with_semantics, semantics=Semantics.FINAL))
 
 
 # Expressions that are put together of others, with the text that Spark evaluates.
@@ -503,7 +513,7 @@ def differs_by_less(there: Term, here: Term, length: Term) -> Operation:
 def around(operands: Sequence[Scalar], write: Callable[[Span], str], span: Span) -> Parts:
     """The text at `span`, as `write` gives it, with operands in their places."""
     holes = ((operand.span, (operand,)) for operand in operands)
-    return tuple(part for part in in_place(write, span, holes) if part != "")
+    return tuple(filter(None, in_place(write, span, holes)))
 
 
 def enclosed(inner: Scalar, write: Callable[[Span], str], span: Span) -> Scalar:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from matchrec.plan.clauses import (
@@ -86,13 +87,13 @@ class MatchPlan:
     @property
     def sorted_by(self) -> tuple[RowExpression, ...]:
         """What divides the rows, then what orders them."""
-        return (*self.keys, *(item.expression for item in self.order_by))
+        return (*self.keys, *map(attrgetter("expression"), self.order_by))
 
     @property
     def intervals(self) -> tuple[RowExpression, ...]:
         """How far rows may lie apart: the whole match, then the windows inside of it."""
         whole = () if self.within is None else (self.within.interval,)
-        return (*whole, *(gap.interval for gap in self.gaps))
+        return (*whole, *map(attrgetter("interval"), self.gaps))
 
     @property
     def expressions(self) -> tuple[Scalar, ...]:
@@ -100,7 +101,7 @@ class MatchPlan:
         conditions = (definition.condition for definition in self.definitions)
         return (*(measure.value for measure in self.measures), *conditions)
 
-    @property
+    @cached_property
     def row_gap(self) -> Gap | None:
         """The window between each row and the next one, if there is one."""
         return next((gap for gap in self.gaps if gap.to is None), None)
@@ -125,7 +126,7 @@ class MatchPlan:
     @property
     def unions(self) -> tuple[str, ...]:
         """The union variables."""
-        return tuple(subset.name for subset in self.subsets)
+        return tuple(map(attrgetter("name"), self.subsets))
 
     @cached_property
     def forbidden(self) -> frozenset[str]:
@@ -135,7 +136,7 @@ class MatchPlan:
     @property
     def absent(self) -> tuple[str, ...]:
         """The variables under NOT, then those of absences."""
-        return (*negated_names(self.pattern), *(absence.variable for absence in self.absences))
+        return (*negated_names(self.pattern), *map(attrgetter("variable"), self.absences))
 
     def members(self, name: str | None) -> frozenset[int]:
         """Ids of the primary variables that `name` stands for; None is the universal variable."""

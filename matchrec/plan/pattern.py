@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from typing_extensions import assert_never
 
@@ -194,9 +195,11 @@ def without_exclusions(pattern: RowPattern) -> RowPattern:
 
 def walk(pattern: RowPattern) -> Iterator[RowPattern]:
     """Every node, parents before children, left to right."""
-    yield pattern
-    for child in children(pattern):
-        yield from walk(child)
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(children(node))
 
 
 def variable_names(pattern: RowPattern) -> tuple[str, ...]:
@@ -211,7 +214,7 @@ def negations(pattern: RowPattern) -> tuple[Negation, ...]:
 
 def negated_names(pattern: RowPattern) -> tuple[str, ...]:
     """The variables under NOT."""
-    return tuple(name for negation in negations(pattern) for name in negation.names)
+    return tuple(chain.from_iterable(one.names for one in negations(pattern)))
 
 
 def may_be_empty(pattern: RowPattern) -> bool:

@@ -85,9 +85,11 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 tested = partial(when_tested, definition.variable, is_needed=is_needed)
                 yield from comparison(subexpression, definition, plan, tested)
         for conjunct in required:
-            if isinstance(conjunct, Operation) and is_false(conjunct):
+            if conjunct.references or not isinstance(conjunct, Operation):
+                continue
+            if is_false(conjunct):
                 yield false_constants(conjunct.span)
-            elif isinstance(conjunct, Operation) and are_other_texts(conjunct):
+            elif are_other_texts(conjunct):
                 texts = map(text_of, conjunct.operands)
                 yield false_texts(conjunct.span, next((x for x in texts if x[0] == '"'), ""))
 
@@ -291,8 +293,7 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield empty_matches(plan.pattern.span, written=show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
-    windows = (plan.within, plan.within_rows, plan.row_gap)
-    has_window = any(window is not None for window in windows)
+    has_window = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
     for loop in last_loops(plan.pattern):
         if not loop.greedy and is_preferred:
             yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
@@ -335,8 +336,7 @@ def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
 def may_be_left_out(pattern: RowPattern) -> bool:
     """Whether nothing needs to stand for it, anywhere in the partition."""
     conditional = PartitionStart | PartitionEnd | Negation
-    asks = any(isinstance(node, conditional) for node in walk(pattern))
-    return may_be_empty(pattern) and not asks
+    return may_be_empty(pattern) and not any(isinstance(one, conditional) for one in walk(pattern))
 
 
 def instead_of(loop: Quantified) -> tuple[str, str]:
@@ -363,8 +363,8 @@ def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     SASE+ and stages of a Pattern may be of any kind, and what may be skipped is said of each.
     """
     rules = RULES_OF_SQL if current() is SQL else RULES
-    found = (remark for rule in rules for remark in rule(plan))
-    return tuple({(type(one), one.message, one.spans): one for one in found}.values())
+    found = {(type(one), one.message, one.spans): one for rule in rules for one in rule(plan)}
+    return tuple(found.values())
 
 
 def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

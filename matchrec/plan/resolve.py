@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from matchrec.errors.sql.expression import changing_measure, doubtful_column
 from matchrec.plan.clauses import Measure, RowExpression
@@ -77,18 +77,16 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
 
     Raises MatchRecognizePlanError for a word that is a column's name and a value of the query.
     """
-    doubtful = CURRENT_VALUES & {name.upper() for name in columns.names}
+    doubtful = CURRENT_VALUES.intersection(map(str.upper, columns.names))
     if doubtful:
         refuse_doubtful(plan, doubtful)
     resolved = with_expressions(plan, lambda scalar, _: resolve_scalar(scalar, columns))
+    row = partial(resolve_row, columns=columns)
     return replace(
         resolved,
-        partition_by=tuple(resolve_row(part, columns) for part in plan.partition_by),
-        equal=tuple(resolve_row(part, columns) for part in plan.equal),
-        order_by=tuple(
-            replace(item, expression=resolve_row(item.expression, columns))
-            for item in plan.order_by
-        ),
+        partition_by=tuple(map(row, plan.partition_by)),
+        equal=tuple(map(row, plan.equal)),
+        order_by=tuple(replace(one, expression=row(one.expression)) for one in plan.order_by),
     )
 
 
@@ -118,6 +116,8 @@ def with_earlier_measures(
     is_known: whether Spark knows a name that is no column's, as it does a session's variable.
     Raises MatchRecognizePlanError for a measure that would have another value there.
     """
+    if next(reads_of_earlier_measures(plan), None) is None:
+        return plan
     taken = {columns.folded(name) for name in columns.names}
     earlier: dict[str, Measure] = {}
 
@@ -160,7 +160,7 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
             name = name_alone(reference) if isinstance(reference, ColumnReference) else None
             if isinstance(reference, ColumnReference) and name and name.lower() in earlier:
                 yield reference
-        earlier.add(measure.name.lower())
+        earlier.add((measure.known_as or measure.name).lower())
 
 
 def name_alone(reference: ColumnReference) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.errors import rules as errors
@@ -30,12 +31,14 @@ from matchrec.source import Span
 Rule = Callable[[MatchPlan], None]
 
 MOST_ROWS_BACK = 1_000
+NAMED = attrgetter("name", "span")
 
 
 def check(plan: MatchPlan) -> None:
     """Raises at the first rule that the plan breaks."""
-    for part, rule in RULES:
-        if getattr(plan, part):
+    for part, choices, rule in RULES:
+        found = getattr(plan, part)
+        if found in choices if choices else found:
             rule(plan)
 
 
@@ -44,7 +47,7 @@ def subset_names_are_new(plan: MatchPlan) -> None:
     for subset in plan.subsets:
         if subset.name in plan.ids:
             raise errors.subset_is_primary(subset.span, name=subset.name)
-    refuse_repeated([(one.name, one.span) for one in plan.subsets], errors.duplicate_subset)
+    refuse_repeated(map(NAMED, plan.subsets), errors.duplicate_subset)
 
 
 def subset_members_are_primary(plan: MatchPlan) -> None:
@@ -98,7 +101,7 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
 
 def definitions_are_unique(plan: MatchPlan) -> None:
     """A variable has one condition."""
-    names = [(definition.variable, definition.span) for definition in plan.definitions]
+    names = map(attrgetter("variable", "span"), plan.definitions)
     refuse_repeated(names, errors.duplicate_definition)
 
 
@@ -130,15 +133,14 @@ def skip_target_is_known(plan: MatchPlan) -> None:
 
 def exclusion_has_no_unmatched_rows(plan: MatchPlan) -> None:
     """A row left out by `{- -}` would look like one that was not matched."""
-    if plan.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED:
-        for node in walk(plan.pattern):
-            if isinstance(node, Exclusion):
-                raise errors.exclusion_with_unmatched_rows(node.span)
+    for node in walk(plan.pattern):
+        if isinstance(node, Exclusion):
+            raise errors.exclusion_with_unmatched_rows(node.span)
 
 
 def measure_names_are_unique(plan: MatchPlan) -> None:
     """Measures are columns of one table; whether case counts is for the session to say."""
-    refuse_repeated([(one.name, one.span) for one in plan.measures], errors.duplicate_measure)
+    refuse_repeated(map(NAMED, plan.measures), errors.duplicate_measure)
 
 
 def within_has_an_order(plan: MatchPlan) -> None:
@@ -173,14 +175,12 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
 
 def longest_matches_are_contiguous(plan: MatchPlan) -> None:
     """Where rows may be skipped, the longest match is not sought."""
-    if plan.output is MatchOutput.LONGEST:
+    if plan.selects:
         raise errors.longest_that_skips_rows(plan.pattern.span, selection=plan.selection.value)
 
 
 def conditions_know_the_match_number(plan: MatchPlan) -> None:
     """All matches are tried at once, and numbered when they are complete."""
-    if plan.output not in (MatchOutput.ALL, MatchOutput.GRAPH):
-        return
     for definition in plan.definitions:
         for reference in all_references(definition.condition):
             if reference == MATCH_NUMBER:
@@ -197,8 +197,8 @@ def all_references(scalar: Scalar) -> Iterator[Reference]:
 
 def matches_are_values_of_one_row(plan: MatchPlan) -> None:
     """A match as a value comes out once."""
-    if plan.rows_per_match is not RowsPerMatch.ONE_ROW:
-        raise errors.match_on_each_row(plan.matches_as_values[0].span)
+    for one in plan.matches_as_values:
+        raise errors.match_on_each_row(one.span)
 
 
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
@@ -269,24 +269,30 @@ def endings_differ(plan: MatchPlan) -> None:
                 raise errors.ending_of_matches_only(reference.span, function=name)
 
 
-RULES: tuple[tuple[str, Rule], ...] = (
-    ("subsets", subset_names_are_new),
-    ("subsets", subset_members_are_primary),
-    ("forbidden", negated_variables_have_no_rows),
-    ("definitions", definitions_are_of_primary_variables),
-    ("definitions", definitions_are_unique),
-    ("after_match", skip_target_is_known),
-    ("rows_per_match", exclusion_has_no_unmatched_rows),
-    ("measures", measure_names_are_unique),
-    ("intervals", within_has_an_order),
-    ("gaps", gaps_are_between_two_variables),
-    ("selects", classifiers_are_of_selected_rows),
-    ("selects", longest_matches_are_contiguous),
-    ("definitions", conditions_know_the_match_number),
-    ("matches_as_values", matches_are_values_of_one_row),
-    ("definitions", conditions_look_back_as_far_as_is_kept),
-    ("partial", partial_matches_can_be_told),
-    ("first_matches", first_matches_are_counted),
-    ("measures", endings_differ),
+NOT_ONE_ROW = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.ONE_ROW)
+UNMATCHED = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
+AT_ONCE = (MatchOutput.ALL, MatchOutput.GRAPH)
+
+RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
+    ("subsets", (), subset_names_are_new),
+    ("subsets", (), subset_members_are_primary),
+    ("forbidden", (), negated_variables_have_no_rows),
+    ("definitions", (), definitions_are_of_primary_variables),
+    ("definitions", (), definitions_are_unique),
+    ("after_match", (), skip_target_is_known),
+    ("rows_per_match", UNMATCHED, exclusion_has_no_unmatched_rows),
+    ("measures", (), measure_names_are_unique),
+    ("intervals", (), within_has_an_order),
+    ("gaps", (), gaps_are_between_two_variables),
+    ("selects", (), classifiers_are_of_selected_rows),
+    ("output", (MatchOutput.LONGEST,), longest_matches_are_contiguous),
+    ("output", AT_ONCE, conditions_know_the_match_number),
+    ("rows_per_match", NOT_ONE_ROW, matches_are_values_of_one_row),
+    ("definitions", (), conditions_look_back_as_far_as_is_kept),
+    ("partial", (), partial_matches_can_be_told),
+    ("first_matches", (), first_matches_are_counted),
+    ("measures", (), endings_differ),
 )
-"""Each rule after the part of a plan that it is about: a plan without that keeps it."""
+"""Each rule after the part of a plan that it is about, and the choices with which that part can
+break it, none for all: a plan without that keeps it.
+"""

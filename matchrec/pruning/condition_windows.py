@@ -296,8 +296,11 @@ def may_have_one(plan: MatchPlan) -> bool:
     if not (ascends and is_plain and chosen) or has_absent or has_own:
         return False
     order = plan.order_by[0].expression.text
-    read = (one for definition in plan.definitions for one in definition.condition.references)
-    return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
+    return any(
+        isinstance(one, ColumnReference) and one.argument == order
+        for definition in plan.definitions
+        for one in definition.condition.references
+    )
 
 
 def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from matchrec.nfa.closure import FollowSets
@@ -97,7 +98,7 @@ def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen
     if reference.frame is not None:
         yield Seen(f"{reference.function} over a frame", Beyond.BESIDE)
     for one in expression.inner_references(reference):
-        yield from of_reference(one, where)
+        yield from REFERENCES[type(one)](one, where)
 
 
 Reading = Callable[[Any, Where], Iterable[Seen]]
@@ -117,20 +118,15 @@ REFERENCES: Mapping[type, Reading] = {
 }
 
 
-def named(part: str, looks: Looks) -> Iterator[Seen]:
+def named(part: str, looks: Looks) -> Iterable[Seen]:
     """A part with all that it looks at."""
-    return (Seen(part, look) for look in looks)
-
-
-def of_reference(reference: expression.Reference, where: Where) -> Iterable[Seen]:
-    """What a reference looks at."""
-    return REFERENCES[type(reference)](reference, where)
+    return map(partial(Seen, part), looks)
 
 
 def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
     """What an expression looks at."""
     for reference in scalar.references:
-        yield from of_reference(reference, where)
+        yield from REFERENCES[type(reference)](reference, where)
 
 
 # What each field of a plan looks at.

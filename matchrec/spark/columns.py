@@ -25,8 +25,10 @@ column that marks the first row of a partition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql import Column, DataFrame
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges
 
 FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
+TEXT = attrgetter("text")
 
 RowColumns = tuple[RowColumn, ...]
 KnownFields = Mapping[RowColumn, StructField]
@@ -199,7 +202,7 @@ class Preparation:
         rows = self.dataframe(columns) if rows is None else rows
         if not known.keys() >= set(columns):
             known = self.fields(self.relation.runner.fields(rows), columns)
-        fields = tuple(known[column] for column in columns)
+        fields = tuple(map(known.__getitem__, columns))
         return Sent(encode_columns(rows), fields, self.incoming(columns))
 
     def names(
@@ -209,17 +212,17 @@ class Preparation:
 
         conditions: of rows, None for all. texts: SQL over one row that is wanted beside.
         """
-        sorted_by = (one.text for one in self.plan.sorted_by)
-        tests = (test.text for test in self.drafted.relevant)
+        sorted_by, tests = map(TEXT, self.plan.sorted_by), map(TEXT, self.drafted.relevant)
         every = (*columns, *(self.drafted.row_conditions if conditions is None else conditions))
-        parts = (text for column in every for text in texts_in(column))
         inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
-        for text in (*sorted_by, *self.keys, *tests, *texts, *parts):
+        for text in (*sorted_by, *self.keys, *tests, *texts, *chain(*map(texts_in, every))):
             inner.setdefault(text, wire.inner(len(inner)))
-        pieces = (piece for column in every for piece in column.pieces)
-        moved = dict.fromkeys(piece for piece in pieces if reads_other_rows(piece))
-        others = {one: wire.other_row(index) for index, one in enumerate(moved)}
-        return ColumnNames(inner or {"1": wire.inner(0)}, others, self.drafted.origins)
+        moved: dict[Shifted | Framed, str] = {}
+        for column in every:
+            for piece in () if column.looks_at_one_row else column.pieces:
+                if reads_other_rows(piece):
+                    moved.setdefault(piece, wire.other_row(len(moved)))
+        return ColumnNames(inner or {"1": wire.inner(0)}, moved, self.drafted.origins)
 
     def source(self, names: ColumnNames) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
@@ -286,6 +289,9 @@ class Unsorted(Preparation):
     """
 
     ranges: Ranges | str = ""
+    _named: dict[RowColumns, ColumnNames] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
@@ -294,11 +300,10 @@ class Unsorted(Preparation):
         Irrelevant rows are left out.
         """
         names = self.names_of_parts(columns)
-        taken_apart = {wire.column(place) for place, one in enumerate(columns) if one.fields}
-        items = [one for one in names.crossing(columns) if one.name not in taken_apart]
-        parts = (names.inner[quoted(field)] for one in columns for field in one.fields)
-        sorted_by = (names.inner[one.text] for one in self.plan.sorted_by)
-        items = add_columns(items, (*parts, *sorted_by))
+        crossing = zip(names.crossing(columns), columns, strict=True)
+        items = [item for item, column in crossing if not column.fields]
+        texts = (*texts_of_fields(columns), *map(TEXT, self.plan.sorted_by))
+        items = add_columns(items, map(names.inner.__getitem__, texts))
         if self.drafted.row_conditions or not items:
             items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
         return self.relation.over(self.source(names), map(str, items))
@@ -346,20 +351,28 @@ class Unsorted(Preparation):
 
     def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         """The structs that the workers put together."""
-        inner = self.names_of_parts(columns).inner
-        found = ((wire.column(place), one.fields) for place, one in enumerate(columns))
-        return tuple(
-            Struct(name, fields, tuple(inner[quoted(one)] for one in fields))
-            for name, fields in found
-            if fields
-        )
+        inner, found = self.names_of_parts(columns).inner, []
+        for place, column in enumerate(columns):
+            if column.fields:
+                parts = tuple(map(inner.__getitem__, texts_of_fields((column,))))
+                found.append(Struct(wire.column(place), column.fields, parts))
+        return tuple(found)
 
     def names_of_parts(self, columns: RowColumns) -> ColumnNames:
-        """The names of all columns, also of the fields of structs."""
-        return self.names(columns, texts=[quoted(name) for one in columns for name in one.fields])
+        """The names of all columns, also of the fields of structs; made once."""
+        if columns not in self._named:
+            self._named[columns] = self.names(columns, texts=texts_of_fields(columns))
+        return self._named[columns]
 
 
-def add_columns(items: list[SelectItem], names: Iterable[str]) -> list[SelectItem]:
+def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:
+    """The columns that are fields of structs, as SQL over one row."""
+    return [quoted(name) for column in columns for name in column.fields]
+
+
+def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
     """The items and columns of these names, each once."""
-    sent = {item.name for item in items}
-    return [*items, *(SelectItem(name, name) for name in dict.fromkeys(names) if name not in sent)]
+    found = {item.name: item for item in items}
+    for name in names:
+        found.setdefault(name, SelectItem(name, name))
+    return [*found.values()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
@@ -215,18 +216,17 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
 
 def depends_on_settings(drafted: Draft) -> bool:
     """Whether anything is computed here that depends on settings: a session is asked as needed."""
-    conditions = (part for one in drafted.conditions for part in (one.during, one.nearby))
+    if any(one.during is not None or one.nearby is not None for one in drafted.conditions):
+        return True
     measured = (one for measure in drafted.plan.measures for one in measure.value.references)
-    return any(part is not None for part in conditions) or any(
-        isinstance(one, Aggregate) and may_accumulate(drafted.plan, one) for one in measured
-    )
+    return any(isinstance(one, Aggregate) and may_accumulate(drafted.plan, one) for one in measured)
 
 
 def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
     """What Spark computes of several rows, and the keys and orders of which only it knows what is
     equal, or what comes first.
     """
-    yield from filter(None, (draft.needs_spark for draft in wanted.drafts.values()))
+    yield from filter(None, map(attrgetter("needs_spark"), wanted.drafts.values()))
     sorted_by = [one.text for one in wanted.draft.plan.sorted_by]
     for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(found.dataType):
@@ -281,7 +281,7 @@ def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
     None of a floating-point number: rows of one partition may have different NaNs, of which some
     sessions say that one is less than all numbers, and the other greater.
     """
-    if not taken().keys:
+    if not (question.use.keys and taken().keys):
         return ()
     columns, type_of = question.columns, question.relation.type_of
     return tuple(
@@ -296,10 +296,11 @@ def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
 
 def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
     """The result without columns that nobody uses."""
-    question, drafted = prepared.question, prepared.demand.draft
-    reads = question.use.reads
-    used = tuple(output for output in drafted.outputs if reads(output.name)) or drafted.outputs[:1]
-    if used == drafted.outputs or not taken().columns:
+    question, drafted, use = prepared.question, prepared.demand.draft, prepared.question.use
+    if (use.columns is None and not use.unread) or not taken().columns:
+        return found
+    used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
+    if used == drafted.outputs:
         return found
     narrow = drafted.narrow(used)
     demand, preparation = demand_of(question, narrow, narrow), prepared.preparation

@@ -213,8 +213,8 @@ class Question:
             if self.options.max_steps is not None and rule.plan.selects:
                 raise steps_of_event_selection()
             check_order(rule.plan)
-            keys = (one for one in rule.plan.sorted_by if self.columns.find(one.names) is None)
-            self.relation.fields(key.text for key in keys)
+            sorted_by, find = rule.plan.sorted_by, self.columns.find
+            self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
             name_of, type_of = self.relation.name_of, self.type_of_order
             found = draft(rule.plan, self.columns, name_of, scope, type_of)
             if not found.relevant or not is_eager(rule.plan, self.runner):
@@ -249,9 +249,10 @@ class Question:
 
 def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
     """The plan, in whose conditions a CHAR(n) of another row is padded as one of the row itself."""
-    lengths = {one.name: length_of(one) for one in relation.rows.schema.fields}
-    if not any(lengths.values()):
+    fields = relation.rows.schema.fields
+    if not any(map(length_of, fields)):
         return plan
+    lengths = {one.name: length_of(one) for one in fields}
 
     def is_text(constant: str) -> bool:
         return relation.type_of(constant) == StringType()

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cache, cached_property, partial, wraps
 from threading import Lock
 from types import MethodType
 from typing import Any, TypeVar, cast
@@ -157,7 +157,7 @@ class Runner:
         """Spark's own `sql`, also on a session where `install` put another in its place."""
         frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
         pieces = [users_terms.fill(piece, names) for piece in text]
-        whole = "".join(formatted(piece, frames) if frames else str(piece) for piece in pieces)
+        whole = "".join(map(partial(formatted, frames=frames) if frames else str, pieces))
         readable = self.readable(whole)
         if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
 
@@ -179,8 +179,7 @@ class Runner:
         """
         text = ", ".join(items)
         select_list = self.written(text)
-        plain = all(isinstance(piece, str) for piece in select_list)
-        if plain and not self.args and not SUBQUERY.search(text):
+        if not (holes(select_list) or self.args or SUBQUERY.search(text)):
             return frame.selectExpr(*map(self.readable, items))
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
@@ -347,7 +346,14 @@ def table_of(spark: SparkSession, name: str) -> DataFrame:
 
 def takes_frames(spark: SparkSession) -> bool:
     """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
-    parameters = inspect.signature(plain_sql(spark)).parameters.values()
+    plain = plain_sql(spark)
+    return _has_keywords(getattr(plain, "__func__", plain))
+
+
+@cache
+def _has_keywords(function: Callable[..., object]) -> bool:
+    """Whether a function takes arguments of any name."""
+    parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
@@ -369,8 +375,13 @@ def is_stopped(spark: SparkSession) -> bool:
 
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session, or what it wraps or extends, is a client of Spark Connect."""
-    session = getattr(spark.sql, "__self__", spark)
-    return any(".connect." in f"{cls.__module__}." for cls in type(session).__mro__)
+    return _are_of_connect(type(getattr(spark.sql, "__self__", spark)).__mro__)
+
+
+@cache
+def _are_of_connect(classes: tuple[type, ...]) -> bool:
+    """Whether one of the classes of a session is a client of Spark Connect."""
+    return any(".connect." in f"{cls.__module__}." for cls in classes)
 
 
 def query_context_logger() -> logging.Logger:
@@ -461,8 +472,9 @@ class Relation:
     @cached_property
     def _known(self) -> dict[str, StructField]:
         """The fields of expressions, by their texts; first those of the plain columns."""
-        names = Counter(one.name.lower() for one in self.rows.schema)
-        return {quoted(one.name): one for one in self.rows.schema if names[one.name.lower()] == 1}
+        schema = self.rows.schema
+        names = Counter(map(str.lower, schema.names))
+        return {quoted(one.name): one for one in schema if names[one.name.lower()] == 1}
 
     def fields(self, texts: Iterable[str]) -> list[StructField]:
         """The fields of expressions over the input. Spark is asked once for all that are new."""

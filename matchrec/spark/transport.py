@@ -127,9 +127,14 @@ def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
     """The Arrow types in which a worker gives values of Spark's types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    asked = "timezone" in signature(to_arrow_schema).parameters  # older ones say UTC themselves
-    options: dict[str, Any] = {"timezone": "UTC"} if asked else {}
+    options: dict[str, Any] = {"timezone": "UTC"} if _asks_for_zone(to_arrow_schema) else {}
     return to_arrow_schema(schema, **options)
+
+
+@cache
+def _asks_for_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
+    """Whether PySpark's function asks for a time zone; older ones say UTC themselves."""
+    return "timezone" in signature(to_arrow_schema).parameters
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def value_type(type_: spark.DataType) -> ValueType:
     A collated string is OTHER, because its order is Spark's own; so is what has such parts.
     """
     name = type_.simpleString()
-    if is_nested(type_):
+    if type(type_) in NESTED:
         return nested_type(type_)
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)

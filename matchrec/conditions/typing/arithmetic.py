@@ -181,10 +181,12 @@ def in_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:
     written = step.operator in COMPARISONS
     if not (written or step.operator in CHOOSING) or not typer.settings.cuts_decimals:
         return step
-    numbers = [part for part in step.operands if part.type.family in NUMBERS]
-    types = {written_type(part) if written else part.type for part in numbers}
-    exact = all(type_.family is not Family.FLOATING for type_ in types)
-    if not exact or not any(map(is_wide_decimal, types)):
+    types = {
+        written_type(part) if written else part.type
+        for part in step.operands
+        if part.type.family in NUMBERS
+    }
+    if not any(map(is_wide_decimal, types)) or Family.FLOATING in {one.family for one in types}:
         return step
     whole = max(as_decimal(type_).precision - type_.scale for type_ in types)
     if whole + max(type_.scale for type_ in types) <= 38:

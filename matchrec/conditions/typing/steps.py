@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from typing_extensions import assert_never
 
@@ -85,8 +86,8 @@ class StepTyper(Typer):
                 assert_never(step)
 
     def type_operation(self, step: TypedOperation) -> Typed:
-        size = 1 + sum(operand.size for operand in step.operands)
-        depth = 1 + max((operand.depth for operand in step.operands), default=0)
+        size = 1 + sum(map(attrgetter("size"), step.operands))
+        depth = 1 + max(map(attrgetter("depth"), step.operands), default=0)
         if size > MOST_OPERATIONS:
             raise too_many_operations(step.span, limit=MOST_OPERATIONS)
         if depth > DEEPEST:
@@ -99,7 +100,7 @@ class StepTyper(Typer):
             parts=step.operands,
             size=max(size, found.size),
             depth=max(depth, found.depth),
-            fails=may_fail(step, found.type) or any(one.fails for one in step.operands),
+            fails=may_fail(step, found.type) or any(map(attrgetter("fails"), step.operands)),
         )
 
     def value(self, step: Value) -> Typed:

@@ -36,7 +36,7 @@ from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Site
-from matchrec.frontends.sql.relation import find_clauses, find_start, refuse_unbalanced
+from matchrec.frontends.sql.relation import find_clauses, find_start
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.plan.text import words_of
@@ -87,7 +87,6 @@ def translate_query(
         if read is SPARK:
             for plan in _check(text, read):
                 of_measures.extend(notes_on_measures(plan, write.title))
-        refuse_unbalanced(tokens)
         yield from written_out(tokens, find_clauses(tokens), read, own.values)
 
     def edits(tokens: TokenSequence, fragments: Fragments) -> Iterator[Edit]:
@@ -139,7 +138,7 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
         if first is None or first.key not in _STATEMENTS:
             written = first.text if first else text
             raise unexpected_token(written, "the query", first.span if first else tokens.whole)
-        refuse_unbalanced(tokens)
+        find_clauses(tokens)  # which refuses brackets that do not pair up
     if product is SPARK:
         query = parse(text, [name for name, _ in find_frames(tokens.tokens)])
         with shown_in(query.source):

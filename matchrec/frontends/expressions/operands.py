@@ -191,8 +191,9 @@ class OperandReader(ExpressionCursor):
             return self.unknown_call(start)
         qualified = len(parts) > 1
         is_known = qualified and first.variable in self.scope.variables
-        if first.name in self.parameters or (
-            not is_known and first.name.lower() in map(str.lower, self.parameters)
+        if self.parameters and (
+            first.name in self.parameters
+            or (not is_known and first.name.lower() in map(str.lower, self.parameters))
         ):
             return self.term(start, NO_OPERATIONS)
         variable = first.variable if is_known else None
@@ -210,7 +211,7 @@ class OperandReader(ExpressionCursor):
     def path(self) -> list[int]:
         """Where each name of a column stands; goes past them, and past those of a variant."""
         parts = [self.position]
-        self.position += 3 if self.is_frame(self.position) else 1
+        self.position += 3 if self.key == "{" else 1  # of a frame
         while len(parts) < 4 and self.key in (".", ":"):
             self._refuse_double_quotes(parts)
             parts.append(self.position + 1)

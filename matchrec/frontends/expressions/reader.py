@@ -179,9 +179,11 @@ class ExpressionCursor(Cursor, ABC):
 
     def written(self, span: Span) -> str:
         """The user's text, with a named parameter for each `?`, and backticks for all quotes."""
+        text_at = self.text.text_at
+        if not self.respelt:
+            return text_at(span)
         inside = [one for one in self.respelt if span.start <= one[0].start < span.end]
         edits = ((place, (text,)) for place, text in inside)
-        text_at = self.text.text_at
         return "".join(spaced(in_place(text_at, span, edits))) if inside else text_at(span)
 
     def term(
@@ -231,6 +233,8 @@ class ExpressionCursor(Cursor, ABC):
 
 def refuse_strange(tokens: TokenSequence, where: str) -> None:
     """Raises MatchRecognizeParseError for a character that SQL has in quotes only."""
+    if tokens.text.isascii():
+        return
     for token in tokens.tokens:
         if token.is_strange:
             raise syntax_errors.strange_sign(token.text, where, token.span)
@@ -246,6 +250,9 @@ def items_between(tokens: TokenSequence, inside: Range, where: str) -> tuple[Ran
     return parts
 
 
+_BRACKETS = CLOSING | OPENING.keys()
+
+
 def check_brackets(tokens: TokenSequence, where: str) -> None:
     """Raises MatchRecognizeParseError where there are no tokens, or brackets do not pair up."""
     if not tokens.tokens:
@@ -253,14 +260,15 @@ def check_brackets(tokens: TokenSequence, where: str) -> None:
         raise syntax_errors.missing_expression(span, where=where)
     refuse_strange(tokens, where)
     closed = {*tokens.pairs, *tokens.pairs.values()}
-    loose = [token for index, token in enumerate(tokens.tokens) if index not in closed]
     opened: list[Token] = []
-    for token in loose:
+    for index, token in enumerate(tokens.tokens):
+        if index in closed or token.key not in _BRACKETS:
+            continue
         if token.key in OPENING:
             opened.append(token)
         elif token.key in (OPENING[one.key] for one in opened):
             break
-        elif token.key in CLOSING:
+        else:
             raise syntax_errors.unexpected_token(token.text, where, token.span)
     if opened:
         raise syntax_errors.unclosed_bracket(opened[-1].span, opening=opened[-1].text, where=where)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 from typing import NoReturn
 
 from matchrec.errors import MatchRecognizeError
@@ -105,7 +107,7 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
         read = Term((aggregate,), function.span)
     reader.position, reader.last_read = end, reader.span(start, end)
     span = reader.last_read
-    return replace(with_references(read, lambda one: replace(one, span=span)), span=span)
+    return replace(with_references(read, partial(replace, span=span)), span=span)
 
 
 def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
@@ -271,7 +273,7 @@ def _argument(reader: ExpressionCursor, index: int, argument: Range) -> Scalar |
 def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | None:
     """The variable of all that the call at `index` reads; before: how much was read before it."""
     found: dict[str | None, Span] = {}
-    for read in sorted(reader.rows_read[before:], key=lambda read: read.span.start):
+    for read in sorted(reader.rows_read[before:], key=attrgetter("span.start")):
         found.setdefault(read.variable, read.span)
     if len(found) > 1:
         (first, here), (second, there) = list(found.items())[:2]
@@ -376,7 +378,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
             there = replace(one.navigation, physical_offset=step)
         return replace(one, navigation=there)
 
-    return replace(with_references(read, moved), span=reader.text.call_span(index))
+    return with_references(read, moved)
 
 
 def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Scalar:
@@ -397,12 +399,12 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
             return Term((read_classifier(reader, inner, seen),), span)
     tree = reader.taken_by(index, start, end)
     navigation = Navigation(_one_variable(reader, index, before), semantics=semantics)
-    if any(isinstance(reference, Classifier) for reference in tree.references):
+    if Classifier in map(type, tree.references):
         exists = column_term(navigation, "TRUE", span)
-        seen_there = with_references(tree, lambda one: with_semantics(one, semantics))
+        seen_there = with_references(tree, partial(with_semantics, semantics=semantics))
         parts = "IF(", exists, ", ", seen_there, ", ", literal("NULL", span), ")"
         return Operation("IF", parts, span)
-    if not any(read.is_column for read in reader.rows_read[before:]):
+    if not any(map(attrgetter("is_column"), reader.rows_read[before:])):
         only = reader.tokens[start]
         if end == start + 1 and only.in_double_quotes:
             raise errors.column_in_double_quotes(only.span, clause=reader.clause, text=only.text)

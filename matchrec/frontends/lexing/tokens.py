@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from sqlglot import Dialect as SqlglotDialect
@@ -213,10 +214,13 @@ def column_names(tokens: Sequence[Token]) -> tuple[str, ...]:
     >>> column_names(read_tokens("t . `a.b`").tokens), column_names(read_tokens("a + 1").tokens)
     (('t', 'a.b'), ())
     """
-    names = tokens[::2]
-    are_names = all(one.is_name and (one.text.isascii() or not one.is_word) for one in names)
-    dots = all(one.key == "." for one in tokens[1::2])
-    return tuple(one.text for one in names) if are_names and dots and len(tokens) % 2 else ()
+    names = []
+    for place, token in enumerate(tokens):
+        if place % 2 == 0 and token.is_name and (token.text.isascii() or not token.is_word):
+            names.append(token.text)
+        elif place % 2 == 0 or token.key != ".":
+            return ()
+    return tuple(names) if len(tokens) % 2 else ()
 
 
 def whole_number(digits: str) -> int | None:
@@ -306,6 +310,8 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
         tokens = tokens_by(Spark, text)
     except TokenError as error:
         raise errors.unreadable_text(_unclosed(text, offset)) from error
+    if '"' not in text:
+        return tokens
     if dialect is Dialect.QUOTED_NAMES:
         return list(_with_names(tokens, text))
     return [_as_name(tokens, index, text) for index in range(len(tokens))]
@@ -319,8 +325,13 @@ def _tokenizer(dialect: type[SqlglotDialect]) -> Any:
 
 def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
     """The tokens that a dialect of sqlglot finds in a query, a script or an expression."""
-    tokens = _tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    tokens: list[SqlglotToken] = _tokenizer(dialect)(dialect=dialect()).tokenize(text)
+    if _MAY_BE_WORDS.isdisjoint(map(attrgetter("token_type"), tokens)):
+        return tokens
     return [_not_as_clause(tokens, index) for index in range(len(tokens))]
+
+
+_MAY_BE_WORDS = frozenset({TokenType.WINDOW, TokenType.RETURNING})
 
 
 def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
@@ -368,10 +379,10 @@ def renamed(
 def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
     """Every `{name}` in a text, written without blanks: the name, and where it stands."""
     for opening, name, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        span = opening.span.to(closing.span)
-        in_braces = (opening.key, closing.key) == ("{", "}") and name.is_word
-        if in_braces and span.end - span.start == len(name.text) + 2:
-            yield name.text, span
+        if (opening.key, closing.key) == ("{", "}") and name.is_word:
+            span = opening.span.to(closing.span)
+            if span.end - span.start == len(name.text) + 2:
+                yield name.text, span
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
@@ -383,36 +394,35 @@ def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tup
     end = -1
     for token in tokens:
         if token.start >= end and token.token_type is not TokenType.HINT:
-            found = list(_own(token, text, offset))
-            if found[0].kind is TokenKind.NUMBER and _follows_point(own, found[0]):
-                span = own.pop().span.to(found[0].span)
-                found = [Token(TokenKind.NUMBER, f".{found[0].text}", span)]
+            found = _own(token, text, offset)
+            if found[0].kind is TokenKind.NUMBER and own and own[-1].key == ".":
+                point, place = own[-1].span, found[0].span
+                if point.end == place.start:  # `.5`
+                    own.pop()
+                    found = [Token(TokenKind.NUMBER, f".{found[0].text}", point.to(place))]
             own += found
             end = token.end + 1
     return tuple(own)
 
 
-def _follows_point(before: Sequence[Token], number: Token) -> bool:
-    """Whether a number goes on after a point, as `.5` does."""
-    return bool(before) and before[-1].key == "." and before[-1].span.end == number.span.start
-
-
-def _own(token: SqlglotToken, text: str, offset: int) -> Iterator[Token]:
+def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
+    """Our tokens of one of sqlglot's, of which some have several words."""
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
     if token.token_type is TokenType.IDENTIFIER:
-        yield Token(TokenKind.QUOTED, token.text, span)
-    elif token.token_type in _STRINGS:
-        yield Token(TokenKind.STRING, written, span)
-    elif token.token_type is TokenType.NUMBER:
-        yield Token(TokenKind.NUMBER, written, span)
-    elif written.isascii() and written.isidentifier():
-        yield Token(TokenKind.WORD, written, span)
-    elif _WORDS.fullmatch(written):
-        for word in re.finditer(r"\w+", written):
-            yield Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
-    else:
-        yield Token(TokenKind.SYMBOL, written, span)
+        return [Token(TokenKind.QUOTED, token.text, span)]
+    if token.token_type in _STRINGS:
+        return [Token(TokenKind.STRING, written, span)]
+    if token.token_type is TokenType.NUMBER:
+        return [Token(TokenKind.NUMBER, written, span)]
+    if written.isascii() and written.isidentifier():
+        return [Token(TokenKind.WORD, written, span)]
+    if _WORDS.fullmatch(written):
+        return [
+            Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
+            for word in re.finditer(r"\w+", written)
+        ]
+    return [Token(TokenKind.SYMBOL, written, span)]
 
 
 _QUOTE_OR_COMMENT = re.compile(
@@ -479,16 +489,12 @@ class TokenSequence:
         return {token.span.start: index for index, token in enumerate(self.tokens)}
 
     @cached_property
-    def extents(self) -> tuple[dict[str, range], dict[str, range]]:
-        """From the first to the last token of each key, and of each name in lower case."""
-        keys: dict[str, range] = {}
-        names: dict[str, range] = {}
+    def places(self) -> dict[str, list[int]]:
+        """Where the tokens of each key stand."""
+        found: dict[str, list[int]] = {}
         for index, token in enumerate(self.tokens):
-            keys[token.key] = range(keys.get(token.key, range(index, 0)).start, index + 1)
-            if token.can_name:
-                name = token.name.lower()
-                names[name] = range(names.get(name, range(index, 0)).start, index + 1)
-        return keys, names
+            found.setdefault(token.key, []).append(index)
+        return found
 
     @property
     def whole(self) -> Span:
@@ -507,7 +513,7 @@ class TokenSequence:
 
     def says(self, index: int, *keys: str) -> bool:
         """Whether tokens with these keys stand at `index` and after it."""
-        return all(self.key(place) == key for place, key in enumerate(keys, index))
+        return tuple(map(self.key, range(index, index + len(keys)))) == keys
 
     def past(self, index: int) -> int:
         """The index after a token, or after the brackets that it opens."""

@@ -38,7 +38,6 @@ from matchrec.frontends.sql.relation import (
     keeps_text,
     part_at,
     refuse_stored_text,
-    refuse_unbalanced,
 )
 from matchrec.plan.text import (
     Replacement,
@@ -107,14 +106,8 @@ def parse(
             if not frames:
                 return QueryNode(source)
         tokens = read_tokens(text, dialect)
-        refuse_unbalanced(tokens)
-        clauses = find_clauses(tokens)
-        windows = _windows(tokens)
-        inside = (
-            *(tokens.span(cut.opening, cut.closing + 1) for cut in clauses),
-            *(tokens.span(window.opening, window.closing + 1) for window in windows),
-        )
-        passed = tuple(_frames(tokens, frames, inside, bool(clauses or windows)))
+        clauses, windows = find_clauses(tokens), _windows(tokens)
+        passed = tuple(_frames(tokens, frames, (*clauses, *windows))) if "{" in text else ()
         if not clauses and not windows:
             _refuse_without_parenthesis(tokens)
             if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE.search(text):
@@ -146,9 +139,8 @@ def may_have_clause(text: str) -> bool:
 
 def _refuse_statements(tokens: TokenSequence) -> None:
     """Several statements: no call takes more than one."""
-    for index in tokens.extents[0].get(";", ()):
-        outside = tokens.key(index) == ";" and tokens.around[index] < 0
-        if outside and tokens.key(index + 1) not in (";", ""):
+    for index in tokens.places.get(";", ()):
+        if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
             raise errors.several_statements(tokens[index].span)
 
 
@@ -213,26 +205,29 @@ def _is_near_the_clause(written: str) -> bool:
 
 def _marks(tokens: TokenSequence, sites: tuple[Site, ...]) -> tuple[Span, ...]:
     """The parameter markers; a `?` in PATTERN is a quantifier, unless it is one's bound."""
+    marks = tokens.places.get("?", ())
+    if not marks:
+        return ()
     patterns = [site.clause.pattern.span for site in sites]
     bounds = {parameter.span for site in sites for parameter in parameters_in(site.clause.pattern)}
     return tuple(
-        token.span
-        for token in tokens.tokens
-        if token.key == "?"
-        and (token.span in bounds or not any(span and span.holds(token.span) for span in patterns))
+        here
+        for here in (tokens[mark].span for mark in marks)
+        if here in bounds or not any(span and span.holds(here) for span in patterns)
     )
 
 
 def _frames(
-    tokens: TokenSequence, names: Collection[str], inside: Sequence[Span], strict: bool
+    tokens: TokenSequence, names: Collection[str], clauses: Sequence[Cut | FoundWindow]
 ) -> Iterator[tuple[str, Span]]:
-    """The frames outside clauses; with `strict`, each must have been passed."""
+    """The frames outside clauses and windows; where there are some, each must have been passed."""
+    inside = [tokens.span(one.opening, one.closing + 1) for one in clauses]
     for name, span in find_frames(tokens.tokens):
         if any(clause.holds(span) for clause in inside):
             continue
         if name in names:
             yield name, span
-        elif strict:
+        elif inside:
             known = (*names, *current_surface().frames)
             raise errors.unknown_frame(span, name=name, frames=known)
 
@@ -242,6 +237,8 @@ def _all_sites(
 ) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
     withs = tuple(find_with_clauses(tokens))
+    if not read:
+        return tuple(_sites(tokens, clauses, withs)), ()
     sites: list[Site] = []
     blocks: list[Block] = []
     found = deque(_sites(tokens, clauses, withs))
@@ -259,9 +256,10 @@ def _sites(
 ) -> Iterator[Site]:
     for cut in clauses:
         refuse_stored_text(tokens, cut)
-    aliases = [_alias_after(tokens, cut) for cut in clauses]
+    aliases = [find_alias(tokens, cut.closing + 1) for cut in clauses]
+    names = [_name_of_rows(tokens, alias) for alias in aliases]
     relations = [find_relation(tokens, cut) for cut in clauses]
-    for index, (cut, relation, alias) in enumerate(zip(clauses, relations, aliases, strict=True)):
+    for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
             index,
@@ -270,18 +268,17 @@ def _sites(
             input_span,
             input_span.to(tokens[cut.closing].span),
             find_visible(tokens, withs, relation.start),
-            find_use(tokens, relation.start, cut.closing),
-            own_alias=alias,
-            renames=find_renames(tokens, cut.closing),
+            find_use(tokens, relation.start, cut.closing, aliases[index]),
+            own_alias=names[index],
+            renames=find_renames(tokens, aliases[index]),
         )
 
 
-def _alias_after(tokens: TokenSequence, cut: Cut) -> str | None:
-    """What the rows of a clause are called."""
-    place = find_alias(tokens, cut.closing + 1)
-    if place is None:
+def _name_of_rows(tokens: TokenSequence, alias: int | None) -> str | None:
+    """What the rows of a clause are called whose alias stands at a place."""
+    if alias is None:
         return None
-    token = tokens[place]
+    token = tokens[alias]
     if token.in_double_quotes:
         raise errors.alias_in_double_quotes(token.span, text=token.text)
     return None if token.is_word and is_reserved(token.text) else token.name
@@ -403,6 +400,8 @@ def markers_of_rows(query: QueryNode, site: Site) -> tuple[Span, ...]:
 
 def _markers(query: QueryNode, before: int, *spans: Span) -> tuple[Span, ...]:
     """The `?` in these spans that are not in what is replaced there."""
+    if not query.markers:
+        return ()
     replaced = [span for span, _ in _replaced(query, before)]
     return tuple(
         marker
@@ -471,7 +470,9 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
     >>> fill_frames("x > (SELECT max(y) FROM {d}) AND s = '{d}'", ["d"])
     ('x > (SELECT max(y) FROM ', View(name='d'), ") AND s = '{d}'")
     """
-    found = find_frames(read_tokens(text).tokens) if frames else ()
+    if not frames:
+        return (text,)
+    found = find_frames(read_tokens(text).tokens)
     holes = tuple((span, (View(name),)) for name, span in found if name in frames)
     return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
 

@@ -6,10 +6,12 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from operator import attrgetter
 from types import MappingProxyType
+from typing import Any
 
 from matchrec.arguments import is_column
 from matchrec.errors.sql import pattern as errors
@@ -129,7 +131,7 @@ def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | No
     raise errors.negation_beside_optional(negation.span, side=side)
 
 
-def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scalar:
+def of_forbidden_row(condition: Scalar, name: str) -> Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
 
     def named(one: Reference) -> Reference:
@@ -138,7 +140,7 @@ def of_forbidden_row(condition: Scalar, name: str, pattern: RowPattern) -> Scala
             return replace(one, navigation=replace(one.navigation, variable=own))
         return one
 
-    return with_references(condition, named) if name in negated_names(pattern) else condition
+    return with_references(condition, named)
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -184,27 +186,27 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
-    within = clause.window_of_time
-    windowed = within is not None or clause.window_of_rows is not None
-    pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
+    pattern, absences, negated = written, tuple[Absence, ...](), negated_names(written)
+    if negated:
+        windowed = not all(window.is_gap for window in clause.windows)
+        pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
+    scope = _scope(clause, (*variable_names(written), *negated), values)
     plan = MatchPlan(
         pattern=pattern,
-        partition_by=tuple(_partition_key(key) for key in clause.partition_by),
-        order_by=tuple(_sort_item(key) for key in clause.order_by),
-        measures=tuple(_measures(clause, written, rows_per_match, values)),
+        partition_by=tuple(map(_partition_key, clause.partition_by)),
+        order_by=tuple(map(_sort_item, clause.order_by)),
+        measures=tuple(_measures(clause, scope, rows_per_match)),
         rows_per_match=rows_per_match,
         partial=clause.partial,
         columns=clause.columns,
         after_match=clause.after_match or AfterMatchSkip(),
-        within=Within(_interval(within, values)) if within else None,
-        within_rows=_number_of_rows(clause.window_of_rows, values),
-        gaps=tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps),
+        **(_windows(clause, values) if clause.windows else {}),
         selection=selection,
         output=output,
         first_matches=_first_matches(clause.first_matches, values),
         subsets=clause.subsets,
-        definitions=tuple(_definitions(clause, written, values)),
+        definitions=tuple(_definitions(clause, scope, negated)),
         absences=absences,
     )
     if absences:
@@ -223,20 +225,29 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
     return FirstMatches(number, asked.span)
 
 
-def _number_of_rows(window: nodes.WindowNode | None, values: Values) -> int | None:
+def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
+    """What a plan says of how far rows lie apart, by the names of its fields."""
+    within, of_rows = clause.window_of_time, clause.window_of_rows
+    return {
+        "within": Within(_interval(within, values)) if within else None,
+        "within_rows": _number_of_rows(of_rows, values) if of_rows else None,
+        "gaps": tuple(
+            Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps
+        ),
+    }
+
+
+def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:
     """`WITHIN n ROWS` with the value of a parameter."""
-    if window is None or window.parameter is None:
-        return None if window is None else window.rows
+    if window.parameter is None:
+        return window.rows
     return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
-def _scope(
-    clause: nodes.MatchRecognize, part: ClausePart, pattern: RowPattern, values: Values
-) -> Scope:
-    """What a part of the clause may refer to. pattern: as it was written."""
-    primary = tuple(dict.fromkeys((*variable_names(pattern), *negated_names(pattern))))
-    unions = tuple(subset.name for subset in clause.subsets)
-    return Scope(part, primary, unions, values=values)
+def _scope(clause: nodes.MatchRecognize, names: Iterable[str], values: Values) -> Scope:
+    """What measures may refer to, and conditions. names: of the variables of PATTERN."""
+    unions = tuple(map(attrgetter("name"), clause.subsets))
+    return Scope(ClausePart.MEASURES, tuple(dict.fromkeys(names)), unions, values=values)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:
@@ -264,14 +275,15 @@ def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
 
 
 def _definitions(
-    clause: nodes.MatchRecognize, pattern: RowPattern, values: Values
+    clause: nodes.MatchRecognize, measured: Scope, negated: Container[str]
 ) -> Iterator[Definition]:
-    scope = _scope(clause, ClausePart.DEFINE, pattern, values)
+    """The conditions. measured: what measures may refer to. negated: the variables under NOT."""
+    scope = replace(measured, clause=ClausePart.DEFINE)
     for node in clause.definitions:
         condition = of_a_condition(parse_scalar(node.condition.tokens, scope))
-        yield Definition(
-            node.variable, of_forbidden_row(condition, node.variable, pattern), node.span
-        )
+        if node.variable in negated:
+            condition = of_forbidden_row(condition, node.variable)
+        yield Definition(node.variable, condition, node.span)
 
 
 def _partition_key(key: nodes.PartitionKey) -> RowExpression:
@@ -284,10 +296,7 @@ def _sort_item(key: nodes.SortKey) -> SortItem:
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
-def _measures(
-    clause: nodes.MatchRecognize, pattern: RowPattern, rows: RowsPerMatch, values: Values
-) -> Iterator[Measure]:
-    scope = _scope(clause, ClausePart.MEASURES, pattern, values)
+def _measures(clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch) -> Iterator[Measure]:
     for node in clause.measures:
         value = parse_scalar(node.expression.tokens, scope)
         if rows is RowsPerMatch.ONE_ROW:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import nearest
@@ -12,7 +13,6 @@ from matchrec.frontends.expressions.expression import parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.relations import (
     WrittenRelation,
-    find_alias,
     is_from,
     is_set_operator,
     is_word,
@@ -56,19 +56,16 @@ class Cut:
 def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
     """The clauses of a query in the order of evaluation: the inner ones end first.
 
-    Their parentheses are closed.
+    Refuses a query with clauses whose parentheses do not pair up.
     """
-    found = []
-    index = 0
-    while index < len(tokens):
-        if is_clause(tokens, index):
-            cut = Cut(index, index + 1, tokens.pairs[index + 1])
-            for inner in range(cut.opening + 1, cut.closing):
-                if is_clause(tokens, inner):
-                    raise errors.clause_in_clause(tokens[inner].span)
-            found.append(cut)
-            index = cut.closing
-        index += 1
+    words = [at for at in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, at)]
+    if words:
+        _refuse_unbalanced(tokens, words)
+    found: list[Cut] = []
+    for word in words:
+        if found and word < found[-1].closing:
+            raise errors.clause_in_clause(tokens[word].span)
+        found.append(Cut(word, word + 1, tokens.pairs[word + 1]))
     return tuple(found)
 
 
@@ -94,18 +91,17 @@ def _ends_relation(tokens: TokenSequence, index: int) -> bool:
 WIDE_PARENTHESES = frozenset("\uff08\uff09")
 
 
-def refuse_unbalanced(tokens: TokenSequence) -> None:
-    """Refuses a query with clauses whose parentheses do not pair up."""
-    clauses = [index for index in range(len(tokens)) if is_clause(tokens, index)]
-    for token in tokens.tokens[clauses[0] :] if clauses else ():
-        if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
-            raise errors.strange_sign(token.text, "the query", token.span)
+def _refuse_unbalanced(tokens: TokenSequence, clauses: Sequence[int]) -> None:
+    """Refuses parentheses that do not pair up. clauses: the words of the clauses."""
+    if not WIDE_PARENTHESES.isdisjoint(tokens.text):
+        for token in tokens.tokens[clauses[0] :]:
+            if token.is_strange and not WIDE_PARENTHESES.isdisjoint(token.text):
+                raise errors.strange_sign(token.text, "the query", token.span)
     for word in clauses:
         if word + 1 not in tokens.pairs:
             raise _not_closed(tokens, word)
         _refuse_early_end(tokens, word + 1)
-    if clauses:
-        _refuse_stray(tokens)
+    _refuse_stray(tokens)
 
 
 def part_at(tokens: TokenSequence, index: int) -> str | None:
@@ -118,6 +114,8 @@ def part_at(tokens: TokenSequence, index: int) -> str | None:
 
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
 """How far after the word of a part something stands that only a part has there, and what."""
+_OUTSIDE = _SIGNS_OF_PARTS.keys() | words("WITHIN ONE ALL AFTER MEASURES")
+"""The words with which a part begins that `_refuse_early_end` finds after the clause."""
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:
@@ -166,6 +164,8 @@ def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
     """A `)` too many in the clause, so that some of its parts stand after it."""
     closing = tokens.pairs[opening]
+    if _OUTSIDE.isdisjoint(map(attrgetter("key"), tokens.tokens[closing + 1 :])):
+        return
     parts = {part_at(tokens, index) for index in tokens.level(opening + 1, closing)}
     for index in tokens.level(closing + 1, tokens.enclosing(closing)):
         part = part_at(tokens, index)
@@ -181,18 +181,18 @@ def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
 
 def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> MatchRecognizeError:
     """The error of a part after the clause: one `)` is too many, or all are where they belong."""
-    if any(tokens.key(at) == ")" and at not in tokens.openings for at in range(len(tokens))):
+    if not tokens.openings.keys() >= set(tokens.places[")"]):
         return errors.closed_before((tokens[closing].span, tokens[index].span), keyword=part)
     return errors.outside_parentheses(tokens[index].span, part=part)
 
 
 def _refuse_stray(tokens: TokenSequence) -> None:
-    for index, token in enumerate(tokens.tokens):
-        if token.key == ")" and index not in tokens.openings:
-            raise errors.unexpected_token(")", "the query", token.span)
-    for index, token in enumerate(tokens.tokens):
-        if token.key == "(" and index not in tokens.pairs:
-            raise errors.unclosed_bracket(token.span, opening="(", where="the query")
+    for closing in tokens.places.get(")", ()):
+        if closing not in tokens.openings:
+            raise errors.unexpected_token(")", "the query", tokens[closing].span)
+    for opening in tokens.places.get("(", ()):
+        if opening not in tokens.pairs:
+            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
 
 
 _BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
@@ -217,13 +217,15 @@ def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
     if tokens.key(0) == "BEGIN":
         raise errors.clause_in_script(tokens[0].span)
     kind = _created(tokens)
+    if not kind:
+        return
     head = [tokens.key(index) for index in range(min(kind, cut.word))]
     temporary = "TEMP" in head or "TEMPORARY" in head
     if tokens.key(kind) == "VIEW" and "GLOBAL" in head:
         raise errors.global_view(tokens.span(0, kind + 1))
-    if tokens.key(kind) == "VIEW" and kind and not temporary:
+    if tokens.key(kind) == "VIEW" and not temporary:
         raise errors.stored_text(tokens.span(0, kind + 1), kind="a permanent view")
-    if tokens.key(kind) == "FUNCTION" and kind:
+    if tokens.key(kind) == "FUNCTION":
         raise errors.stored_text(tokens.span(0, kind + 1), kind="a function")
 
 
@@ -272,8 +274,8 @@ def find_visible(
 
 def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
     """Every WITH of a query, outer ones first."""
-    for index in range(len(tokens)):
-        if tokens.key(index) != "WITH" or tokens.key(index - 1) == ".":
+    for index in tokens.places.get("WITH", ()):
+        if tokens.key(index - 1) == ".":
             continue
         is_name = tokens.key(index + 2) in ("(", "AS")  # of a table
         recursive = tokens.key(index + 1) == "RECURSIVE" and not is_name
@@ -424,28 +426,28 @@ _TYPES = words("DATE TIMESTAMP")
 _OF_A_ROW = Scope(ClausePart.PARTITION_BY, of_rows=False)
 
 
-def find_use(tokens: TokenSequence, start: int, closing: int) -> Use:
+def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> Use:
     """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
-    at `closing`.
+    at `closing`. alias: where that of its rows stands, if they have one.
     """
-    inside = range(start, closing + 1)
-    names = None if find_renames(tokens, closing) else names_outside(tokens, inside)
-    return Use(names, tuple(_key_tests(tokens, start, closing)))
+    is_renamed = bool(find_renames(tokens, alias))
+    names = None if is_renamed else names_outside(tokens, range(start, closing + 1))
+    where = (closing if alias is None else alias) + 1
+    if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
+        return Use(names)
+    return Use(names, tuple(_key_tests(tokens, where, alias)))
 
 
 def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
     """What a query names outside of some tokens, lower case; None where that may be all columns."""
-    keys, names = (
-        {word for word, at in words.items() if not (at[0] in inside and at[-1] in inside)}
-        for words in tokens.extents
-    )
+    outside = tokens.tokens[: inside.start] + tokens.tokens[inside.stop :]
+    keys = {token.key for token in outside}
     if "SELECT" not in keys or keys & _ALL_COLUMNS:
         return None
-    for index in tokens.extents[0].get("*", ()):
-        is_star = tokens.key(index) == "*" and index not in inside
-        if is_star and not _is_operator(tokens, index):
+    for index in tokens.places.get("*", ()):
+        if index not in inside and not _is_operator(tokens, index):
             return None
-    return frozenset(names)
+    return frozenset(token.name.lower() for token in outside if token.can_name)
 
 
 def _is_operator(tokens: TokenSequence, index: int) -> bool:
@@ -458,26 +460,16 @@ def _is_operator(tokens: TokenSequence, index: int) -> bool:
     return is_field or ends_operand or before.is_constant
 
 
-def _after_clause(tokens: TokenSequence, closing: int) -> tuple[int | None, int]:
-    """Where the alias stands of a clause that closes at `closing`, and the token after both."""
-    alias = find_alias(tokens, closing + 1)
-    return alias, (closing if alias is None else alias) + 1
-
-
-def find_renames(tokens: TokenSequence, closing: int) -> tuple[Span, ...]:
+def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
     """The names that an alias gives to the columns: `AS m (a, b)`."""
-    alias, after = _after_clause(tokens, closing)
-    if alias is None or tokens.key(after) != "(":
+    if alias is None or tokens.key(alias + 1) != "(":
         return ()
-    names = tokens.separated(after + 1, tokens.pairs[after])
+    names = tokens.separated(alias + 2, tokens.pairs[alias + 1])
     return tuple(tokens.span(start, end) for start, end in names if start < end)
 
 
-def _key_tests(tokens: TokenSequence, start: int, closing: int) -> Iterator[KeyTest]:
-    """The tests of WHERE, if the clause is all that FROM names."""
-    alias, where = _after_clause(tokens, closing)
-    if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
-        return
+def _key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
+    """The tests of the WHERE after a clause that is all that FROM names."""
     end = _end(tokens, where + 1)
     try:
         condition = parse_scalar(tokens.part(where + 1, end), _OF_A_ROW)
