@@ -115,17 +115,7 @@ def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.i
 def no_matches() -> Matches:
     """Matches of event selection, none of them."""
     none = np.zeros(0, np.int64)
-    return Matches(
-        none,
-        none,
-        none,
-        np.zeros(1, np.int64),
-        np.zeros(0, np.int16),
-        np.zeros(0, np.bool_),
-        rows=none,
-        completed=none,
-        kind=none,
-    )
+    return replace(of_one_row(none, none, np.zeros(0, np.int16)), completed=none, kind=none)
 
 
 class Numbering:
