@@ -378,7 +378,7 @@ class RunsSearch(BufferSearch):
         super().__init__(task, arrays, room, counters)
         # the last row is followed by the end of the partition, if that ends runs that come out
         until = arrays.rows.starts[1:] + self.rules.flushes
-        arrays.rows.frontier[layout.FRONTIER_UNTIL] = until
+        arrays.rows.frontier.until[:] = until
 
     @property
     def shapes(self) -> Shapes:
