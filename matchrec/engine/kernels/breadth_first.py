@@ -20,11 +20,10 @@ from __future__ import annotations
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.buffer import add_node
+from matchrec.engine.kernels.buffer import add_node, put_run
 from matchrec.engine.kernels.layout import Hook, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     NONE,
-    RegisterPlaces,
     copy_registers,
     find_equal,
     live_in,
@@ -128,8 +127,7 @@ def step(row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, to
                 onward = program[choice, layout.TARGET]
                 if onward == layout.ACCEPT or (stopped and onward >= 0 and goes_on[onward]):
                     continue
-                places = RegisterPlaces(place, after)
-                answer = may_map(choice, places, row, rules, satisfied, on_run)
+                answer = may_map(choice, place, after, row, rules, satisfied, on_run)
                 if answer == HOLDS_NOT:
                     continue
                 if answer != HOLDS:
@@ -274,10 +272,7 @@ def add_run(
     """
     runs, nodes, progress = work.runs, work.nodes, work.progress
     bank = 1 - progress.bank
-    added = runs[bank, run]
-    added[layout.RUN_STATE] = state
-    added[layout.RUN_NODE] = node
-    added[layout.RUN_START] = start
+    put_run(runs[bank, run], state, node, start)
     twin = np.int64(NONE)
     if merges:
         key = np.int64(0)

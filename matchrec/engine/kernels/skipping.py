@@ -33,7 +33,6 @@ from matchrec.engine.kernels.counting import (
 )
 from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Wanted, Work
 from matchrec.engine.kernels.mapping import (
-    RegisterPlaces,
     forget,
     has_failed,
     may_map,
@@ -278,8 +277,8 @@ def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: 
     elif takes_too_many_steps(progress):
         answer = np.int64(-layout.TOO_MANY_STEPS)
     else:
-        places, on_run = RegisterPlaces(depth, depth + 1), on_run_of(rules, rows, work)
-        answer = np.int64(may_map(choice, places, row, rules, rows.satisfied, on_run))
+        on_run = on_run_of(rules, rows, work)
+        answer = np.int64(may_map(choice, depth, depth + 1, row, rules, rows.satisfied, on_run))
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
     return int(answer)
