@@ -295,7 +295,6 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
 
 
 def row_registers(compiled: CompiledTask) -> IntArray:
-    """The registers that hold rows."""
     meanings = compiled.linked.meanings if compiled.linked else ()
     held = [number for number, meaning in meanings if isinstance(meaning, RowOf)]
     return np.array(held, np.int64)

@@ -93,7 +93,6 @@ class Matches:
 
     @property
     def count(self) -> int:
-        """The number of matches m."""
         return len(self.start)
 
     @property
@@ -200,7 +199,6 @@ VariableArray = npt.NDArray[np.signedinteger[Any]]
 
 
 def skip_rule(to: SkipTo) -> SkipRule:
-    """A skip strategy as kernels read it."""
     return SkipRule(to.end is End.LAST, to.past)
 
 

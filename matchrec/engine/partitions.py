@@ -116,7 +116,6 @@ class Partitions:
 
     @property
     def rows(self) -> int:
-        """The number of rows n."""
         return int(self.starts[-1])
 
     def only(self, partition: int) -> Partitions:

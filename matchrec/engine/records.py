@@ -58,7 +58,6 @@ def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> layo
 
 
 def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
-    """Where the code of a variable's condition is."""
     return compiled.linked.code[variable] if compiled.linked else (0, 0)
 
 
@@ -208,7 +207,6 @@ class CompiledTask:
 
     @property
     def registers(self) -> int:
-        """How many registers a run has."""
         return len(self.linked.initial) if self.linked else 0
 
 

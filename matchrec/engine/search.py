@@ -309,12 +309,10 @@ class KernelSearch(ABC):
 
     @property
     def memo(self) -> Shapes:
-        """Room for remembered failures."""
         return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered // 8)), np.uint8)}
 
     @property
     def remembered(self) -> int:
-        """How many states have memo numbers."""
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 

@@ -128,7 +128,6 @@ def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
 
 
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
-    """The matches that are marked."""
     return take_matches(matches, np.flatnonzero(kept))
 
 

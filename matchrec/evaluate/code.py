@@ -190,7 +190,6 @@ class ConditionCompiler:
         self.calls.append(call)
 
     def _list(self, collect: Collect) -> int:
-        """The register of a list."""
         forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
         return self._register(Listed(self._members(collect.variable), forms, collect.so_far))
 

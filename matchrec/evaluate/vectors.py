@@ -189,7 +189,6 @@ class Vectors:
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
     def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
-        """Truth values of a condition."""
         found = self.evaluate(expression, asked)
         if found.values.dtype == np.bool_:
             return found

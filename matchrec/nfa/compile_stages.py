@@ -163,7 +163,6 @@ def is_over(rest: Rest) -> bool:
 
 
 def part_name(part: RepeatedPart) -> str:
-    """The names of the stages of a part."""
     if isinstance(part.content, Single):
         return part.content.name
     return " ".join(part_name(one) for one in part.content.steps if isinstance(one, RepeatedPart))
@@ -270,7 +269,6 @@ class _StageCompiler:
         return self.make((tests, pending, rest), tests[0].name, edges)
 
     def edges_of_nots(self, tests: Nots, pending: Pending, rest: Rest | StateId) -> Iterator[Edge]:
-        """The edges of such a state."""
         names = tuple(test.test for test in tests)
         target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
         yield self.proceed(target, forbids=names)
@@ -386,7 +384,6 @@ class _StageCompiler:
         return self.make((done, leaving), f"({part_name(part)})", onward)
 
     def edge_into(self, body: Rest, pending: Pending, direct: Nots) -> Iterator[Edge]:
-        """The edge to the first stage of a group."""
         head = self.compile_rest(body, pending)
         yield self.proceed(self.compile_nots(direct, pending, head) if direct else head)
 

@@ -514,7 +514,6 @@ class MeasureReader:
                 assert_never(piece)
 
     def field(self, column: RowColumn) -> RowField:
-        """A column as a field of the match's rows."""
         place = self.place(column)
         return RowField(self.fields.setdefault(place, len(self.fields)))
 

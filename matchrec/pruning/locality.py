@@ -122,12 +122,10 @@ def named(part: str, looks: Looks) -> Iterator[Seen]:
 
 
 def of_reference(reference: expression.Reference, where: Where) -> Iterable[Seen]:
-    """What a reference looks at."""
     return REFERENCES[type(reference)](reference, where)
 
 
 def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
-    """What an expression looks at."""
     for reference in scalar.references:
         yield from of_reference(reference, where)
 

@@ -53,7 +53,6 @@ def add_node(
 
 @inner
 def count_rows(nodes: IntArray, node: int) -> int:
-    """How many rows lead to a node."""
     length = 0
     while node >= 0:
         length += 1

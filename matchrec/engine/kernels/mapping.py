@@ -70,7 +70,6 @@ def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun
 
 @spliced
 def copy_registers(before: int, after: int, registers: IntArray) -> None:
-    """Copy the registers of a run from one place to another."""
     register = np.int64(0)  # for the compiler, a range is a hundred instructions
     while register < registers.shape[1]:
         registers[after, register] = registers[before, register]
@@ -225,7 +224,6 @@ def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> i
 
 @spliced
 def live_in(state: int, rules: Rules) -> IntArray:
-    """The live registers of a state."""
     live: IntArray = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
     return live
 
