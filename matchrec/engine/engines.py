@@ -143,7 +143,6 @@ class Engine:
         return None
 
     def choose(self, task: Task) -> Algorithm:
-        """The fastest algorithm for a task that it supports."""
         matching = name_matching(replace(task, partial=None), self.name)
         return Algorithm(self.name, matching, self.room, task.searches_twice)
 

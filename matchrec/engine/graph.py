@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from matchrec.engine.matches import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.jit.decorators import allocating, kernel
+from matchrec.jit.decorators import allocating
 
 Digits = npt.NDArray[np.int32]
 
@@ -53,10 +53,8 @@ def versioned(
     entered = started & ~loops[state[before]]
     left = started & (state != waiting)
     appended = left | (stays & ~last)
-    offsets = places_of_digits(before, np.where(started, entered.astype(np.int64) + appended, 1))
-    digits = np.empty(offsets[-1], np.int32)
-    write_digits(before, rank, entered, offsets, digits)
-    return Pointers(before, completes, offsets, digits)
+    longer = np.where(started, entered.astype(np.int64) + appended, 1)
+    return Pointers(before, completes, *digits_of(before, rank, entered, longer))
 
 
 def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[IntArray, BoolArray]:
@@ -74,38 +72,29 @@ def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[In
 
 
 @allocating
-def places_of_digits(before: IntArray, longer: IntArray) -> IntArray:
-    """Where the digits of each version begin and end, by how much longer it is than the one before
-    it.
+def digits_of(
+    before: IntArray, rank: IntArray, entered: BoolArray, longer: IntArray
+) -> tuple[IntArray, Digits]:
+    """Where the digits of each version begin and end, and the digits: from the pointer before it.
+
+    entered: whether the run waits in another state, with a further digit. longer: how much longer
+    the version is than the one before it.
     """
-    size, offsets = np.empty(len(before), np.int64), np.zeros(len(before) + 1, np.int64)
+    offsets = np.zeros(len(before) + 1, np.int64)
     for pointer in range(len(before)):
-        size[pointer] = longer[pointer] + (size[before[pointer]] if before[pointer] >= 0 else 0)
-        offsets[pointer + 1] = offsets[pointer] + size[pointer]
-    return offsets
-
-
-@kernel
-def write_digits(
-    before: IntArray, rank: IntArray, entered: BoolArray, offsets: IntArray, digits: Digits
-) -> None:
-    """The version of each pointer, from that of the pointer before it.
-
-    entered: whether the run waits in another state, with a further digit.
-    """
+        former = before[pointer]
+        length = offsets[former + 1] - offsets[former] if former >= 0 else 0
+        offsets[pointer + 1] = offsets[pointer] + length + longer[pointer]
+    digits = np.zeros(offsets[-1], np.int32)
     for pointer in range(len(before)):
-        begin, end = offsets[pointer], offsets[pointer + 1]
-        if before[pointer] < 0:
+        begin, former = offsets[pointer], before[pointer]
+        if former < 0:
             digits[begin] = rank[pointer] + 1
             continue
-        former = offsets[before[pointer]]
-        length = offsets[before[pointer] + 1] - former
-        for index in range(length):
-            digits[begin + index] = digits[former + index]
-        for index in range(length, end - begin):
-            digits[begin + index] = 0
-        waits = length if entered[pointer] else length - 1
-        digits[begin + waits] += rank[pointer]
+        length = offsets[former + 1] - offsets[former]
+        digits[begin : begin + length] = digits[offsets[former] : offsets[former + 1]]
+        digits[begin + length - (0 if entered[pointer] else 1)] += rank[pointer]
+    return offsets, digits
 
 
 def is_compatible(version: tuple[int, ...], other: tuple[int, ...]) -> bool:

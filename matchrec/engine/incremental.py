@@ -286,16 +286,15 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
     """A search that goes on with live runs. rows: where it goes on, and where it stops."""
     search = (RunsSearch if task.totals is None else TotalsSearch)(task, arrays, ROOM)
     start, stop = rows
-    search.progress.start = arrays.rows.frontier[layout.FRONTIER_START, 0] = start
+    search.progress.start = arrays.rows.frontier.start[0] = start
     search.restore(live)
     if stop != TO_THE_END:
         search.progress.goes_on = 1
-        arrays.rows.frontier[layout.FRONTIER_UNTIL, 0] = stop
+        arrays.rows.frontier.until[0] = stop
     return search
 
 
 def row_registers(compiled: CompiledTask) -> IntArray:
-    """The registers that hold rows."""
     meanings = compiled.linked.meanings if compiled.linked else ()
     held = [number for number, meaning in meanings if isinstance(meaning, RowOf)]
     return np.array(held, np.int64)

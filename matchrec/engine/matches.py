@@ -93,7 +93,6 @@ class Matches:
 
     @property
     def count(self) -> int:
-        """The number of matches m."""
         return len(self.start)
 
     @property
@@ -115,17 +114,7 @@ def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.i
 def no_matches() -> Matches:
     """Matches of event selection, none of them."""
     none = np.zeros(0, np.int64)
-    return Matches(
-        none,
-        none,
-        none,
-        np.zeros(1, np.int64),
-        np.zeros(0, np.int16),
-        np.zeros(0, np.bool_),
-        rows=none,
-        completed=none,
-        kind=none,
-    )
+    return replace(of_one_row(none, none, np.zeros(0, np.int16)), completed=none, kind=none)
 
 
 class Numbering:
@@ -210,7 +199,6 @@ VariableArray = npt.NDArray[np.signedinteger[Any]]
 
 
 def skip_rule(to: SkipTo) -> SkipRule:
-    """A skip strategy as kernels read it."""
     return SkipRule(to.end is End.LAST, to.past)
 
 

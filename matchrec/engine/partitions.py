@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +31,14 @@ def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray
 NO_EDGE = 2**62  # after every row: the partition is whole
 
 
-@dataclass(frozen=True, slots=True)
-class Frontier:
+class Frontier(NamedTuple):
     """How far the search of each of p partitions has come, where rows come in pieces.
 
     start: int64[p], row position of the next starting row; until: int64[p], the row before which
     matches begin. edge: int64[p], no search may look at the partition's rows from here on; NO_EDGE
     where the partition is whole. number: int64[p], how many matches were found in the partition,
     and steps how often conditions on the run were asked there.
-    The search of a partition moves start, number and steps when it is at its end.
+    The search of a partition moves start, number and steps as it comes to its end.
 
     A search that may take the row at the edge ends there without a decision, and begins again at
     its starting row when there are more rows. What is found without it is found whatever comes:
@@ -117,7 +116,6 @@ class Partitions:
 
     @property
     def rows(self) -> int:
-        """The number of rows n."""
         return int(self.starts[-1])
 
     def only(self, partition: int) -> Partitions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,13 +58,12 @@ def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> layo
 
 
 def code_of(variable: int, compiled: CompiledTask) -> tuple[int, int]:
-    """Where the code of a variable's condition is."""
     return compiled.linked.code[variable] if compiled.linked else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchInput:
-    """A task over some partitions, as the kernels read them. ends, frontier: see `Partitions`.
+    """A task over some partitions, as the kernels read them. ends: see `Partitions`.
 
     selects: whether with event selection. python: what Python computes for conditions on the run;
     None without such.
@@ -75,7 +75,6 @@ class SearchInput:
     rows: layout.RowArrays
     negation: layout.NegationArrays | None
     ends: IntArray | None
-    frontier: Frontier | None
     python: PythonCalls | None
     totals: layout.TotalArrays | None = None
 
@@ -111,9 +110,8 @@ def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -
         rules = rules._replace(accepts=None, goes_on=None, waits=None, ends=None)
         if linked is None:
             rules = rules._replace(instructions=None, live_first=None, live=None)
-    ends, frontier = partitions.ends, partitions.frontier
     totals = totals_of(task, partitions, compiled, rows.window_end)
-    return SearchInput(selects, compiled, rules, rows, negation, ends, frontier, python, totals)
+    return SearchInput(selects, compiled, rules, rows, negation, partitions.ends, python, totals)
 
 
 def totals_of(
@@ -156,7 +154,7 @@ def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) ->
         window_end = np.repeat(starts[1:], np.diff(starts) if selects else 0)
     return layout.RowArrays(
         starts,
-        np.stack([frontier.start, frontier.until, frontier.edge, frontier.number, frontier.steps]),
+        frontier,
         plain(partitions.satisfied, np.uint64).view(np.int64),
         plain(window_end, np.int64),
         plain(np.empty(0), np.bool_),  # see `search.beginnings`
@@ -209,7 +207,6 @@ class CompiledTask:
 
     @property
     def registers(self) -> int:
-        """How many registers a run has."""
         return len(self.linked.initial) if self.linked else 0
 
 
@@ -229,14 +226,14 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     linked, remembered = None, program[:, layout.MEMO].copy()
     if not task.looks_only_at_data:
         run_conditions = [condition.run_condition for condition in task.conditions]
-        last = tuple(absent.variable for absent in task.absent)
-        last += () if task.closing is None else (task.closing,)
+        last = [absent.variable for absent in task.absent]
+        last += [] if task.closing is None else [task.closing]
         folded = folding.choices
-        ends = tuple(s for s, ways in enumerate(folded) if any(c.accepts for c in ways))
+        ends = [s for s, ways in enumerate(folded) if any(c.accepts for c in ways)]
         before_mapping = bool(folding.waits) | (program[:, layout.TARGET] < 0)
-        asked = program[(program[:, layout.TEST] >= 0) & before_mapping]
-        before = tuple(map(tuple, asked[:, [layout.SOURCE, layout.TEST]].tolist()))
-        transitions = Transitions(_moves(program, task.stages), len(folded), last, ends, before)
+        before = program[(program[:, layout.TEST] >= 0) & before_mapping]
+        asked = [*product(ends, last), *before[:, [layout.SOURCE, layout.TEST]].tolist()]
+        transitions = Transitions(_moves(program, task.stages), len(folded), asked)
         linked = link_conditions(run_conditions, members, integers, transitions)
         _add_links(program, linked)
     (waits, ends_of_runs), states = _waiting(task), len(first) - 1

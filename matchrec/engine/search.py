@@ -289,12 +289,7 @@ class KernelSearch(ABC):
         raise RunFailure(kind, int(row), detail, reason)
 
     def finish(self) -> None:
-        """Move the frontier; add what has been counted, if anyone asks, of live runs the most."""
-        frontier, moved = self.arrays.frontier, self.arrays.rows.frontier
-        if frontier is not None and not self.arrays.selects:
-            frontier.start[:] = moved[layout.FRONTIER_START]
-            frontier.number[:] = moved[layout.FRONTIER_NUMBER]
-            frontier.steps[:] = moved[layout.FRONTIER_STEPS]
+        """Add what has been counted, if anyone asks, of live runs the most."""
         done, most = self.work.counters, layout.MOST_LIVE
         if self.counters is not None and done is not None:
             live = max(self.counters[most], done[most])
@@ -314,12 +309,10 @@ class KernelSearch(ABC):
 
     @property
     def memo(self) -> Shapes:
-        """Room for remembered failures."""
         return {"memo": ((self.sizes[layout.MEMO_FULL], -(-self.remembered // 8)), np.uint8)}
 
     @property
     def remembered(self) -> int:
-        """How many states have memo numbers."""
         return int(self.arrays.rules.program[:, layout.MEMO].max(initial=-1)) + 1
 
 
@@ -501,7 +494,7 @@ def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolA
     bool[0] where most rows are such. Of the rows after those that are here, nothing is known; nor
     are partitions told apart.
     """
-    edges, found = rows.frontier[layout.FRONTIER_EDGE], np.ones(len(rows.satisfied), np.bool_)
+    edges, found = rows.frontier.edge, np.ones(len(rows.satisfied), np.bool_)
     if task.stages is not None or (edges[:-1] != NO_EDGE).any():
         return found[:0]
     satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied

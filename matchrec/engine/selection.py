@@ -128,7 +128,6 @@ def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
 
 
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
-    """The matches that are marked."""
     return take_matches(matches, np.flatnonzero(kept))
 
 
@@ -378,7 +377,7 @@ class RunsSearch(BufferSearch):
         super().__init__(task, arrays, room, counters)
         # the last row is followed by the end of the partition, if that ends runs that come out
         until = arrays.rows.starts[1:] + self.rules.flushes
-        arrays.rows.frontier[layout.FRONTIER_UNTIL] = until
+        arrays.rows.frontier.until[:] = until
 
     @property
     def shapes(self) -> Shapes:

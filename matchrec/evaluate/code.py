@@ -47,6 +47,7 @@ from matchrec.evaluate.registers import (
     CountOfRows,
     Listed,
     ListedValue,
+    Meaning,
     Members,
     Reduced,
     Registers,
@@ -189,10 +190,8 @@ class ConditionCompiler:
         self.calls.append(call)
 
     def _list(self, collect: Collect) -> int:
-        """The register of a list."""
         forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
-        meaning = Listed(self._members(collect.variable), forms, collect.so_far)
-        return self._register(self.registers.number(meaning))
+        return self._register(Listed(self._members(collect.variable), forms, collect.so_far))
 
     def _listed(self, collected: Collected) -> ListedValue:
         reads = (one for one in parts_of(collected.expression) if isinstance(one, ReadValue))
@@ -205,7 +204,8 @@ class ConditionCompiler:
     def _column(self, column: int, kind: Kind) -> int:
         return column if kind is Kind.INTEGER else self.integers + column
 
-    def _register(self, number: int) -> int:
+    def _register(self, meaning: Meaning) -> int:
+        number = self.registers.number(meaning)
         self.reads.add(number)
         return number
 
@@ -222,8 +222,7 @@ class ConditionCompiler:
         register = -1
         if not self._is_current(navigation):
             members = self._members(navigation.variable)
-            meaning = RowOf(navigation.end, members, navigation.logical_offset)
-            register = self._register(self.registers.number(meaning))
+            register = self._register(RowOf(navigation.end, members, navigation.logical_offset))
         self._emit(op.READ, column, register, navigation.physical_offset)
 
     def _read_classifier(self, navigation: Navigation) -> None:
@@ -236,27 +235,24 @@ class ConditionCompiler:
             navigation.logical_offset,
             navigation.physical_offset,
         )
-        self._emit(op.VARIABLE, self._register(self.registers.number(meaning)))
+        self._emit(op.VARIABLE, self._register(meaning))
 
     def _reduce(self, expression: Reduce) -> None:
         members = self._members(expression.variable)
         column = (
             None if expression.column is None else self._column(expression.column, expression.kind)
         )
+        count = CountOfRows(members, column, expression.so_far)
         if expression.function is Reduction.COUNT:
-            count = self.registers.number(CountOfRows(members, column, expression.so_far))
             self._emit(op.REGISTER, self._register(count))
             return
         assert column is not None
         function = Reduction.SUM if expression.function is Reduction.AVG else expression.function
-        value = self.registers.number(
-            Reduced(function, members, column, expression.kind, expression.so_far)
-        )
-        self._register(value)
-        self._register(value + 1)
+        reduced = Reduced(function, members, column, expression.kind, expression.so_far)
+        value = self._register(reduced)
+        self.reads.add(value + 1)
         if expression.function is Reduction.AVG:
             assert expression.kind is Kind.FLOATING
-            count = self.registers.number(CountOfRows(members, column, expression.so_far))
             self._emit(op.AVERAGE, self._register(count), value)
         else:
             self._emit(op.REDUCED, value)

@@ -139,21 +139,17 @@ class LinkedConditions:
 class Transitions:
     """How runs go from state to state.
 
-    last: variables whose conditions are evaluated on a run that arrives in one of the states
-    `ends`, as it may be a match. asked: states with variables whose conditions are evaluated on a
-    run in them before a row is mapped; those that move a run are otherwise evaluated after it.
+    asked: states with variables whose conditions are evaluated on a run in them: before a row is
+    mapped, or as it may be a match. Those that move a run are otherwise evaluated after it.
     """
 
     moves: tuple[Move, ...]
     states: int
-    last: tuple[int, ...]
-    ends: tuple[int, ...]
-    asked: tuple[tuple[int, int], ...] = ()
+    asked: Sequence[tuple[int, int]]
 
     def kept(self, reads: Sequence[RegisterSet]) -> dict[int, RegisterSet]:
         """The registers that are read of runs in a state. reads: by variable."""
-        at_last = frozenset().union(*(reads[variable] for variable in self.last))
-        found = dict.fromkeys(self.ends, at_last)
+        found: dict[int, RegisterSet] = {}
         for state, variable in self.asked:
             found[state] = found.get(state, frozenset()) | reads[variable]
         return found

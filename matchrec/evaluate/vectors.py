@@ -7,7 +7,7 @@ fails is asked of the others only. Of two values, `kernels.arithmetic` is the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -48,37 +48,20 @@ SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 HALF = 2**62 - 1
 
 
-def less(left: Array, right: Array) -> BoolArray:
-    found = np.less(left, right)
-    if right.dtype == np.float64:
-        is_nan = np.isnan(right)
-        if is_nan.any():
-            found = found | (is_nan & ~np.isnan(left))
-    return np.asarray(found)
-
-
-def equal(left: Array, right: Array) -> BoolArray:
-    found = np.equal(left, right)
-    if left.dtype == np.float64:
-        is_nan = np.isnan(left)
-        if is_nan.any():
-            found = found | (is_nan & np.isnan(right))
-    return np.asarray(found)
-
-
-TESTS: Mapping[int, Callable[[Array, Array], BoolArray]] = {
-    LESS: less,
-    EQUAL: equal,
-    GREATER: lambda left, right: less(right, left),
-}
+BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
+"""The comparisons by the orders that they hold for, from 1 on: see `instructions`."""
 
 
 def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
-    if orders in TESTS:
-        return TESTS[orders](left, right)
-    return np.logical_not(TESTS[LESS + EQUAL + GREATER - orders](left, right))
+    found = BY_ORDERS[orders - 1](left, right)
+    if left.dtype == np.float64:
+        is_nan, other = np.isnan(left), np.isnan(right)
+        if is_nan.any() or other.any():
+            order = is_nan.astype(np.int8) - other
+            found = np.where(is_nan | other, orders >> (order + 1) & 1, found)
+    return np.asarray(found, np.bool_)
 
 
 OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
@@ -206,7 +189,6 @@ class Vectors:
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
     def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
-        """Truth values of a condition."""
         found = self.evaluate(expression, asked)
         if found.values.dtype == np.bool_:
             return found

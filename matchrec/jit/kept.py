@@ -81,7 +81,6 @@ class Files:
                 Files(self.place, voucher.stem).remove()
 
     def remove(self) -> None:
-        """Remove the files."""
         for file in (self.voucher, *self.kept()):
             with suppress(OSError):
                 file.unlink()
@@ -293,7 +292,6 @@ class KeptFunction:
             return function(*arguments)
 
     def is_kept(self, types: tuple[Any, ...]) -> bool:
-        """Whether the code for some types is on disk."""
         places, name = (self.place(), folder_beside(self.function)), self.name(types)
         return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
@@ -336,7 +334,6 @@ class KeptFunction:
         return True
 
     def place(self) -> Path | None:
-        """The folder in which numba keeps what it compiles."""
         return enable_caching(dispatcher_of(self.function, self.options))
 
 
@@ -373,7 +370,6 @@ def enable_caching(compiled: Any) -> Path | None:
 
 
 def folder_beside(function: FunctionType) -> Path:
-    """The folder beside the source of a function."""
     return Path(inspect.getfile(function)).parent / "__pycache__"
 
 

@@ -176,10 +176,7 @@ class _PatternCompiler:
 
     def _before(self, then: _Then, part: RowPattern) -> _Then:
         """Continuations of what stands before `part`: a row consumed there counts here as well."""
-        return _Then(
-            self.compile_node(part, _Then(then.consumed, then.consumed)),
-            self.compile_node(part, then),
-        )
+        return self._last_required(part, then, then)
 
     def _compile_permutation(
         self, node: Permutation, missing: frozenset[int], then: _Then
@@ -226,7 +223,7 @@ class _PatternCompiler:
             for _ in range(node.most - node.least):
                 after = self._optional(node, after, then)
         if node.least > 0:
-            after = self._last_required(node, after, then)
+            after = self._last_required(node.part, after, then)
         for _ in range(node.least - 1):  # an empty iteration counts, and the next one runs
             after = self._before(after, node.part)
         return after.empty
@@ -265,13 +262,13 @@ class _PatternCompiler:
         same = then.consumed == then.empty
         return _Then(consumed, consumed if same else entry(then.empty))
 
-    def _last_required(self, node: Quantified, after: _Then, then: _Then) -> _Then:
+    def _last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
         """Continuations before the iteration that reaches the least number; an empty one
         ends the loop.
         """
         return _Then(
-            self.compile_node(node.part, _Then(after.consumed, then.consumed)),
-            self.compile_node(node.part, _Then(after.consumed, then.empty)),
+            self.compile_node(part, _Then(after.consumed, then.consumed)),
+            self.compile_node(part, _Then(after.consumed, then.empty)),
         )
 
 

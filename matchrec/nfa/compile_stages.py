@@ -56,6 +56,8 @@ from matchrec.plan.stages import (
 # A state is made for what follows it (`Rest`, `Repeated`) and for what the next row must not be
 # (`Pending`).
 
+Nots = tuple[ForbiddenEvent, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Pending:
@@ -68,7 +70,7 @@ class Pending:
 
     stops: tuple[str, ...] = ()
     kills: tuple[str, ...] = ()
-    closing: tuple[ForbiddenEvent, ...] = ()
+    closing: Nots = ()
     empty: int = 0
 
     def with_stops(self, *tests: str) -> Pending:
@@ -107,34 +109,35 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What follows a repetition of `part`, which was number `count`."""
+    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before the first.
+
+    Beyond the least repetitions of a loop their number does not matter.
+    """
 
     part: RepeatedPart
     count: int
     rest: Rest
 
+    def after_next(self) -> Repeated:
+        count = self.count + 1
+        return replace(self, count=min(count, self.part.least) if self.part.most is None else count)
 
-def next_count(part: RepeatedPart, count: int) -> int:
-    """The number of the next repetition; beyond the least of a loop it does not matter."""
-    return min(count + 1, part.least) if part.most is None else count + 1
+    @property
+    def may_leave(self) -> bool:
+        return self.count >= self.part.least or (self.count == 0 and self.part.optional)
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether a group need not be repeated after this repetition, if that was without rows."""
+        return self.count >= (self.part.least if self.part.most is None else self.part.most)
 
-def may_leave(part: RepeatedPart, count: int) -> bool:
-    """Whether a part may be left after so many repetitions."""
-    return count >= part.least or (count == 0 and part.optional)
-
-
-def is_enough(part: RepeatedPart, count: int) -> bool:
-    """Whether a group need not be repeated after a repetition without rows, number `count`."""
-    return count >= part.least if part.most is None else count >= part.most
-
-
-def contiguity_of(part: RepeatedPart, count: int, rest: Rest) -> Contiguity:
-    """Which rows may be skipped before the next repetition."""
-    return part.inner if count > 0 else rest.first or part.contiguity
+    @property
+    def contiguity(self) -> Contiguity:
+        """Which rows may be skipped before the next repetition."""
+        return self.part.inner if self.count > 0 else self.rest.first or self.part.contiguity
 
 
-def following_nots(rest: Rest | Repeated | None) -> tuple[ForbiddenEvent, ...]:
+def following_nots(rest: Rest | Repeated | None) -> Nots:
     """The NOTs directly after a part: they hold between its repetitions too.
 
     Not those that wait for the end of the window, which judge each prefix of a loop by itself.
@@ -160,7 +163,6 @@ def is_over(rest: Rest) -> bool:
 
 
 def part_name(part: RepeatedPart) -> str:
-    """The names of the stages of a part."""
     if isinstance(part.content, Single):
         return part.content.name
     return " ".join(part_name(one) for one in part.content.steps if isinstance(one, RepeatedPart))
@@ -246,14 +248,14 @@ class _StageCompiler:
             return self.compile_end(pending)
         if isinstance(rest, Repeated):
             outside = replace(pending, empty=max(0, pending.empty - 1))
-            if pending.empty > 0 and is_enough(rest.part, rest.count):
+            if pending.empty > 0 and rest.is_enough:
                 return self.compile_rest(rest.rest.tail(), outside)
-            return self.compile_part(rest.part, rest.count, rest.rest, outside)
+            return self.compile_part(rest, outside)
         if rest.at == len(rest.steps):
             return self.compile_rest(rest.then, pending)
         step = rest.steps[rest.at]
         if isinstance(step, RepeatedPart):
-            return self.compile_part(step, 0, rest, replace(pending, closing=()))
+            return self.compile_part(Repeated(step, 0, rest), replace(pending, closing=()))
         closing = replace(pending, closing=(*pending.closing, step))
         if not step.only_next:
             return self.compile_rest(rest.tail(), closing.with_stops(step.test))
@@ -261,17 +263,12 @@ class _StageCompiler:
             return self.compile_rest(rest.tail(), closing)
         return self.compile_nots((step,), closing, rest)
 
-    def compile_nots(
-        self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
-    ) -> StateId:
+    def compile_nots(self, tests: Nots, pending: Pending, rest: Rest | StateId) -> StateId:
         """The state whose next row must not satisfy these NOTs; otherwise it goes on after them."""
         edges = self.edges_of_nots(tests, pending, rest)
         return self.make((tests, pending, rest), tests[0].name, edges)
 
-    def edges_of_nots(
-        self, tests: tuple[ForbiddenEvent, ...], pending: Pending, rest: Rest | StateId
-    ) -> Iterator[Edge]:
-        """The edges of such a state."""
+    def edges_of_nots(self, tests: Nots, pending: Pending, rest: Rest | StateId) -> Iterator[Edge]:
         names = tuple(test.test for test in tests)
         target = rest if isinstance(rest, int) else self.compile_rest(rest.tail(), pending)
         yield self.proceed(target, forbids=names)
@@ -291,7 +288,7 @@ class _StageCompiler:
             self.compile_nots(first, replace(pending, closing=closing), state) if first else state
         )
 
-    def edges_of_end(self, closing: tuple[ForbiddenEvent, ...]) -> Iterator[Edge]:
+    def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
         """The edges of a run that waits for the end of the pattern.
 
         A NOT up to the end of the window has none to the stop state: each prefix of a loop is
@@ -308,104 +305,85 @@ class _StageCompiler:
         tests = (*(event.test for event in closing if not event.only_next), *near)
         yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.literals(tests))
 
-    def compile_part(self, part: RepeatedPart, count: int, rest: Rest, pending: Pending) -> StateId:
-        """The state after repetition `count` of a part, the first one of `rest`."""
-        if part.most is not None and count >= part.most:
-            return self.compile_exit(part, rest, pending)
-        leaves = may_leave(part, count)
-        own, direct = pending, tuple[ForbiddenEvent, ...]()
-        if count > 0:
-            nots = following_nots(rest.tail())
+    def compile_part(self, done: Repeated, pending: Pending) -> StateId:
+        """The state after some repetitions of a part."""
+        part = done.part
+        if part.most is not None and done.count >= part.most:
+            return self.compile_exit(done, pending)
+        own, direct = pending, Nots()
+        if done.count > 0:
+            nots = following_nots(done.rest.tail())
             lasting = (event.test for event in nots if not event.only_next)
             own = pending.with_kills(part.gap).with_stops(*lasting)
-            direct = tuple(event for event in nots if event.only_next and leaves)
+            direct = tuple(event for event in nots if event.only_next and done.may_leave)
         if isinstance(part.content, Steps):
-            return self.compile_group(part, count, rest, (own, pending), direct)
-        key: tuple[object, ...] = (part, count, rest, pending)
+            return self.compile_group(done, own, pending, direct)
+        key: tuple[object, ...] = (done, pending)
         waits, name = key, part.content.name
-        if leaves and contiguity_of(part, count, rest) is not Contiguity.STRICT:
+        if done.may_leave and done.contiguity is not Contiguity.STRICT:
             waits = ("companion", *key)
-            self.make(waits, name, self.edges_of_stage(part, count, rest, own, waits))
+            self.make(waits, name, self.edges_of_stage(done, own, waits))
         fresh = own.with_stops(*(event.test for event in direct))
-        onward = self.edges_out(part, rest, pending) if leaves else ()
-        stays = self.edges_of_stage(part, count, rest, fresh, waits)
-        return self.make(key, name, chain(stays, onward))
+        onward = self.edges_out(done, pending) if done.may_leave else ()
+        return self.make(key, name, chain(self.edges_of_stage(done, fresh, waits), onward))
 
-    def edges_of_stage(
-        self, part: RepeatedPart, count: int, rest: Rest, pending: Pending, waits: object
-    ) -> Iterator[Edge]:
+    def edges_of_stage(self, done: Repeated, pending: Pending, waits: object) -> Iterator[Edge]:
         """The edges of a single stage that read a row, and those to the stop state.
 
         waits: for what the state is made in which a run waits that skips a row.
         """
-        content, until = part.content, part.until
+        part, content = done.part, done.part.content
         assert isinstance(content, Single)
-        kills = (*rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
-        ends = () if until is None else (until.test,)
-        target = self.compile_part(part, next_count(part, count), rest, NOT_PENDING)
+        kills = (*done.rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
+        ends = () if part.until is None else (part.until.test,)
         yield Edge(
             Action.TAKE,
-            target,
+            self.compile_part(done.after_next(), NOT_PENDING),
             self.ids[content.name],
             needs=self.literals((content.test,)),
             forbids=self.literals((*ends, *kills)),
         )
-        contiguity = contiguity_of(part, count, rest)
-        if contiguity is not Contiguity.STRICT:
-            own = (content.test,) if contiguity is Contiguity.RELAXED else ()
-            inner = ends if count > 0 else ()
+        if done.contiguity is not Contiguity.STRICT:
+            own = (content.test,) if done.contiguity is Contiguity.RELAXED else ()
+            inner = ends if done.count > 0 else ()
             forbids = self.literals((*own, *inner, *kills))
             yield Edge(Action.IGNORE, self.made[waits], forbids=forbids)
         yield from self.edges_to_stop(pending.stops)
 
-    def edges_out(self, part: RepeatedPart, rest: Rest, pending: Pending) -> Iterator[Edge]:
+    def edges_out(self, done: Repeated, pending: Pending) -> Iterator[Edge]:
         """The edges on which a part is left."""
+        part, exits = done.part, self.compile_exit(done, pending)
         if part.greedy and part.has_choice and part.until is not None:
-            until = part.until.test
-            yield self.proceed(self.compile_rest(rest.tail(), pending), (until,))
-            yield self.proceed(self.compile_exit(part, rest, pending), (), (until,))
+            until = (part.until.test,)
+            yield self.proceed(self.compile_rest(done.rest.tail(), pending), until)
+            yield self.proceed(exits, (), until)
         else:
-            yield self.proceed(self.compile_exit(part, rest, pending))
+            yield self.proceed(exits)
 
-    def compile_exit(self, part: RepeatedPart, rest: Rest, pending: Pending) -> StateId:
+    def compile_exit(self, done: Repeated, pending: Pending) -> StateId:
         """The state after a part; after a greedy one no row that it would have taken is read."""
-        content = part.content
+        part, content = done.part, done.part.content
         if part.greedy and part.has_choice and isinstance(content, Single):
             pending = pending.with_kills(content.test)
-        return self.compile_rest(rest.tail(), pending)
+        return self.compile_rest(done.rest.tail(), pending)
 
     def compile_group(
-        self,
-        part: RepeatedPart,
-        count: int,
-        rest: Rest,
-        pending: tuple[Pending, Pending],
-        direct: tuple[ForbiddenEvent, ...],
+        self, done: Repeated, going_on: Pending, leaving: Pending, direct: Nots
     ) -> StateId:
-        """The state before a repetition of a group. pending: for going on, and for leaving. direct:
-        what the next row must not be, to go on.
+        """The state before a repetition of a group. direct: what the next row must not be, to go
+        on.
         """
-        content, (going_on, leaving) = part.content, pending
-        assert isinstance(content, Steps)
+        part, rest = done.part, done.rest
+        assert isinstance(part.content, Steps)
         own = replace(going_on, empty=going_on.empty + 1)
         until = rest.until if part.until is None else (*rest.until, part.until.test)
-        body = Rest(
-            content.steps,
-            0,
-            Repeated(part, next_count(part, count), rest),
-            until,
-            contiguity_of(part, count, rest),
-        )
-        if not may_leave(part, count):
+        body = Rest(part.content.steps, 0, done.after_next(), until, done.contiguity)
+        if not done.may_leave:
             return self.compile_rest(body, own)
-        name = f"({part_name(part)})"
-        onward = chain(self.edge_into(body, own, direct), self.edges_out(part, rest, leaving))
-        return self.make((part, count, rest, leaving), name, onward)
+        onward = chain(self.edge_into(body, own, direct), self.edges_out(done, leaving))
+        return self.make((done, leaving), f"({part_name(part)})", onward)
 
-    def edge_into(
-        self, body: Rest, pending: Pending, direct: tuple[ForbiddenEvent, ...]
-    ) -> Iterator[Edge]:
-        """The edge to the first stage of a group."""
+    def edge_into(self, body: Rest, pending: Pending, direct: Nots) -> Iterator[Edge]:
         head = self.compile_rest(body, pending)
         yield self.proceed(self.compile_nots(direct, pending, head) if direct else head)
 

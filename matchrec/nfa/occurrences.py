@@ -58,7 +58,9 @@ def tell_apart(folding: Folding, span: Span | None) -> tuple[Folding, list[State
     alone = [frozenset[int]() for _ in folded]
     if not may_await_others(folded, remaining, awaited):
         return folding, alone
-    copies, copied = copy_states(folded, span)
+    # each state with each set of states that the same occurrences lead to
+    found = limit_choices(number_states([START], partial(choices_of_copy, folded)), span)
+    copies, copied = zip(*found, strict=True)
     others = [
         frozenset(
             other
@@ -129,13 +131,6 @@ def may_await_others(
         for choice in choices
         if choice.target is not None
     )
-
-
-def copy_states(folded: Folded, span: Span | None) -> tuple[list[Copy], Folded]:
-    """Each state with each set of states that the same occurrences lead to, and its choices."""
-    found = number_states([START], partial(choices_of_copy, folded))
-    order, copied = zip(*limit_choices(found, span), strict=True)
-    return list(order), copied
 
 
 def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:

@@ -176,7 +176,6 @@ def order_states(
 
 
 def renumber_states(states: Sequence[State], order: Mapping[StateId, StateId]) -> tuple[State, ...]:
-    """The states of an order, in it."""
     return tuple(
         State(tuple(replace(edge, target=order[edge.target]) for edge in states[old].edges))
         for old in order

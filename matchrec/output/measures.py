@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.matches import Chains, Matches
+from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
@@ -82,14 +82,6 @@ def counts_before(mask: BoolArray) -> IntArray:
     before = np.zeros(len(mask) + 1, np.int64)
     np.cumsum(mask, out=before[1:])
     return before
-
-
-def mapped_of_chains(mask: BoolArray, chains: Chains, first: IntArray, end: End) -> IntArray:
-    """int64[r], what a logical step without an offset finds in matches that share their rows.
-
-    first: int64[r], their first mapped rows, or -1.
-    """
-    return at(find_marked(mask, chains.following, end is End.FIRST), first, -1)
 
 
 @allocating
@@ -162,8 +154,9 @@ class Reader:
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
         if self.matches.chains is not None:
-            mask, first = self.mask(navigation.variable), self.rows.current
-            return mapped_of_chains(mask, self.matches.chains, first, navigation.end)
+            mask, is_first = self.mask(navigation.variable), navigation.end is End.FIRST
+            found = find_marked(mask, self.matches.chains.following, is_first)
+            return at(found, self.rows.current, -1)
         seen = look(self.matches, self.rows, navigation.semantics)
         if navigation.variable is None:
             return nth_between(seen.base, seen.limit, navigation)

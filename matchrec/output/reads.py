@@ -183,24 +183,17 @@ class ReadFact(Enum):
 
 
 class PointerField(Enum):
-    """What the compressed form says of a pointer beside its event and its state."""
+    """What the compressed form says of a pointer beside its event and its state.
+
+    ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
+    1. VERSION: a Dewey number. COMPLETES: whether a match ends here.
+    """
 
     ROW = "row"
     VERSION = "version"
     PREVIOUS_STATE = "previous_state"
     PREVIOUS_ROW = "previous_row"
     COMPLETES = "completes"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPointer:
-    """A field of a pointer of the graph of all matches.
-
-    ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
-    1. VERSION: a Dewey number. COMPLETES: whether a match ends here.
-    """
-
-    field: PointerField
 
 
 # Aggregates of the rows of one variable, over all of a match or as far as the current row.
@@ -260,7 +253,7 @@ Read = (
     | ReadMatchedRows
     | ReadMatch
     | ReadFact
-    | ReadPointer
+    | PointerField
     | ReadAggregate
     | ReadAccumulated
 )
@@ -292,8 +285,8 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return show.show_matched_rows(variable)
         case ReadFact():
             return read.value
-        case ReadPointer(field):
-            return f"the pointer's {field.value}"
+        case PointerField():
+            return f"the pointer's {read.value}"
         case ReadTotal(asked, of):
             argument = None if of is None else show_read(of, columns)
             return f"{replace(asked, measure=argument)} over all matches"
@@ -521,7 +514,6 @@ class MeasureReader:
                 assert_never(piece)
 
     def field(self, column: RowColumn) -> RowField:
-        """A column as a field of the match's rows."""
         place = self.place(column)
         return RowField(self.fields.setdefault(place, len(self.fields)))
 

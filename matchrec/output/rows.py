@@ -30,11 +30,9 @@ class OutputRows:
 
     @property
     def count(self) -> int:
-        """The number of output rows r."""
         return len(self.row)
 
     def take(self, part: BoolArray | slice) -> OutputRows:
-        """Some of them."""
         return OutputRows(self.row[part], self.match[part], self.current[part])
 
 

@@ -41,11 +41,7 @@ class PointerOutput:
     """A column of the compressed form."""
 
     field: PointerField
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.field.value
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +77,7 @@ def output_columns(
     elif plan.staging is not None and plan.staging.timeouts is not None:
         found.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
-        found += [PointerOutput(field) for field in PointerField]
+        found += [PointerOutput(field, field.value) for field in PointerField]
     if not found:
         raise no_output_columns(plan.pattern.span)
     check_names(found, columns)

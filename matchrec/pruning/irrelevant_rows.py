@@ -13,7 +13,7 @@ A loop over a variable whose condition looks at one row is a filler as well, as 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.residual import SplitCondition
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 NO_FILLERS: frozenset[VariableId] = frozenset()
+RowTests = Mapping[str, RowColumn | None]
+"""By variable what Spark computes of its condition."""
 
 
 def find_relevance_tests(
@@ -43,25 +45,22 @@ def find_relevance_tests(
     """
     if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
         return ()
+    tests = {condition.variable: condition.before for condition in conditions}
     if plan.staging is not None:
-        return find_tests_of_stages(plan, plan.staging, pattern, conditions)
+        return find_tests_of_stages(plan, plan.staging, pattern, tests)
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        return tests_beside(NO_FILLERS, plan, pattern, conditions)
-    tested = {condition.variable for condition in conditions}  # others may have to take any row
-    free = frozenset(i for i, name in enumerate(plan.variables) if name not in tested)
+        return tests_beside(NO_FILLERS, plan, pattern, tests)
+    # variables without a condition may have to take any row
+    free = frozenset(i for i, name in enumerate(plan.variables) if name not in tests)
     choices = (free | find_loops(plan, pattern, conditions), free)
-    found = (tests_beside(choice, plan, pattern, conditions) for choice in choices)
+    found = (tests_beside(choice, plan, pattern, tests) for choice in choices)
     return next(filter(None, found), ())
 
 
 def tests_beside(
-    fillers: frozenset[VariableId],
-    plan: MatchPlan,
-    pattern: CompiledPattern,
-    conditions: tuple[SplitCondition, ...],
+    fillers: frozenset[VariableId], plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """The tests with these fillers: another condition holds, or one of theirs does not."""
-    tests = {condition.variable: condition.before for condition in conditions}
     looped = {plan.variables[filler] for filler in fillers} & tests.keys()
     if not all(sees_none(plan, fillers, looped)):
         return ()
@@ -82,10 +81,7 @@ def fails(test: RowColumn) -> RowColumn:
 
 
 def find_tests_of_stages(
-    plan: MatchPlan,
-    staging: Staging,
-    pattern: CompiledPattern,
-    conditions: tuple[SplitCondition, ...],
+    plan: MatchPlan, staging: Staging, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """Tests for a pattern of stages: a row that satisfies none is skipped, if every run may skip it
     and waits as before.
@@ -95,7 +91,6 @@ def find_tests_of_stages(
     """
     if pattern.program.pending or not all(skips_alike(pattern)):
         return ()
-    tests = {condition.variable: condition.before for condition in conditions}
     asked = {choice.test for choices in pattern.folding.choices for choice in choices}
     asked -= {None, *(plan.ids[near] for near in staging.near)}
     found: dict[RowColumn, None] = {}

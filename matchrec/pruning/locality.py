@@ -25,7 +25,6 @@ from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
-    from matchrec.plan.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,6 @@ def named(part: str, looks: Looks) -> Iterable[Seen]:
 
 
 def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
-    """What an expression looks at."""
     for reference in scalar.references:
         yield from REFERENCES[type(reference)](reference, where)
 
@@ -153,10 +151,6 @@ def of_option(option: clauses.Option, _: Where) -> Iterable[Seen]:
     return named(option.words, option.beyond)
 
 
-def of_within_rows(_rows: int, _: Where) -> Iterable[Seen]:
-    return named("WITHIN ... ROWS", (Beyond.DISTANCE,))
-
-
 def of_gaps(_: object, where: Where) -> Iterator[Seen]:
     if where.plan.row_gap is not None:
         yield Seen("WITHIN ... BETWEEN ROWS", Beyond.BETWEEN)
@@ -182,10 +176,6 @@ def of_staging(staging: Staging, _: Where) -> Iterator[Seen]:
         yield Seen("a side output of timeouts", look)
 
 
-def of_totals(totals: Totals, _: Where) -> Iterable[Seen]:
-    return named("an aggregate over all matches", totals.grouped.beyond)
-
-
 FIELDS: Mapping[str, Reading | None] = {
     "pattern": of_pattern,
     "partition_by": None,
@@ -196,7 +186,7 @@ FIELDS: Mapping[str, Reading | None] = {
     "columns": None,
     "after_match": of_option,
     "within": None,
-    "within_rows": of_within_rows,
+    "within_rows": lambda *_: named("WITHIN ... ROWS", (Beyond.DISTANCE,)),
     "gaps": of_gaps,
     "equal": None,
     "subsets": None,
@@ -207,7 +197,7 @@ FIELDS: Mapping[str, Reading | None] = {
     "absences": of_absences,
     "closing": None,
     "staging": of_staging,
-    "totals": of_totals,
+    "totals": lambda one, _: named("an aggregate over all matches", one.grouped.beyond),
 }
 """By the name of each field of `MatchPlan` what reads it, where it says anything; None of a field
 that says only which rows those of a match are, or what they are called.

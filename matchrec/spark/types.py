@@ -48,7 +48,6 @@ from matchrec.output.reads import (
     ReadFact,
     ReadMatch,
     ReadMatchedRows,
-    ReadPointer,
     ReadRow,
     ReadTotal,
 )
@@ -197,15 +196,15 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return LongType() if function == "count" else DoubleType()
         case ReadMatchedRows(columns):
             return ArrayType(matched_row_type(columns, inputs), containsNull=False)
-        case ReadClassifierAt() | ReadPointer(PointerField.PREVIOUS_STATE):
+        case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
             return StringType()
-        case ReadPointer(PointerField.VERSION):
+        case PointerField.VERSION:
             return ArrayType(IntegerType(), containsNull=False)
-        case ReadFact.IS_MATCHED | ReadFact.NOTHING | ReadPointer(PointerField.COMPLETES):
+        case ReadFact.IS_MATCHED | ReadFact.NOTHING | PointerField.COMPLETES:
             return BooleanType()
         case ReadTotal(asked, of):
             return total_type(asked, None if of is None else type_of(of, inputs))
-        case ReadFact() | ReadPointer() | ReadAggregate():
+        case ReadFact() | PointerField() | ReadAggregate():
             return LongType()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.engine.graph import places_of_digits
+from matchrec.engine.graph import digits_of
 from matchrec.engine.partitions import ends_by_distance, window_ends
 from matchrec.output.aggregates import find_extremes, sum_decimals, sum_values
 from matchrec.output.measures import find_mapped, find_marked
@@ -38,6 +38,7 @@ def drawn(draw: np.random.Generator) -> list[Call]:
     before = np.array([draw.integers(-1, max(place, 1)) for place in range(mapped)], np.int64)
     before = np.minimum(before, np.arange(mapped) - 1)
     first, sign = bool(draw.integers(2)), int(draw.choice([1, -1]))
+    longer = draw.integers(1, 3, mapped)
     classifiers, belongs = draw.integers(0, 3, mapped).astype(np.int16), draw.random(3) < 0.5
     return [
         (sum_values, (numbers, counted, links)),
@@ -49,7 +50,10 @@ def drawn(draw: np.random.Generator) -> list[Call]:
         (window_ends, (starts, keys, valid, keys + 5, valid)),
         (ends_by_distance, (starts, keys.astype(np.float64), valid, 4.0)),
         (ends_by_distance, (starts, (keys + 50).astype(np.uint64), valid, np.uint64(4))),
-        (places_of_digits, (before, draw.integers(1, 3, mapped))),
+        (
+            lambda *arguments: digits_of(*arguments)[1],
+            (before, draw.integers(0, 9, mapped), draw.random(mapped) < 0.5, longer),
+        ),
     ]
 
 

@@ -17,16 +17,13 @@ Source: SASE+, "Basic algorithm", "Merging equivalent runs".
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.buffer import add_node
+from matchrec.engine.kernels.buffer import add_node, put_run
 from matchrec.engine.kernels.layout import Hook, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     NONE,
-    RegisterPlaces,
     copy_registers,
     find_equal,
     live_in,
@@ -130,8 +127,7 @@ def step(row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, to
                 onward = program[choice, layout.TARGET]
                 if onward == layout.ACCEPT or (stopped and onward >= 0 and goes_on[onward]):
                     continue
-                places = RegisterPlaces(place, after)
-                answer = may_map(choice, places, row, rules, satisfied, on_run)
+                answer = may_map(choice, place, after, row, rules, satisfied, on_run)
                 if answer == HOLDS_NOT:
                     continue
                 if answer != HOLDS:
@@ -155,8 +151,8 @@ def step(row: int, rules: Rules, rows: RowArrays, work: Work, negation: Hook, to
             ways += onward >= 0
             if is_match:
                 progress.row, progress.choice = row, choice  # if it fails
-                arrived = Arrival(chosen, place if ended else after, row - ended)
-                status = accept(arrived, rules, rows, work, negation, totals)
+                at = place if ended else after
+                status = accept(chosen, at, row - ended, rules, rows, work, negation, totals)
                 if status != layout.DONE:
                     return status
             if onward == layout.ENDS or onward == layout.TIMES_OUT:
@@ -221,20 +217,21 @@ def add_row(choice: int, row: int, node: int, start: int, work: Work, totals: Ho
     return int(added)
 
 
-class Arrival(NamedTuple):
-    """A run in an accepting state: its node, the place of its registers, its last row."""
-
-    node: int
-    place: int
-    row: int
-
-
 @spliced
 def accept(
-    arrival: Arrival, rules: Rules, rows: RowArrays, work: Work, negation: Hook, totals: Hook
+    node: int,
+    place: int,
+    row: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: Hook,
+    totals: Hook,
 ) -> int:
-    """Take the matches of a run that has arrived in an accepting state; DONE or a status."""
-    node, place, row = arrival.node, arrival.place, arrival.row
+    """Take the matches of a run that has arrived in an accepting state; DONE or a status.
+
+    place: of its registers. row: its last one.
+    """
     if negation is not None:
         answer = closes(row, place, negation, rows.satisfied, on_run_of(rules, rows, work))
         if answer == HOLDS_NOT:
@@ -275,10 +272,7 @@ def add_run(
     """
     runs, nodes, progress = work.runs, work.nodes, work.progress
     bank = 1 - progress.bank
-    added = runs[bank, run]
-    added[layout.RUN_STATE] = state
-    added[layout.RUN_NODE] = node
-    added[layout.RUN_START] = start
+    put_run(runs[bank, run], state, node, start)
     twin = np.int64(NONE)
     if merges:
         key = np.int64(0)

@@ -26,6 +26,14 @@ IN_A_MATCH = 1
 
 
 @spliced
+def put_run(made: IntArray, state: int, node: int, start: int) -> None:
+    """Write a row of `runs`."""
+    made[layout.RUN_STATE] = state
+    made[layout.RUN_NODE] = node
+    made[layout.RUN_START] = start
+
+
+@spliced
 def add_node(
     choice: int, row: int, before: int, other: int, start: int, nodes: IntArray, progress: Progress
 ) -> int:
@@ -45,7 +53,6 @@ def add_node(
 
 @inner
 def count_rows(nodes: IntArray, node: int) -> int:
-    """How many rows lead to a node."""
     length = 0
     while node >= 0:
         length += 1

@@ -31,7 +31,6 @@ from matchrec.engine.kernels.counting import (
 )
 from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
-    RegisterPlaces,
     has_failed,
     is_anchored,
     map_row,
@@ -168,7 +167,7 @@ def ask(
     if takes_too_many_steps(progress):
         return NO_MATCH - layout.TOO_MANY_STEPS
     on_run = on_run_of(rules, rows, work)
-    answer = map_row(choice, RegisterPlaces(depth, depth + 1), row, program, on_run)
+    answer = map_row(choice, depth, depth + 1, row, program, on_run)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
         answer = NO_MATCH - note_failure(answer, choice, row, progress)
     if counting is not None:

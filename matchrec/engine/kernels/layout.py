@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray
 from matchrec.nfa.closure import Effect
 from matchrec.plan.clauses import Grouping, MatchOutput
 
@@ -77,14 +77,14 @@ class Rules(NamedTuple):
 class RowArrays(NamedTuple):
     """The partitions. starts: int64[p + 1]. satisfied: int64[n, w], as in `Partitions`.
 
-    frontier: int64[5, p], how far each search has come, rows as below.
+    frontier: how far each search has come, which moves it.
     window_end: int64[n], see `Partitions`; contiguous searches without a window have int64[0].
     begins: bool[n], whether a match may begin with a row; bool[0] where any may.
     columns, valid, mathematics, python: see `evaluate.kernels.machine`.
     """
 
     starts: IntArray
-    frontier: IntArray
+    frontier: Frontier
     satisfied: IntArray
     window_end: IntArray
     begins: BoolArray
@@ -304,9 +304,6 @@ DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10
 MORE_ROWS = 11  # the search from progress.start has come to the edge of the rows that are here
 TOO_MANY_STEPS = 12  # conditions on the run were evaluated more often than allowed; as MORE_ROWS
-
-# Rows of `frontier`, see `Frontier`.
-FRONTIER_START, FRONTIER_UNTIL, FRONTIER_EDGE, FRONTIER_NUMBER, FRONTIER_STEPS = range(5)
 
 # Columns of `runs`, in preferment order. A run whose condition failed waits for what is preferred
 # to it: its state is minus a status, its node a choice, its start the row.

@@ -20,13 +20,6 @@ from matchrec.jit.decorators import inlined, spliced
 from matchrec.nfa.closure import GUARD_END, GUARD_START
 
 
-class RegisterPlaces(NamedTuple):
-    """Where the registers of a run stand before and after a row."""
-
-    before: int
-    after: int
-
-
 class OnRun(NamedTuple):
     """What conditions on the run read, and where: see `evaluate.kernels.machine`.
 
@@ -55,13 +48,16 @@ def takes_too_many_steps(progress: Progress) -> bool:
 
 
 @spliced
-def map_row(choice: int, places: RegisterPlaces, row: int, program: IntArray, on_run: OnRun) -> int:
+def map_row(
+    choice: int, before: int, after: int, row: int, program: IntArray, on_run: OnRun
+) -> int:
     """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
 
-    HOLDS, HOLDS_NOT or an error.
+    before, after: where the registers of the run stand before and after the row. HOLDS, HOLDS_NOT
+    or an error.
     """
-    update_copy(choice, places, row, program, on_run)
-    return holds_at(choice, places.after, row, program, on_run)
+    update_copy(choice, before, after, row, program, on_run)
+    return holds_at(choice, after, row, program, on_run)
 
 
 @spliced
@@ -74,7 +70,6 @@ def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun
 
 @spliced
 def copy_registers(before: int, after: int, registers: IntArray) -> None:
-    """Copy the registers of a run from one place to another."""
     register = np.int64(0)  # for the compiler, a range is a hundred instructions
     while register < registers.shape[1]:
         registers[after, register] = registers[before, register]
@@ -83,18 +78,18 @@ def copy_registers(before: int, after: int, registers: IntArray) -> None:
 
 @spliced
 def update_copy(
-    choice: int, places: RegisterPlaces, row: int, program: IntArray, on_run: OnRun
+    choice: int, before: int, after: int, row: int, program: IntArray, on_run: OnRun
 ) -> None:
     """Copy the registers of a run, and update the copy by the row that `choice` maps."""
-    registers, after = on_run.registers, places.after
-    copy_registers(places.before, after, registers)
+    registers = on_run.registers
+    copy_registers(before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
     update_registers(on_run.instructions, begin, end, registers[after], row, on_run.given)
 
 
 @spliced
 def may_map(
-    choice: int, places: RegisterPlaces, row: int, rules: Rules, satisfied: IntArray, on_run: OnRun
+    choice: int, before: int, after: int, row: int, rules: Rules, satisfied: IntArray, on_run: OnRun
 ) -> int:
     """HOLDS, with the registers of the run that maps the row in place; HOLDS_NOT, or an error."""
     program = rules.program
@@ -104,11 +99,11 @@ def may_map(
     guard = program[choice, layout.GUARD]
     if guard != 0 and not is_anchored(guard, row, on_run.given.progress):
         return HOLDS_NOT
-    return ask_run(choice, places, row, rules, on_run)
+    return ask_run(choice, before, after, row, rules, on_run)
 
 
 @spliced
-def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run: OnRun) -> int:
+def ask_run(choice: int, before: int, after: int, row: int, rules: Rules, on_run: OnRun) -> int:
     """HOLDS, HOLDS_NOT or an error, of a row that satisfies what does not depend on the run.
 
     Of stages, the condition is evaluated on the registers from before the row is mapped. The loop
@@ -117,7 +112,7 @@ def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run:
     program, asks_first = rules.program, rules.tests_before_mapping
     if on_run.instructions.shape[0] == 0:
         return HOLDS
-    place = places.before if asks_first else places.after
+    place = before if asks_first else after
     turn = np.int64(-1)
     while turn < 1:
         turn += 1
@@ -126,7 +121,7 @@ def ask_run(choice: int, places: RegisterPlaces, row: int, rules: Rules, on_run:
             if answer != HOLDS:
                 return answer
         else:
-            update_copy(choice, places, row, program, on_run)
+            update_copy(choice, before, after, row, program, on_run)
     return HOLDS
 
 
@@ -229,7 +224,6 @@ def note_state(choice: int, row: int, depth: int, rules: Rules, work: Work) -> i
 
 @spliced
 def live_in(state: int, rules: Rules) -> IntArray:
-    """The live registers of a state."""
     live: IntArray = rules.live[rules.live_first[state] : rules.live_first[state + 1]]
     return live
 

@@ -34,11 +34,10 @@ from typing import NamedTuple
 import numpy as np
 
 from matchrec.engine.kernels import layout
-from matchrec.engine.kernels.buffer import count_rows, unwind
+from matchrec.engine.kernels.buffer import count_rows, put_run, unwind
 from matchrec.engine.kernels.layout import Hook, Progress, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     NONE,
-    RegisterPlaces,
     ask_run,
     copy_registers,
     end_of_window,
@@ -122,9 +121,9 @@ def expand(
             if waits is None:
                 if takes_too_many_steps(progress):
                     return layout.TOO_MANY_STEPS
-            places = RegisterPlaces(run.place, 1 + 2 * place + bank)
+            after = 1 + 2 * place + bank
             on_run = on_run_of(rules, rows, work)
-            answer = ask_run(choice, places, row, rules, on_run)
+            answer = ask_run(choice, run.place, after, row, rules, on_run)
             if answer == HOLDS_NOT:
                 continue
             if answer != HOLDS:
@@ -133,20 +132,18 @@ def expand(
                 return wait(failed, choice, run.start, runs, progress)
         if waits is not None:
             blocked |= program[choice, layout.BLOCKS]
-        runs[bank, place, layout.RUN_STATE] = target
-        runs[bank, place, layout.RUN_START] = run.start
+        node = progress.nodes
+        put_run(runs[bank, place], target, node, run.start)
         if has_twin(bank, row, bound, rules, work, registers, waits):
             continue
         remembered = bit < 0 or progress.best_start < 0
         if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
             progress.needed = row + 2 - progress.start
             return layout.MEMO_FULL
-        node = progress.nodes
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
         if waits is not None:
             nodes[node, layout.NODE_ROW] = row
-        runs[bank, place, layout.RUN_NODE] = node
         progress.nodes += 1
         progress.runs += 1
     if waits is not None:
@@ -163,9 +160,7 @@ def skip_row(run: Run, bound: int, rules: Rules, work: Work, registers: Hook, wa
     if place == runs.shape[1]:
         return layout.RUNS_FULL
     copy_registers(run.place, 1 + 2 * place + bank, registers)
-    runs[bank, place, layout.RUN_STATE] = waits[run.state]
-    runs[bank, place, layout.RUN_NODE] = run.node
-    runs[bank, place, layout.RUN_START] = run.start
+    put_run(runs[bank, place], waits[run.state], run.node, run.start)
     last = work.nodes[run.node, layout.NODE_ROW]
     if not has_twin(bank, last, bound, rules, work, registers, waits):
         progress.runs += 1
@@ -233,9 +228,7 @@ def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress
         return -state
     if run == runs.shape[1]:
         return layout.RUNS_FULL
-    runs[bank, run, layout.RUN_STATE] = state
-    runs[bank, run, layout.RUN_NODE] = choice
-    runs[bank, run, layout.RUN_START] = start
+    put_run(runs[bank, run], state, choice, start)
     progress.runs += 1
     return CUTS_OFF
 

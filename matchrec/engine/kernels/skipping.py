@@ -33,7 +33,6 @@ from matchrec.engine.kernels.counting import (
 )
 from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Wanted, Work
 from matchrec.engine.kernels.mapping import (
-    RegisterPlaces,
     forget,
     has_failed,
     may_map,
@@ -104,7 +103,7 @@ def search_from(
             end = min(end, progress.best_end + int(best == start))
         at = Position(row, end, state, choice, depth, blocked, matches)
         tried = try_choices(at, rules, rows, work, negation, counting, tracing)
-        choice, blocked, matches, status = tried.choice, tried.blocked, tried.matches, tried.status
+        choice, blocked, matches, status = tried
         if tracing is not None:
             if tracing.is_full:
                 status = ACCEPTED
@@ -174,19 +173,6 @@ class Position(NamedTuple):
     matches: int
 
 
-class Tried(NamedTuple):
-    """What has come of the choices of a state.
-
-    choice: that has mapped the row; the one after the last if none has. status: DONE, ACCEPTED
-    where the search is over, or another one.
-    """
-
-    choice: int
-    blocked: int
-    matches: int
-    status: int
-
-
 @spliced
 def try_choices(
     at: Position,
@@ -196,8 +182,12 @@ def try_choices(
     negation: Hook,
     counting: Hook,
     tracing: Hook,
-) -> Tried:
-    """Try the choices of a state from one on, until one maps the row; it is in the path then."""
+) -> tuple[int, int, int, int]:
+    """Try the choices of a state from one on, until one maps the row; it is in the path then.
+
+    That choice, or the one after the last; what `blocked` and `matches` are then; and DONE,
+    ACCEPTED where the search is over, or another status.
+    """
     program, path = rules.program, work.path
     row, end, depth, choice = at.row, at.end, at.depth, at.choice
     blocked, matches = at.blocked, at.matches
@@ -271,7 +261,7 @@ def try_choices(
             if row >= end:
                 tracing.note_no_row(choice, row, depth)
         choice += 1
-    return Tried(choice, blocked, matches, status)
+    return choice, blocked, matches, status
 
 
 @spliced
@@ -287,8 +277,8 @@ def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: 
     elif takes_too_many_steps(progress):
         answer = np.int64(-layout.TOO_MANY_STEPS)
     else:
-        places, on_run = RegisterPlaces(depth, depth + 1), on_run_of(rules, rows, work)
-        answer = np.int64(may_map(choice, places, row, rules, rows.satisfied, on_run))
+        on_run = on_run_of(rules, rows, work)
+        answer = np.int64(may_map(choice, depth, depth + 1, row, rules, rows.satisfied, on_run))
         if answer != HOLDS and answer != HOLDS_NOT:
             answer = -note_failure(answer, choice, row, progress)
     return int(answer)

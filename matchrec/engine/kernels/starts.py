@@ -18,7 +18,7 @@ from matchrec.engine.kernels.layout import (
     Work,
 )
 from matchrec.engine.kernels.mapping import end_of_window, forget
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray
 from matchrec.jit.decorators import inlined, inner, kernel, kernel_with, spliced
 
 # A search from a starting row answers how many rows it has gone, this, or NO_MATCH - status.
@@ -77,30 +77,30 @@ def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
 
 
 @inner
-def go_to_next_partition(starts: IntArray, frontier: IntArray, progress: Progress) -> None:
+def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progress) -> None:
     """Note how far the search of a partition has come, and go on to the next one, if any.
 
     A search that follows all runs at once counts the rows that it has looked at.
     """
     number = progress.partition
     if number >= 0:
-        start, until = progress.start, frontier[layout.FRONTIER_UNTIL, number]
-        frontier[layout.FRONTIER_START, number] = start if start < until else until
-        frontier[layout.FRONTIER_NUMBER, number] = progress.number
-        frontier[layout.FRONTIER_STEPS, number] = progress.step_count
+        start, until = progress.start, frontier.until[number]
+        frontier.start[number] = start if start < until else until
+        frontier.number[number] = progress.number
+        frontier.steps[number] = progress.step_count
         progress.count = progress.count if progress.goes_on != 0 else 0
     number += 1
     progress.partition = number
-    if number == frontier.shape[1]:
+    if number == starts.shape[0] - 1:
         return
-    start, edge = frontier[layout.FRONTIER_START, number], frontier[layout.FRONTIER_EDGE, number]
+    start, edge = frontier.start[number], frontier.edge[number]
     progress.lower = starts[number]
     progress.upper = starts[number + 1] + int(edge <= starts[number + 1])
     progress.edge = edge
-    progress.until = min(frontier[layout.FRONTIER_UNTIL, number], edge)
-    progress.number = frontier[layout.FRONTIER_NUMBER, number]
+    progress.until = min(frontier.until[number], edge)
+    progress.number = frontier.number[number]
     begin_at(start, progress)
-    progress.step_count = frontier[layout.FRONTIER_STEPS, number]
+    progress.step_count = frontier.steps[number]
     forget(start, progress)
     progress.horizon = start
 

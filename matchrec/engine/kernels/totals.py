@@ -66,7 +66,6 @@ def words_of(totals: int) -> int:
 
 @inlined
 def add(to: IntArray, at: int, other: IntArray, place: int) -> None:
-    """Add a number to another one."""
     low = wrapped_sum(to[at], other[place])
     carried = np.int64((low ^ _SIGN) < (other[place] ^ _SIGN))
     to[at + 1] = wrapped_sum(wrapped_sum(to[at + 1], other[place + 1]), carried)
@@ -112,13 +111,11 @@ def is_none(numbers: IntArray, at: int) -> bool:
 
 @inlined
 def clear(numbers: IntArray, at: int) -> None:
-    """Set a number to zero."""
     numbers[at] = numbers[at + 1] = numbers[at + 2] = 0
 
 
 @inlined
 def copy(to: IntArray, at: int, other: IntArray, place: int) -> None:
-    """Set a number to another one."""
     to[at], to[at + 1], to[at + 2] = other[place], other[place + 1], other[place + 2]
 
 

@@ -23,13 +23,11 @@ def wrapped_sum(left: int, right: int) -> int:
 
 @spliced
 def wrapped_difference(left: int, right: int) -> int:
-    """The difference in 64 bits."""
     return int(np.int64(np.uint64(left) - np.uint64(right)))
 
 
 @spliced
 def wrapped_product(left: int, right: int) -> int:
-    """The product in 64 bits."""
     return int(np.int64(np.uint64(left) * np.uint64(right)))
 
 

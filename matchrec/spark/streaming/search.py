@@ -136,7 +136,7 @@ class ContiguousSearch(KeySearch):
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
         if self.end <= known.watermark:
             whole = np.full(len(first), NO_EDGE)
-            frontier = replace(frontier, until=last.copy(), edge=whole)
+            frontier = frontier._replace(until=last.copy(), edge=whole)
         found = partitions_of(self.executable, known.rows, known.starts, frontier)
         if found.window_end is None:
             return found

@@ -37,7 +37,6 @@ from matchrec.output.reads import (
     ReadFact,
     ReadMatch,
     ReadMatchedRows,
-    ReadPointer,
     ReadRow,
     ReadTotal,
     read_from_chains,
@@ -271,8 +270,8 @@ class Gatherer:
                 return self.match(variable, place)
             case ReadMatchedRows(places):
                 return self.matched_rows(places)
-            case ReadPointer(field):
-                return self.pointer(field)
+            case PointerField():
+                return self.pointer(read)
             case ReadTotal():
                 return self.total(read)
             case ReadFact.POSITION:
