@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -43,6 +44,11 @@ class Fractional(Enum):
 WHOLE = frozenset({"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"})
 """Mathematical functions that are not floating of whole numbers."""
 
+FLOATING_LITERAL = re.compile(
+    r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])", re.ASCII | re.IGNORECASE
+)
+"""A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3."""
+
 NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
 AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
@@ -62,7 +68,7 @@ def with_doubles(
     and tells -0.0 from 0. find: the input's column of some names.
     """
     types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
-    if Fractional.FLOATING not in types.values() or not compares_as_decimals(relation.runner.spark):
+    if not any(types.values()) or not compares_as_decimals(relation.runner.spark):
         return plan
     doubles = Doubles(lambda names: types.get(find(names) or ""))
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
@@ -139,7 +145,7 @@ class Doubles:
                 return Fractional.FLOATING if is_average and found is None else found
             case Term() if scalar.references:
                 return self.of_column(names_of(scalar))
-        return Fractional.DECIMAL if is_decimal("".join(map(str, scalar.pieces))) else None
+        return number_of_text("".join(map(str, scalar.pieces)))
 
     def common(self, scalars: Iterable[Scalar]) -> Fractional | None:
         """What some numbers are together: floating, if one of them is."""
@@ -147,11 +153,17 @@ class Doubles:
         return next((one for one in Fractional if one in numbers), None)
 
 
-def is_decimal(text: str) -> bool:
-    """Whether a text is a number with a point, and no exponent or letter.
+def number_of_text(text: str) -> Fractional | None:
+    """What a literal is; None of a whole number and of what is no number.
 
-    >>> [is_decimal(text) for text in ("(0.5)", "-.5", "0.5D", "1e3", "5", "1.5 + x")]
-    [True, True, False, False, False, False]
+    >>> [number_of_text(text) is Fractional.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
+    [True, True, True, False]
+    >>> [number_of_text(text) is Fractional.FLOATING for text in ("0.5D", "2f", "1e3", "5", "x1d")]
+    [True, True, True, False, False]
     """
-    whole, point, fraction = text.strip("()+- ").partition(".")
-    return point == "." and (whole + fraction).isdecimal()
+    number = text.strip("()+- ")
+    if FLOATING_LITERAL.fullmatch(number):
+        return Fractional.FLOATING
+    digits = number.lower().removesuffix("bd")
+    is_decimal = len(digits) < len(number) or "." in digits
+    return Fractional.DECIMAL if is_decimal and digits.replace(".", "", 1).isdecimal() else None
