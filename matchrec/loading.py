@@ -20,8 +20,8 @@ NO_SPARK = (
     " Spark; beside another one: pip install 'pyspark>=3.5'"
 )
 
+# Set where queries are made: in a user's program, of which workers may be threads.
 makes_queries = Event()
-"""Set where queries are made: in a user's program, of which workers may be threads."""
 
 
 @contextmanager

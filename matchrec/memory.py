@@ -14,23 +14,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-WORTH_ASKING = 64 << 20
-"""Bytes; of less nobody asks."""
+WORTH_ASKING = 64 << 20  # bytes; of less nobody asks
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
+# Bytes that are kept of what is freed, and of the largest block that may be among them.
 KEPT, LARGEST_KEPT = 256 << 20, 32 << 20
-"""Bytes that are kept of what is freed, and of the largest block that may be among them."""
 
+# What `mallopt` calls the parameters. Source: glibc's malloc.h.
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
-"""What `mallopt` calls the parameters. Source: glibc's malloc.h."""
 
 MIMALLOC = "MIMALLOC_"
+
+# No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
+# what is freed. Source: mimalloc's documentation, Environment Options.
 OF_MIMALLOC = {f"{MIMALLOC}ALLOW_THP": "0", f"{MIMALLOC}PURGE_DELAY": "10000"}
-"""No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
-what is freed. Source: mimalloc's documentation, Environment Options.
-"""
 
 
 def has_room(needed: int) -> bool:

@@ -31,12 +31,12 @@ from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect
 from matchrec.spark.transport import with_known_numbers
 
+# SQL over one row, or a Column that is one of a DataFrame's; or several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
-"""SQL over one row, or a Column that is one of a DataFrame's; or several of both."""
 
 
+# What functions over a DataFrame take: one of Spark, or a frame of pandas, Polars or Arrow.
 Frame: TypeAlias = "DataFrame | Any"
-"""What functions over a DataFrame take: one of Spark, or a frame of pandas, Polars or Arrow."""
 
 
 def dialect_of(spark: SparkSession, *texts: object) -> Dialect:

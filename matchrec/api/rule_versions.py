@@ -43,8 +43,8 @@ from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
 from matchrec.spark.types import OrderTimes
 
+# Rules by name, each one's versions by when they become valid; or a table of them.
 Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
-"""Rules by name, each one's versions by when they become valid; or a table of them."""
 
 COLUMNS = ("rule", "text", "valid_from")
 PARAMETERS = "parameters"
@@ -160,10 +160,9 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
     return found
 
 
+# A version: its rule, what it is, the parameters of its text, and when it becomes valid, as a
+# number.
 Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
-"""A version: its rule, what it is, the parameters of its text, and when it becomes valid, as a
-number.
-"""
 
 
 def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:

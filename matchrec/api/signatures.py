@@ -160,6 +160,8 @@ AGGREGATES = ArgumentKind(
     '{argument}={"matches": "count(*)"}',
 )
 GROUPED_BY = one_of(get_args(GroupedBy))
+
+# The arguments whose name means the same in all functions; what others mean stands at each.
 ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
     {
         "analyze": FLAG,
@@ -188,4 +190,3 @@ ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
         "y": NAME,
     }
 )
-"""The arguments whose name means the same in all functions; what others mean stands at each."""

@@ -48,13 +48,15 @@ if TYPE_CHECKING:
     from matchrec.frontends.pattern.builder import Pattern
 
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
+
+# How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN.
 IS_SASE = re.compile(rf"{BLANKS}PATTERN\s+SEQ\b", re.IGNORECASE)
-"""How a SASE+ text begins; in a clause of SQL a parenthesis follows PATTERN."""
+
+# How a clause or a SASE+ text begins, and no statement of Spark.
 NO_QUERY = re.compile(
     rf"{BLANKS}(?P<word>PARTITION\s+BY|ORDER\s+BY|MEASURES|PATTERN|MATCH_RECOGNIZE)\b",
     re.IGNORECASE,
 )
-"""How a clause or a SASE+ text begins, and no statement of Spark."""
 SESSION_OF_SQL = replace(
     SESSION,
     cure="pass the session: matchrec.session(); a clause over a DataFrame goes to"
@@ -208,8 +210,8 @@ def query_of(
     return Query(text, "SQL", dialect, options, spark, read, {})
 
 
+# The values of a query's markers, and the DataFrames that it names.
 Values = tuple[Arguments, dict[str, Any]]
-"""The values of a query's markers, and the DataFrames that it names."""
 
 
 def of_clause(

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
+
+# The columns that labels get.
 OF_ATTEMPTS = ("came_to", "attempt_start", "attempt_end", "needed", "because")
-"""The columns that labels get."""
 
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 

@@ -141,10 +141,12 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 WRITTEN = "matchrec.arguments"
 OF_STREAM = ("events", "order_by", "partition_by", "type_column")
 OF_FILES = ("tables", "delimiter", "header", "on", "conf")
+
+# What each command takes that is about a query of any language and its rows.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
-"""What each command takes that is about a query of any language and its rows."""
 
 
+# What to write for options that other programs, or people, have for the same.
 OF_OTHERS = {
     "--master": "--on spark --conf spark.master=local[4]",
     "--to": "--write",
@@ -154,11 +156,10 @@ OF_OTHERS = {
     "-t": "--table NAME=PATH",
     "-p": "--param NAME=VALUE",
 }
-"""What to write for options that other programs, or people, have for the same."""
 
 
+# An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.
 TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
-"""An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many."""
 
 
 class Repeatable(click.Command):

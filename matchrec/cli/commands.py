@@ -36,8 +36,9 @@ from matchrec.errors import command as errors
 from matchrec.source import counted
 
 READ = (*get_args(DialectName), "sase", "pattern")
+
+# Spark counts a limit in 32 bits, and a table asks for one row more than it shows.
 MOST_ROWS = 2**31 - 2
-"""Spark counts a limit in 32 bits, and a table asks for one row more than it shows."""
 
 
 def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path | None:

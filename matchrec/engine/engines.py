@@ -72,13 +72,13 @@ class Algorithm:
         return search(task, arrays, self.room, counters).find_matches()
 
 
+# What algorithms of event selection are called that find such matches, without a skip strategy.
 NAMES: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
     MatchOutput.ALL: "all matches",
     MatchOutput.NON_OVERLAPPING: "matches that do not overlap",
     MatchOutput.GRAPH: "graph of all matches",
 }
-"""What algorithms of event selection are called that find such matches, without a skip strategy."""
 
 TOTALS = "aggregates over all matches"
 CARRIED = (
@@ -92,6 +92,8 @@ ALL_MATCHES = (
     "all matches are asked for: runs share their rows and merge where their computation states are "
     "equal"
 )
+
+# Why an algorithm is the fastest, by its engine and its name.
 REASONS: Mapping[tuple[str, str], str] = {
     ("backtracking", "longest"): (
         "the longest match is asked for and conditions depend on the data only: how far the "
@@ -114,7 +116,6 @@ REASONS: Mapping[tuple[str, str], str] = {
         "equal computation states merge"
     ),
 }
-"""Why an algorithm is the fastest, by its engine and its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,8 +202,8 @@ class Task:
         return overlap and plain and not (self.windowed or self.selects or self.partial)
 
 
+# Bytes: of one array of all live runs, or of the matches that one row completes.
 MOST_IN_STREAM = 1 << 27
-"""Bytes: of one array of all live runs, or of the matches that one row completes."""
 
 
 @dataclass(frozen=True, slots=True)

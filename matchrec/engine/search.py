@@ -37,8 +37,7 @@ from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan.clauses import MatchOutput
 from matchrec.shortcuts import taken
 
-Shapes = dict[str, tuple[tuple[int, ...], type]]
-"""Arrays of `Work` by their names."""
+Shapes = dict[str, tuple[tuple[int, ...], type]]  # arrays of `Work` by their names
 
 NODES_OF_A_RUN = 16
 MANY_NODES = 1 << 13
@@ -572,6 +571,7 @@ class ChainedSearch(KernelSearch):
         )
 
 
+# By the name of an algorithm what searches; of the longest match, two do.
 SEARCHES: Mapping[str, type[KernelSearch]] = {
     "memoised": BacktrackingSearch,
     "plain": BacktrackingSearch,
@@ -579,7 +579,6 @@ SEARCHES: Mapping[str, type[KernelSearch]] = {
     "chained": ChainedSearch,
     "merging": BreadthFirstSearch,
 }
-"""By the name of an algorithm what searches; of the longest match, two do."""
 
 
 def search_of(engine: str, matching: str, *, chained: bool) -> type[KernelSearch]:

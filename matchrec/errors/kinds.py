@@ -174,8 +174,8 @@ class MatchRecognizeRunError(MatchRecognizeError):
         return found if failure.text is None else found.located(Source(failure.text))
 
 
+# The attribute of an engine's error that has ours, where a second look has found the place.
 TOLD = "told_by_matchrec"
-"""The attribute of an engine's error that has ours, where a second look has found the place."""
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:

@@ -120,8 +120,7 @@ def as_note(sentence: str) -> str:
 # What is an argument in Python is an option in a shell and in the first line of a cell. Who opens
 # the door says which it is, by `shown_on`; the constructors of errors ask for the words.
 
-OF_OPTIONS = ("engine", "sort", "transport", "max_steps")
-"""What a call of Python has in `Options`."""
+OF_OPTIONS = ("engine", "sort", "transport", "max_steps")  # what a call of Python has in `Options`
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 HALF = 2**62 - 1
 
 
+# The comparisons by the orders that they hold for, from 1 on: see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
-"""The comparisons by the orders that they hold for, from 1 on: see `instructions`."""
 
 
 def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
@@ -64,10 +64,10 @@ def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     return np.asarray(found, np.bool_)
 
 
+# The results, any of a division by zero.
 OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
     zip(ArithmeticOperator, (np.add, np.subtract, np.multiply, np.divide, np.fmod), strict=True)
 )
-"""The results, any of a division by zero."""
 
 
 def both(left: BoolArray, right: BoolArray) -> BoolArray:

@@ -68,5 +68,4 @@ def compiled(function: Function) -> Any:
     return found
 
 
-NO_CALLBACK = callback(lambda *_: 0)
-"""What is passed where there is nothing to call."""
+NO_CALLBACK = callback(lambda *_: 0)  # what is passed where there is nothing to call

@@ -199,11 +199,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LOCKS = "compiling.lock"
-"""The file beside the compiled functions, of which each name locks a byte."""
+LOCKS = "compiling.lock"  # the file beside the compiled functions, of which each name locks a byte
 
-ONE_THREAD = RLock()
-"""Held by the thread that compiles; numba has one do so at a time as well."""
+ONE_THREAD = RLock()  # held by the thread that compiles; numba has one do so at a time as well
 
 
 @contextmanager

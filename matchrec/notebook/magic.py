@@ -51,8 +51,8 @@ def unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
+# Of an argument that takes several values, at once or one after the other.
 SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend"}
-"""Of an argument that takes several values, at once or one after the other."""
 
 
 @magics_class

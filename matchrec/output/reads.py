@@ -265,8 +265,9 @@ STATISTICS = frozenset(
         *("median", "regr_slope"),
     }
 )
+
+# Types of values that are the same in Python and in a column.
 SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
-"""Types of values that are the same in Python and in a column."""
 
 
 def show_read(read: Read, columns: Sequence[str]) -> str:

@@ -59,13 +59,13 @@ from matchrec.plan.text import MICROSECONDS, Amount
 # For a first row each of them holds of the rows up to some row after it: rows ascend, and so do
 # differences and sums, rounded or not.
 
+# How two values compare, once the smaller one stands first.
 NEAR_FIRST = {"<": "<", "<=": "<=", ">": "<", ">=": "<="}
-"""How two values compare, once the smaller one stands first."""
 MOST = 2**31  # a product of INT is smaller
 
 
+# Whether two scalars are the order values of the current row and of the first row of the match.
 InOrder = Callable[[Scalar, Scalar], bool]
-"""Whether two scalars are the order values of the current row and of the first row of the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +232,8 @@ def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
     return Fraction(1) if is_whole else None
 
 
+# By variable what each conjunct of its condition says.
 Said = Mapping[str, tuple[Bound | NotBefore | None, ...]]
-"""By variable what each conjunct of its condition says."""
 
 
 def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:

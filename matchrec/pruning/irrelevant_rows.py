@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 NO_FILLERS: frozenset[VariableId] = frozenset()
-RowTests = Mapping[str, RowColumn | None]
-"""By variable what Spark computes of its condition."""
+RowTests = Mapping[str, RowColumn | None]  # by variable what Spark computes of its condition
 
 
 def find_relevance_tests(

@@ -55,8 +55,9 @@ OPERATORS: Mapping[type, Named] = {
     pattern.Quantified: ("a quantifier", ()),
     pattern.Exclusion: ("{- -}", ()),
 }
+
+# By the name of their class: few plans have stages, so no other loads them.
 STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
-"""By the name of their class: few plans have stages, so no other loads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,8 @@ def of_staging(staging: Staging, _: Where) -> Iterator[Seen]:
         yield Seen("a side output of timeouts", look)
 
 
+# By the name of each field of `MatchPlan` what reads it, where it says anything; None of a field
+# that says only which rows those of a match are, or what they are called.
 FIELDS: Mapping[str, Reading | None] = {
     "pattern": of_pattern,
     "partition_by": None,
@@ -199,9 +202,6 @@ FIELDS: Mapping[str, Reading | None] = {
     "staging": of_staging,
     "totals": lambda one, _: named("an aggregate over all matches", one.grouped.beyond),
 }
-"""By the name of each field of `MatchPlan` what reads it, where it says anything; None of a field
-that says only which rows those of a match are, or what they are called.
-"""
 
 
 def looks_of(plan: MatchPlan, follow: FollowSets) -> Iterator[Seen]:
@@ -240,6 +240,7 @@ class Shortcut(Enum):
 
 RANGES, PARTITIONS, ROWS, PIECES, TOTALS = Shortcut
 
+# The shortcuts that are proven where a plan looks at something, of each thing it may look at.
 PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
     Beyond.BETWEEN: (RANGES, PARTITIONS, PIECES, TOTALS),
     Beyond.BESIDE: (PARTITIONS, PIECES, TOTALS),
@@ -257,7 +258,6 @@ PROVEN_FOR: Mapping[Beyond, tuple[Shortcut, ...]] = {
     Beyond.LIVE: (),
     Beyond.TIMED_OUT: (ROWS,),
 }
-"""The shortcuts that are proven where a plan looks at something, of each thing it may look at."""
 
 
 def why_not(shortcut: Shortcut, plan: MatchPlan, follow: FollowSets) -> str | None:

@@ -49,6 +49,7 @@ PARTS = 2  # stretches to a window: more tell more precisely where matches may b
 DAY = MICROSECONDS["DAY"]
 LONGEST = 2**60
 
+# The nodes of plans that it costs little to run three times.
 READS = {
     "Filter",
     "Project",
@@ -61,7 +62,6 @@ READS = {
     "InMemoryRelation",
     "Range",
 }
-"""The nodes of plans that it costs little to run three times."""
 
 
 NO_WINDOW = "no window of time bounds a match"

@@ -41,26 +41,27 @@ from matchrec.source import Source
 from matchrec.spark.errors import users_terms
 from matchrec.spark.sail.words import CRASH, sentence_of
 
+# What is raised where Java has failed, if there is any.
 try:
     from py4j.protocol import Py4JError
 except ModuleNotFoundError:  # a client of Connect has no Java to speak to
     OF_JAVA: tuple[type[Exception], ...] = ()
 else:
     OF_JAVA = (Py4JError,)
-"""What is raised where Java has failed, if there is any."""
 
 FAILURES: tuple[type[Exception], ...] = (PySparkException, *OF_JAVA)
 
+# What is raised where Spark's own plan is looked into, and is not as it was in another version.
 OF_ANOTHER_SPARK: tuple[type[Exception], ...] = (*OF_JAVA, TypeError)
-"""What is raised where Spark's own plan is looked into, and is not as it was in another version."""
 
 REPLACED = "_matchrec_replaced"
 OF_TEXTS = (AnalysisException, IllegalArgumentException, UnsupportedOperationException)
-REFUSALS = (*OF_TEXTS, ArithmeticException, NumberFormatException, SparkRuntimeException)
-"""What is raised for a query text that a session cannot make sense of, some of it by its parser;
-the first ones are about words of the text.
-"""
 
+# What is raised for a query text that a session cannot make sense of, some of it by its parser; the
+# first ones are about words of the text.
+REFUSALS = (*OF_TEXTS, ArithmeticException, NumberFormatException, SparkRuntimeException)
+
+# The settings of a session on which the meaning of a query depends.
 SETTINGS = (
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.ansi.enabled",
@@ -69,18 +70,17 @@ SETTINGS = (
     "spark.sql.session.timeZone",
     "spark.sql.timestampType",
 )
-"""The settings of a session on which the meaning of a query depends."""
 
 T = TypeVar("T")
 
 SENT, PLANNED = "_matchrec_sent", "_matchrec_planned"
-FRAMES = "_matchrec_frames"
-"""Where the plan of a text keeps its DataFrames: what is known of them is known of the text, too,
-of which a server may have given no more than a copy. See `spark.errors.second_look`.
-"""
 
+# Where the plan of a text keeps its DataFrames: what is known of them is known of the text, too, of
+# which a server may have given no more than a copy. See `spark.errors.second_look`.
+FRAMES = "_matchrec_frames"
+
+# How a text begins that does nothing but ask: after WITH, Spark takes INSERT.
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
-"""How a text begins that does nothing but ask: after WITH, Spark takes INSERT."""
 
 CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)  # what chooses one of several values
 
@@ -503,8 +503,8 @@ class Relation:
 
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
+# In place of a session: all that there are and that come, unless their application has its own.
 EVERY = None
-"""In place of a session: all that there are and that come, unless their application has its own."""
 
 _installed: dict[Hashable, Answer] = {}
 _classes: set[type] = set()

@@ -37,10 +37,10 @@ from matchrec.spark.types import crossing_schema, decode_columns, microseconds, 
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
+# Types that cross unaltered, beside decimals and intervals.
 UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
     *("string", "binary", "date", "timestamp")
 }
-"""Types that cross unaltered, beside decimals and intervals."""
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
@@ -286,6 +286,7 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
 
 # Tables of Arrow that a user passes: Spark has no unsigned integers.
 
+# As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits.
 READ_AS = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -293,7 +294,6 @@ READ_AS = {
     pa.uint64(): pa.decimal128(20, 0),
     pa.float16(): pa.float32(),
 }
-"""As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits."""
 
 
 def write_at_once(frame: DataFrame, path: Path) -> int:

@@ -252,8 +252,9 @@ def struct_of(fields: Mapping[str, DataType]) -> StructType:
 # Arrow has too.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
+
+# What makes seconds of each unit; some sessions count the hours of the days in HOUR again.
 SECONDS = (("DAY", "* 86400"), ("HOUR", "% 24 * 3600"), ("MINUTE", "% 60 * 60"), ("SECOND", "% 60"))
-"""What makes seconds of each unit; some sessions count the hours of the days in HOUR again."""
 
 Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as other SQL
 

@@ -41,8 +41,8 @@ from matchrec.plan.show import show_scalar
 from matchrec.plan.text import string_literal
 from matchrec.source import Span
 
+# A measure finds the index of its trial and the match number in one number: see `number_of`.
 MATCH_NUMBERS = 2**31
-"""A measure finds the index of its trial and the match number in one number: see `number_of`."""
 
 NOWHERE = Span(0, 0)
 Write = Callable[[Scalar], str]

@@ -50,8 +50,8 @@ class Outcome(Enum):
     MATCHED = "match"
 
 
+# The outcomes of trials that ask a condition.
 CONDITION = (Outcome.TAKEN, Outcome.FAILED, Outcome.KNOWN, Outcome.ENDED, Outcome.BLOCKED)
-"""The outcomes of trials that ask a condition."""
 
 
 @dataclass(frozen=True, slots=True)

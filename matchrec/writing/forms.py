@@ -24,8 +24,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.writing.names import plain
 
-Shape = object
-"""What of a part of a plan matters; equal and hashed by value."""
+Shape = object  # what of a part of a plan matters; equal and hashed by value
 
 
 def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
@@ -128,8 +127,8 @@ def reads_whole_rows(value: expression.Scalar) -> bool:
     )
 
 
+# Where to go on for the same matches, of those with one match at most at each row.
 _SKIP = {MatchOutput.ALL: SkipTo.NEXT_ROW, MatchOutput.NON_OVERLAPPING: SkipTo.PAST_LAST_ROW}
-"""Where to go on for the same matches, of those with one match at most at each row."""
 
 
 def as_preferred(plan: MatchPlan) -> MatchPlan:

@@ -29,8 +29,8 @@ UNDECIDED = NO_MATCH - layout.MORE_ROWS
 UNKNOWN = -2  # of a state and row nothing has been found out
 
 
+# What `search_partitions` calls: another function in each kernel that `searching` makes of it.
 search_start: Any = None
-"""What `search_partitions` calls: another function in each kernel that `searching` makes of it."""
 
 
 def searching(search_start: Any) -> Any:

@@ -352,6 +352,8 @@ def meant_by(text: str, where: str) -> str | None:
 
 
 _WIDE = {chr(0xFEE0 + code): chr(code) for code in range(ord("!"), ord("~") + 1)}
+
+# Characters of printed text, and of the wide forms of East Asian scripts, with those of SQL.
 LOOK_ALIKES = {
     **{wide: one for wide, one in _WIDE.items() if not one.isalnum()},
     **dict.fromkeys("\u2018\u2019", "'"),
@@ -361,7 +363,6 @@ LOOK_ALIKES = {
     **dict(zip("\u2227\u2228\u00ac", ("AND", "OR", "NOT"), strict=True)),
     **dict(zip("\u00d7\u00f7\u3001\u3002", "*/,.", strict=True)),
 }
-"""Characters of printed text, and of the wide forms of East Asian scripts, with those of SQL."""
 
 
 def cure_of_look_alike(sentence: str) -> str | None:

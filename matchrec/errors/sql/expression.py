@@ -487,6 +487,7 @@ def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None
     return f"quotes make a text of it: write {found[1]} for the column"
 
 
+# What to write where types do not go together, by what Sail or Spark says of them.
 _TYPES = {
     # A text, or a number, that is added to a time; a text beside a length of time.
     r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
@@ -524,7 +525,6 @@ _TYPES = {
     "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
     r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",
 }
-"""What to write where types do not go together, by what Sail or Spark says of them."""
 
 
 def cure_of_types(sentence: str) -> str | None:

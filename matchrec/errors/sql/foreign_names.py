@@ -17,8 +17,9 @@ from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
 OF_CLAUSES = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "PREV", "NEXT"})
+
+# What sees the rows of a match, and what to do about it elsewhere.
 INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
-"""What sees the rows of a match, and what to do about it elsewhere."""
 
 LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"
 

@@ -71,8 +71,8 @@ from matchrec.spark.sail.words import condition_of, sentence_of
 from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of
 
+# A text, which has none, or `:name` that is no field of a value.
 PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
-"""A text, which has none, or `:name` that is no field of a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,8 +461,8 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
             yield not_sortable(key.clause, type_.simpleString(), key.span)
 
 
+# Some of which an older PySpark has not.
 WITHOUT_ORDER = ("MapType", "VariantType", "CalendarIntervalType")
-"""Some of which an older PySpark has not."""
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:

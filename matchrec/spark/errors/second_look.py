@@ -53,11 +53,12 @@ F = TypeVar("F")
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 WATCHED, HELD = "_matchrec_watched", "_matchrec_look"
 RUNS = ("to_table", "to_pandas", "execute_command")
-STREAMS = ("to_table_as_iterator", "execute_command_as_iterator")
-"""The calls of a client of Connect that run a plan, and those that give its rows bit by bit."""
 
+# The calls of a client of Connect that run a plan, and those that give its rows bit by bit.
+STREAMS = ("to_table_as_iterator", "execute_command_as_iterator")
+
+# How a worker begins to say that it was given a row that cannot be computed.
 NOT_COMPUTED = row_not_computed(reason="").message
-"""How a worker begins to say that it was given a row that cannot be computed."""
 
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
 _number = count()

@@ -41,20 +41,20 @@ class Fractional(Enum):
     DECIMAL = "decimal"
 
 
+# Mathematical functions that are not floating of whole numbers.
 WHOLE = frozenset({"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"})
-"""Mathematical functions that are not floating of whole numbers."""
 
+# A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
 FLOATING_LITERAL = re.compile(
     r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])", re.ASCII | re.IGNORECASE
 )
-"""A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3."""
 
 NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
 
 AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
 
+# Aggregates that are floating of floating numbers, and decimal of decimals.
 ALIKE = AVERAGES | {"sum", "min", "max", "first", "last", "any_value", "first_value", "last_value"}
-"""Aggregates that are floating of floating numbers, and decimal of decimals."""
 
 
 def with_doubles(

@@ -29,15 +29,18 @@ from pyspark.sql.types import (
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"
-DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
-"""What a plan of Sail's says of groups, and of the tasks that they are divided among."""
 
+# What a plan of Sail's says of groups, and of the tasks that they are divided among.
+DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
+
+# What stands in its place where a query cannot run.
 NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reason>.*)", re.M | re.S)
-"""What stands in its place where a query cannot run."""
 
 COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
 COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
+
+# What a plan says of the types of its columns.
 NAMES: dict[str, DataType] = {
     "Boolean": BooleanType(),
     "Int8": ByteType(),
@@ -49,7 +52,6 @@ NAMES: dict[str, DataType] = {
     "Utf8": StringType(),
     "Date32": DateType(),
 }
-"""What a plan says of the types of its columns."""
 
 DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
 

@@ -26,10 +26,9 @@ MOST_BYTES = 127 << 20  # of the rows of one plan: what a call takes, but for th
 FEW_BYTES = 1 << 18  # of rows that each call may send
 FEW_ROWS = 1000  # of a frame, which tell the types of most columns
 
+# Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
+# DataFrame the names of an index of pandas.
 KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
-"""Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
-DataFrame the names of an index of pandas.
-"""
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:

@@ -30,22 +30,21 @@ if TYPE_CHECKING:
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
+# Of the server. The end of a task waits in one of them for the search to end, also of a query that
+# is interrupted: without others, the server would answer nobody meanwhile.
 THREADS_A_CORE = 4
-"""Of the server. The end of a task waits in one of them for the search to end, also of a query that
-is interrupted: without others, the server would answer nobody meanwhile.
-"""
 
+# What PySpark sets for all sessions of this program that come after one of Connect.
 CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
-"""What PySpark sets for all sessions of this program that come after one of Connect."""
 
+# What a client takes: of the ways to compress only that of none, which is bit 0.
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
-"""What a client takes: of the ways to compress only that of none, which is bit 0."""
 
+# Of a server whose address names no port; and for how many seconds nothing need answer.
 PORT, PATIENCE = 15002, 10
-"""Of a server whose address names no port; and for how many seconds nothing need answer."""
 
+# Where one of these is set, a server may be reached by a proxy only.
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
-"""Where one of these is set, a server may be reached by a proxy only."""
 
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 

@@ -11,6 +11,8 @@ V = TypeVar("V")
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
+
+# What Sail says of a name: Spark's condition, and the sentence.
 SAID = {
     rf"attribute {NAMED} is missing": ("UNRESOLVED_COLUMN", "there is no column {name}"),
     rf"ambiguous attribute: {NAMED}": ("AMBIGUOUS_REFERENCE", "column {name} is ambiguous"),
@@ -24,15 +26,17 @@ SAID = {
     rf"Placeholder ':{NAMED}' was not provided a value": UNBOUND,
     rf"parameter {NAMED} has no value": UNBOUND,
 }
-"""What Sail says of a name: Spark's condition, and the sentence."""
 
+# What a client says where a server has broken off one answer, and not where there is none.
 CRASH = "RST_STREAM"
-"""What a client says where a server has broken off one answer, and not where there is none."""
 
 UNGROUPED = (
     "a column is neither in GROUP BY nor in an aggregate; without GROUP BY, an aggregate makes one "
     "group of all rows\n  write GROUP BY with it, or an aggregate of it, such as max(x)"
 )
+
+# What it says, as a regular expression, of a call, of a number, or of what it knows and cannot run
+# at its place; and what Spark says, too, of columns of a file. Each in plain words.
 SENTENCES = {
     r"^(?P<n>\w+) values? expected": r"a function that takes \g<n> has another number of arguments",
     r"^expected at least one value, but got": "a function has no argument",
@@ -60,29 +64,26 @@ SENTENCES = {
     r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
   write them as float32, in pandas by frame.astype({"x": "float32"})""",
 }
-"""What it says, as a regular expression, of a call, of a number, or of what it knows and cannot run
-at its place; and what Spark says, too, of columns of a file. Each in plain words.
-"""
 
+# What its parser says: a word, its characters, and a long list of what might stand there.
 SYNTAX = re.compile(
     r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)", re.DOTALL
 )
-"""What its parser says: a word, its characters, and a long list of what might stand there."""
 
+# The word and the list where a query begins with FROM, as Spark's own may.
 FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
-"""The word and the list where a query begins with FROM, as Spark's own may."""
 
 
+# What follows a sentence about a call: whom to tell, and all forms that the function has.
 ADVICE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL
 )
-"""What follows a sentence about a call: whom to tell, and all forms that the function has."""
 
+# In which of its steps it has failed, before what has.
 STEPS = re.compile(
     r"(?:(?:Internal|Execution) error: |Error during planning: |invalid argument: "
     r"|Function '\w+' user-defined coercion failed with: )+"
 )
-"""In which of its steps it has failed, before what has."""
 
 
 def row_of(table: Mapping[str, V], said: str) -> tuple[re.Match[str], V] | None:
@@ -157,6 +158,7 @@ def cause_of(said: str) -> str:
     return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)
 
 
+# What it says of a value that cannot be computed with: the sentence, then what to write.
 OF_VALUES = {
     r"(?i)(?:divi(?:de|sion)|remainder) by zero": "Division by zero. Write NULLIF(divisor, 0), or "
     "set spark.sql.ansi.enabled to false",
@@ -165,12 +167,11 @@ OF_VALUES = {
     r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
     r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
-"""What it says of a value that cannot be computed with: the sentence, then what to write."""
 
+# What it says where no value is to blame; an argument is one of the text, as its parser has it.
 OF_OTHERS = re.compile(
     r"resources exhausted|cancel|object store|\bio error|^invalid argument: ", re.IGNORECASE
 )
-"""What it says where no value is to blame; an argument is one of the text, as its parser has it."""
 
 
 def sentence_of_value(said: str) -> str | None:

@@ -174,8 +174,8 @@ def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
     return found
 
 
+# The output rows of what is decided, and in the end what is needed of keys.
 GoingOn = Generator[pa.RecordBatch, None, KeyState]
-"""The output rows of what is decided, and in the end what is needed of keys."""
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ KEPT = "kept"  # which of the known rows it looks at again, their positions in o
 NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or FOREVER
 IDLE = "idle"  # whether nothing is lost if its state is forgotten once no row is kept
 
+# The output rows of what is decided, and in the end what is needed of each key further on.
 Searching = Generator[pa.RecordBatch, None, States]
-"""The output rows of what is decided, and in the end what is needed of each key further on."""
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,8 @@ def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterat
         raise message(rows=error.rows, mebibytes=error.size >> 20, place=place) from error
 
 
+# What makes batches for matches, and for the rows that come out for them. Picklable.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
-"""What makes batches for matches, and for the rows that come out for them. Picklable."""
 
 
 @dataclass(frozen=True)
