@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 
-from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
+from pyspark.errors import PySparkException
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StructType,
+)
 
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan.expression import (
@@ -18,20 +29,24 @@ from matchrec.plan.expression import (
     Term,
     branches,
     literal,
+    looks_at_columns_only,
     names_of,
     number_term,
+    render,
+    row_text,
+    terms,
     with_operations,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
-from matchrec.source import Span
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import Relation
+from matchrec.spark.session import SUBQUERY, Relation, quiet_analysis
 
-COMPARED = COMPARISONS | {"BETWEEN", "IN"}
+DISTINCTIONS = {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL"}
+COMPARED = COMPARISONS | DISTINCTIONS | {"BETWEEN", "IN"}
 CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
-CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST"})
-COMPUTED = frozenset({"+", "-", "*", "/", "%", "NEG", "ABS"})
+CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
+COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
 
 
 class Fractional(Enum):
@@ -49,7 +64,13 @@ FLOATING_LITERAL = re.compile(
     r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])", re.ASCII | re.IGNORECASE
 )
 
-NAMED = {"DOUBLE": Fractional.FLOATING, "FLOAT": Fractional.FLOATING, "REAL": Fractional.FLOATING}
+FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
+"""What stands in a text in which a decimal, or a fraction that NULLIF compares, may be."""
+
+FRACTIONAL_TYPES = re.compile(r"\b(?:float|double|decimal)\b")
+DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
+FLOATING_TYPES = frozenset({"DOUBLE", "FLOAT", "REAL"})
+DECIMAL_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
 
 AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
 
@@ -67,14 +88,54 @@ def with_doubles(
     decimal they compute a FLOAT. There NULLIF is written as IF: it is of the type that is compared,
     and tells -0.0 from 0. find: the input's column of some names.
     """
-    types = {one.name: number_of(one.dataType) for one in relation.rows.schema.fields}
-    if not any(types.values()) or not compares_as_decimals(relation.runner.spark):
+
+    def is_needed() -> bool:
+        return compares_as_decimals(relation.runner.spark)
+
+    columns = {one.name: one.dataType for one in relation.rows.schema.fields}
+    inner = any(map(has_inner_fractions, columns.values()))
+    if not (inner or any(map(number_of, columns.values())) or any(map(has_fraction, values(plan)))):
         return plan
-    doubles = Doubles(lambda names: types.get(find(names) or ""))
+    doubles = Doubles(
+        lambda names: columns.get(find(names) or ""), typing_of(relation), is_needed, inner
+    )
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
 
 
-def number_of(kind: DataType) -> Fractional | None:
+def values(plan: MatchPlan) -> Iterator[Scalar]:
+    """The conditions and measures of a plan."""
+    yield from (one.condition for one in plan.definitions)
+    yield from (one.value for one in plan.measures)
+
+
+def has_fraction(scalar: Scalar) -> bool:
+    """Whether an expression may have a fractional number in it, over columns that are none."""
+    return any(
+        FRACTION.search(piece) is not None
+        if isinstance(piece, str)
+        else isinstance(piece, Aggregate) and any(map(has_fraction, terms(piece)))
+        for piece in scalar.pieces
+    )
+
+
+def has_inner_fractions(kind: DataType) -> bool:
+    """Whether fractional numbers are inside of the values of a type."""
+    is_nested = isinstance(kind, StructType | ArrayType | MapType)
+    return is_nested and FRACTIONAL_TYPES.search(kind.simpleString()) is not None
+
+
+def typing_of(relation: Relation) -> Callable[[str], DataType | None]:
+    """What tells the type of an expression over a relation; None of what is none."""
+
+    def type_of(text: str) -> DataType | None:
+        with quiet_analysis(), suppress(PySparkException):
+            return relation.type_of(text)
+        return None
+
+    return cache(type_of)
+
+
+def number_of(kind: DataType | None) -> Fractional | None:
     """What values of a type are."""
     if isinstance(kind, DecimalType):
         return Fractional.DECIMAL
@@ -83,26 +144,40 @@ def number_of(kind: DataType) -> Fractional | None:
 
 @dataclass(frozen=True)
 class Doubles:
-    """Writes decimals as doubles. of_column: what a column is, by its names."""
+    """Writes decimals as doubles.
 
-    of_column: Callable[[tuple[str, ...]], Fractional | None]
+    type_of_column: of a column, by its names. type_of: of SQL over one row. is_needed: whether the
+    session does otherwise by itself. inner: whether a field may be fractional. The session is asked
+    where it matters only.
+    """
+
+    type_of_column: Callable[[tuple[str, ...]], DataType | None]
+    type_of: Callable[[str], DataType | None]
+    is_needed: Callable[[], bool]
+    inner: bool = False
 
     def written(self, operation: Operation) -> Operation:
         """The operation, in which no decimal is brought together with a floating-point number."""
         match operation:
             case Operation("NULLIF", (first, second)):
-                return self.null_where(first, second, operation.span)
+                return self.null_where(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
-                return self.null_where(first, number_term(0, first.span), operation.span)
-        every = self.together(operation)
-        groups = [one for one in every if Fractional.FLOATING in map(self.number, one)]
-        changed = {id(one) for group in groups for one in group}
-        if not changed:
+                return self.null_where(first, number_term(0, first.span), operation)
+        decimals: set[int] = set()
+        for group in self.together(operation):
+            numbers = self.numbers(group)
+            if {*Fractional} <= {*numbers}:
+                found = zip(group, numbers, strict=True)
+                decimals |= {id(one) for one, number in found if number is Fractional.DECIMAL}
+        if not decimals or not self.is_needed():
             return operation
-        return operation.of_operands(lambda one: self.as_double(one) if id(one) in changed else one)
+        return operation.of_operands(lambda one: as_double(one) if id(one) in decimals else one)
 
-    def null_where(self, first: Scalar, second: Scalar, span: Span) -> Operation:
+    def null_where(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
         """`NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, which is what it means."""
+        if (self.is_whole(first) and self.is_whole(second)) or not self.is_needed():
+            return operation
+        span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
         parts = "IF(", self.written(equal), ", ", literal("NULL", span), ", ", first, ")"
         return Operation("IF", parts, span)
@@ -112,24 +187,47 @@ class Doubles:
         operator = operation.operator
         if operator in COMPARED | CHOSEN | COMPUTED:
             yield operation.operands
+        if operator == "NVL2":
+            yield operation.operands[1:]
         if operator in COMPARED_CHOICES:
             yield branches(operation)[0]
         if operator in CHOICES:
             yield branches(operation)[1]
 
-    def as_double(self, scalar: Scalar) -> Scalar:
-        """A decimal as a DOUBLE, all else as it is."""
-        if self.number(scalar) is not Fractional.DECIMAL:
-            return scalar
-        if isinstance(scalar, Term) and not scalar.references:
-            return replace(scalar, pieces=("CAST(", *scalar.pieces, " AS DOUBLE)"))
-        return Operation("CAST", ("CAST(", scalar, " AS DOUBLE)"), scalar.span, words=("DOUBLE",))
+    def numbers(self, group: Sequence[Scalar]) -> tuple[Fractional | None, ...]:
+        """What the values are that are brought together."""
+        told = tuple(map(self.number, group))
+        return tuple(map(self.found, group)) if self.inner or any(told) else told
+
+    def found(self, scalar: Scalar) -> Fractional | None:
+        """What an expression is, by its text, or else as the session says."""
+        told = self.number(scalar)
+        if told is not None or self.is_whole(scalar) or not looks_at_columns_only(scalar):
+            return told
+        if not self.is_needed():
+            return None
+        return number_of(self.type_of(row_text(scalar)))
+
+    def is_whole(self, scalar: Scalar) -> bool:
+        """Whether the text and the columns tell that it is no fractional number."""
+        match scalar:
+            case Operation(operator, operands) if operator in COMPUTED - {"/"}:
+                return all(map(self.is_whole, operands))
+            case Operation():
+                return False
+            case Term() if scalar.references:
+                column = self.type_of_column(names_of(scalar))
+                return column is not None and number_of(column) is None
+        text = render(scalar, str)
+        return number_of_text(text) is None and not SUBQUERY.search(text)
 
     def number(self, scalar: Scalar) -> Fractional | None:
         """What an expression is, as far as its text and its columns tell."""
         match scalar:
-            case Operation("CAST", _):
-                return NAMED.get(" ".join(scalar.words))
+            case Operation("CAST" | "TRY_CAST", _):
+                return number_of_name(scalar.words)
+            case Operation("/", operands):
+                return self.quotient(operands)
             case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
                 return self.common(operands)
             case Operation(operator) if operator in CHOICES:
@@ -141,16 +239,39 @@ class Doubles:
                 return Fractional.FLOATING if is_floating else None
             case Term((Aggregate(function, _, (argument, *_)),)):
                 is_average = function in AVERAGES and names_of(argument) != ()
-                found = self.number(argument) if function in ALIKE else None
+                found = self.found(argument) if function in ALIKE else None
                 return Fractional.FLOATING if is_average and found is None else found
             case Term() if scalar.references:
-                return self.of_column(names_of(scalar))
-        return number_of_text("".join(map(str, scalar.pieces)))
+                return number_of(self.type_of_column(names_of(scalar)))
+        return number_of_text(render(scalar, str))
+
+    def quotient(self, operands: Sequence[Scalar]) -> Fractional:
+        """What a quotient is: floating, but for decimals and whole numbers."""
+        found = {*map(self.found, operands)}
+        is_decimal = Fractional.DECIMAL in found and Fractional.FLOATING not in found
+        return Fractional.DECIMAL if is_decimal else Fractional.FLOATING
 
     def common(self, scalars: Iterable[Scalar]) -> Fractional | None:
         """What some numbers are together: floating, if one of them is."""
         numbers = {*map(self.number, scalars)}
         return next((one for one in Fractional if one in numbers), None)
+
+
+def as_double(decimal: Scalar) -> Scalar:
+    """A decimal as a DOUBLE."""
+    if isinstance(decimal, Term) and not decimal.references:
+        text = render(decimal, str)
+        if number_of_text(text) is not None:
+            return replace(decimal, pieces=(DECIMAL_LITERAL.sub(r"\1D", text),))
+    return Operation("CAST", ("CAST(", decimal, " AS DOUBLE)"), decimal.span, words=("DOUBLE",))
+
+
+def number_of_name(words: Sequence[str]) -> Fractional | None:
+    """What values of a type are that is written, as in a CAST."""
+    name = words[0].partition("(")[0] if words else ""
+    if name in DECIMAL_TYPES:
+        return Fractional.DECIMAL
+    return Fractional.FLOATING if name in FLOATING_TYPES else None
 
 
 def number_of_text(text: str) -> Fractional | None:
