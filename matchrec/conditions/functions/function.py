@@ -126,15 +126,10 @@ class Function:
 
 
 def function(
-    parameters: tuple[Parameter, ...],
-    returns: ValueType | Result,
-    compute: Compute,
-    *,
-    least: int | None = None,
-    takes_nulls: bool = False,
+    parameters: tuple[Parameter, ...], returns: ValueType | Result, compute: Compute, **more: Any
 ) -> Function:
-    """A function that is computed in the same way at all uses."""
-    return Function(parameters, returns, lambda _: compute, least, takes_nulls)
+    """A function that is computed in the same way at all uses. more: see `Function`."""
+    return Function(parameters, returns, lambda _: compute, **more)
 
 
 def by_name(table: Mapping[str, Meant]) -> dict[str, Meant]:
