@@ -40,6 +40,7 @@ from matchrec.plan.expression import (
     row_text,
     terms,
     with_references,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial, may_fail
@@ -225,17 +226,13 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     condition = aggregate.condition
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
-    def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
+    def guarded(term: Scalar) -> Scalar:
         if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
+        others = [] if term is condition else passing
         return guard([*(mapped if is_partial(term.operations) else ()), *others], term)
 
-    return replace(
-        aggregate,
-        arguments=tuple(guarded(argument, passing) for argument in aggregate.arguments),
-        condition=None if condition is None else guarded(condition, []),
-        ordering=tuple((guarded(one, passing), by) for one, by in aggregate.ordering),
-    )
+    return with_terms(aggregate, guarded)
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.

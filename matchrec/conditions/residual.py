@@ -247,11 +247,8 @@ def membership(parts: Parts, span: Span) -> Combined:
 
 def case(parts: Parts, span: Span) -> Combined:
     """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
-    last = 2 * ((len(parts) - 2) // 2)  # where the last condition stands
-    found = Combined("IF", parts[last:], span)
-    for place in range(last - 2, -1, -2):
-        found = Combined("IF", (*parts[place : place + 2], found), span)
-    return found
+    rest = parts[2:] if len(parts) <= 3 else (case(parts[2:], span),)
+    return Combined("IF", (*parts[:2], *rest), span)
 
 
 def case_by(comparison: str) -> Rewriting:
