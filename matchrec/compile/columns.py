@@ -267,18 +267,15 @@ def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[Ro
 
 
 def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
-    """The origin of a key."""
     clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
     return origin(f"an expression in {clause}", clause, key.span)
 
 
 def of_condition(condition: residual.SplitCondition) -> SqlOrigin:
-    """The origin of a variable's condition."""
     name = condition.variable
     return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
 
 
 def of_measure(measure: Measure) -> SqlOrigin:
-    """The origin of a measure."""
     name = measure.name
     return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)

@@ -416,7 +416,6 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
 
 
 def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
-    """An output column as text over reads."""
     if isinstance(output, schema.RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
     if isinstance(output, schema.TimeoutOutput):

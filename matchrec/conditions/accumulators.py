@@ -60,11 +60,9 @@ class Accumulator:
     finish: Callable[[State], Value]
 
     def add(self, *values: Value) -> None:
-        """One more row."""
         self.state = self.step(self.state, *values)
 
     def result(self) -> Value:
-        """The aggregate of the rows."""
         return self.finish(self.state)
 
 

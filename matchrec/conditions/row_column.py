@@ -81,7 +81,6 @@ def texts_in(column: RowColumn) -> tuple[str, ...]:
 
 
 def row_column(text: str, amount: Amount | None = None) -> RowColumn:
-    """The column of SQL over one row."""
     return RowColumn((text.strip(),), amount=amount)
 
 

@@ -269,7 +269,6 @@ class ConditionSplitter:
         return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
     def combined(self, scalar: Operation) -> Combined:
-        """An operation that the engine computes."""
         parts = self.in_turn(guards_of(scalar))
         operands = tuple(splitter.step(part) for splitter, part in parts)
         return Combined(scalar.operator, operands, scalar.span, scalar.words)

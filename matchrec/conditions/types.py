@@ -103,7 +103,6 @@ def is_ranked(type_: ValueType) -> bool:
 
 
 def array(element: ValueType) -> ValueType:
-    """The type of arrays of values of a type."""
     return nested(Family.ARRAY, (), (element,))
 
 

@@ -297,14 +297,12 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 
 
 def pieces_of(parts: Parts) -> tuple[Piece, ...]:
-    """The pieces of an expression of these parts."""
     return set_apart(
         piece for part in parts for piece in ((part,) if isinstance(part, str) else part.pieces)
     )
 
 
 def variable_of(reference: Reference) -> str | None:
-    """The variable that a reference reads."""
     if isinstance(reference, ColumnReference | Classifier):
         return reference.navigation.variable
     return reference.variable if isinstance(reference, Aggregate) else None
@@ -425,7 +423,6 @@ def literal(text: str, span: Span, amount: Amount | None = None) -> Term:
 
 
 def number_term(number: int, span: Span) -> Term:
-    """A number as a constant."""
     return literal(str(number), span, Amount(Fraction(number)))
 
 
@@ -487,7 +484,6 @@ def complement(condition: Scalar) -> Operation:
 
 
 def comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
-    """Two values with the operator between them."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 

@@ -62,7 +62,6 @@ def show_rows(aggregate: Aggregate) -> str:
 
 
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:
-    """An aggregate over the rows of a variable."""
     return f"{function}({qualifier(variable)}{argument})"
 
 
@@ -116,12 +115,10 @@ def step(offset: int, text: str) -> str:
 
 
 def qualifier(variable: str | None) -> str:
-    """What stands before a column of a variable."""
     return f"{show_name(variable)}." if variable else ""
 
 
 def show_semantics(semantics: Semantics, text: str) -> str:
-    """The text with its semantics before it."""
     return f"{semantics.value} {text}"
 
 

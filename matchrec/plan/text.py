@@ -56,12 +56,10 @@ def quoted(name: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """An identifier without its backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def string_literal(text: str) -> str:
-    """A SQL string literal of the text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

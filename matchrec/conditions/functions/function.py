@@ -115,7 +115,6 @@ class Function:
         return self.parameters[min(place, len(self.parameters) - 1)]
 
     def takes(self, arguments: int) -> bool:
-        """Whether it takes so many arguments."""
         most = len(self.parameters)
         least = most if self.least is None else self.least
         return least <= arguments and (self.repeats or arguments <= most)

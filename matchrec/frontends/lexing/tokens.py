@@ -497,7 +497,6 @@ class TokenSequence:
 
     @property
     def whole(self) -> Span:
-        """All characters of the text."""
         return Span(self.offset, self.offset + len(self.text))
 
     def __len__(self) -> int:
@@ -527,7 +526,6 @@ class TokenSequence:
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:
-        """The text as it was written."""
         return self.text[span.start - self.offset : span.end - self.offset]
 
     def is_call(self, index: int) -> bool:

@@ -435,7 +435,6 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
 
 
 def _block_of(query: QueryNode, site: Site) -> Block:
-    """The SELECT that a window stands in."""
     return next(block for block in query.blocks if block.rows == site.relation)
 
 
