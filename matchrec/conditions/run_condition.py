@@ -265,11 +265,11 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
     return replace(expression, **changed) if changed else expression
 
 
+# The fields of each expression that are expressions: one, or several.
 OPERANDS: Mapping[type, tuple[str, ...]] = {
     kind: tuple(one.name for one in fields(kind) if "RunExpression" in str(one.type))
     for kind in get_args(RunExpression)
 }
-"""The fields of each expression that are expressions: one, or several."""
 
 Argument = tuple["RunExpression | Collect", ValueType]
 
