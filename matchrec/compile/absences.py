@@ -42,6 +42,7 @@ from matchrec.engine.interface import Absent, Task
 from matchrec.errors import calls as errors
 from matchrec.nfa.closure import Choice, Effect, Folding, number_states, reachable
 from matchrec.plan.clauses import EventSelection
+from matchrec.plan.expression import Navigation
 
 
 class Part(Enum):
@@ -233,10 +234,8 @@ def may_fail(part: RunExpression) -> bool:
 
 def read_variables(part: RunExpression, task: Task) -> frozenset[int]:
     """The variables whose rows an expression reads."""
-    if isinstance(part, ReadValue) and part.navigation is not None:
-        name = part.navigation.variable
-    elif isinstance(part, Reduce):
-        name = part.variable
-    else:
-        return frozenset()
-    return frozenset(range(len(task.variables))) if name is None else task.members[name]
+    match part:
+        case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
+            return frozenset(range(len(task.variables))) if name is None else task.members[name]
+        case _:
+            return frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 
 from matchrec.compile.executable import Crossing
@@ -14,7 +14,6 @@ from matchrec.conditions.row_column import (
     RowColumn,
     Shifted,
     cast,
-    gap_columns,
     length_of,
     near_columns,
     row_column,
@@ -41,6 +40,7 @@ from matchrec.plan.expression import (
     row_text,
     terms,
     with_references,
+    with_terms,
 )
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial, may_fail
@@ -69,8 +69,7 @@ def build_crossing(
     """The columns that cross, each once: those of measures, and others that are added to them."""
     keys = key_columns(plan)
     within, row_gap = plan.within, plan.row_gap
-    window = type_window(window_columns(plan), types, within)
-    gap = type_window(gap_columns(plan), types, row_gap)
+    window, gap = (type_window(plan, one, types) for one in (within, row_gap))
     ends = type_ends(plan, types)
     for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):
         measures.place(column)
@@ -128,36 +127,23 @@ def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
                 yield row_column(piece.argument)
 
 
-def step_columns(step: residual.Step) -> Iterator[RowColumn]:
-    """The columns that a step reads."""
+def step_columns(step: object) -> Iterator[RowColumn]:
+    """The columns that a step, or a condition of steps, reads, wherever they stand in it."""
     match step:
-        case residual.Value(column=column, missing=missing, formula=formula, deferred=deferred):
-            yield column
-            if missing is not None:
-                yield from (missing, TRUE_COLUMN)
-            for same in (formula, deferred):
-                if same is not None:
-                    yield from step_columns(same)
-        case residual.RunningAggregate(column=RowColumn() as column, listed=listed):
-            yield column
-            if listed is not None:
-                yield from step_columns(listed)
-        case residual.VariableAt(by_variable=columns):
-            yield from columns
-        case residual.ListAggregate(columns=rows):
-            for one in (one for row in rows for one in row):
+        case RowColumn():
+            yield step
+        case tuple():
+            for one in step:
                 yield from step_columns(one)
-        case residual.Combined(operands=operands):
-            for operand in operands:
-                yield from step_columns(operand)
-        case _:
-            return
+        case residual.Value(missing=RowColumn()):
+            yield TRUE_COLUMN
+    if isinstance(step, residual.Step | residual.Nearby | residual.SplitCondition):
+        for part_of_step in fields(step):
+            yield from step_columns(getattr(step, part_of_step.name))
 
 
 def type_window(
-    columns: tuple[RowColumn, ...],
-    types: Mapping[RowColumn, ValueType],
-    window: Within | Gap | None,
+    plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
     """The order and the end of a window, if there is one, as values of one type: a date plus hours
     is a timestamp. The order alone where it is known how far the window reaches.
@@ -166,14 +152,14 @@ def type_window(
     """
     if window is None:
         return ()
-    order, bound = (types[column] for column in columns)
+    start, end = window_columns(plan, window)
+    order, bound = types[start], types[end]
     times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
     alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
     if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
         raise not_measured_by(window.interval.span)
     if window.distance is not None:
-        return columns[:1]
-    start, end = columns
+        return (start,)
     if order.family is not Family.FLOATING:
         end = row_column(sum_or_null(start.text, length_of(window.interval)))
     return (start if order == bound else cast(start, bound.name)), end
@@ -184,7 +170,7 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
     near = near_columns(plan)
     if not near:
         return ()
-    found = (*window_columns(plan)[1:], *near)
+    found = (*window_columns(plan, plan.within)[1:], *near)
     times = [types[column] for column in found if types[column].family is not Family.DATE]
     if not times:
         return found
@@ -240,17 +226,13 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
     condition = aggregate.condition
     passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
 
-    def guarded(term: Scalar, others: list[Scalar]) -> Scalar:
+    def guarded(term: Scalar) -> Scalar:
         if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
+        others = [] if term is condition else passing
         return guard([*(mapped if is_partial(term.operations) else ()), *others], term)
 
-    return replace(
-        aggregate,
-        arguments=tuple(guarded(argument, passing) for argument in aggregate.arguments),
-        condition=None if condition is None else guarded(condition, []),
-        ordering=tuple((guarded(one, passing), by) for one, by in aggregate.ordering),
-    )
+    return with_terms(aggregate, guarded)
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.
@@ -267,7 +249,7 @@ def find_origins(
     for part_of_plan in plan.sorted_by:
         found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
     for condition in conditions:
-        add(found, of_condition(condition), columns_of(condition))
+        add(found, of_condition(condition), step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
             add(found, of_measure(output), output_row_columns(output))
@@ -285,30 +267,15 @@ def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[Ro
 
 
 def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
-    """The origin of a key."""
     clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
     return origin(f"an expression in {clause}", clause, key.span)
 
 
 def of_condition(condition: residual.SplitCondition) -> SqlOrigin:
-    """The origin of a variable's condition."""
     name = condition.variable
     return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
 
 
 def of_measure(measure: Measure) -> SqlOrigin:
-    """The origin of a measure."""
     name = measure.name
     return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)
-
-
-def columns_of(condition: residual.SplitCondition) -> Iterator[RowColumn]:
-    """The columns that a condition asks Spark for."""
-    tests = (condition.before, condition.nearby, *condition.tests)
-    for test in tests:
-        if isinstance(test, RowColumn):
-            yield test
-        elif isinstance(test, residual.Nearby):
-            yield from step_columns(test.step)
-    if condition.during is not None:
-        yield from step_columns(condition.during)

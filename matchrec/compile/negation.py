@@ -156,7 +156,6 @@ def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
 
 
 def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[NegationTest, ...]]:
-    """The folded pattern with tests, and the tests in order."""
     first = len(plan.variables)
     separation = Separation(pattern.folding, first, negations(plan.pattern)[0].span)
     tests = Tests(plan, separation.separate(), first)
@@ -212,7 +211,6 @@ class Tests:
         )
 
     def name(self, asked: Restriction) -> str:
-        """What a test is called."""
         words = [self.plan.variables[asked.variable]]
         said = ("not", asked.here), ("before no", asked.absent), ("before", asked.present)
         for what, names in (one for one in said if one[1]):

@@ -34,7 +34,6 @@ from matchrec.conditions.row_column import (
     EVERYWHERE,
     OrderType,
     RowColumn,
-    gap_columns,
     near_columns,
     row_column,
     show_column,
@@ -112,8 +111,8 @@ class Draft:
         found = (
             *chain.from_iterable(map(output_row_columns, self.outputs)),
             *chain.from_iterable(map(step_columns, steps)),
-            *window_columns(self.plan),
-            *gap_columns(self.plan),
+            *window_columns(self.plan, self.plan.within),
+            *window_columns(self.plan, self.plan.row_gap),
             *near_columns(self.plan),
             *key_columns(self.plan),
         )
@@ -137,11 +136,9 @@ class Draft:
 
     def prune(self) -> Draft:
         """The draft with its tests of rows that need not cross."""
-        if any(condition.nearby is not None for condition in self.conditions):
-            return replace(self, relevant=())  # what reads neighbours needs them all
-        if all(condition.before is None for condition in self.conditions):
-            return replace(self, relevant=())  # nothing is known of a row by itself
-        if self.is_eager and self.tests_may_fail:
+        reads_neighbours = any(one.nearby is not None for one in self.conditions)  # and needs all
+        knows_a_row = any(one.before is not None for one in self.conditions)
+        if reads_neighbours or not knows_a_row or (self.is_eager and self.tests_may_fail):
             return replace(self, relevant=())
         relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=relevant)
@@ -419,7 +416,6 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
 
 
 def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
-    """An output column as text over reads."""
     if isinstance(output, schema.RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
     if isinstance(output, schema.TimeoutOutput):

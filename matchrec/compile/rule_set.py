@@ -107,7 +107,6 @@ class SharedDrafts:
 
     @cached_property
     def conditions(self) -> tuple[RowColumn, ...]:
-        """The row conditions of all rules, each once."""
         drafts = self.drafts.values()
         return tuple(dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions))
 

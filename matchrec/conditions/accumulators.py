@@ -60,11 +60,9 @@ class Accumulator:
     finish: Callable[[State], Value]
 
     def add(self, *values: Value) -> None:
-        """One more row."""
         self.state = self.step(self.state, *values)
 
     def result(self) -> Value:
-        """The aggregate of the rows."""
         return self.finish(self.state)
 
 
@@ -457,10 +455,6 @@ def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
     return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
 
 
-def itself(type_: ValueType) -> ValueType:
-    return type_
-
-
 def of_number(type_of: Callable[[ValueType], ValueType]) -> Result:
     """A type by that of a number, of an interval that of intervals."""
     return of_one(lambda one: type_of(one) if one.family in NUMBERS else SPANS.get(one.family))
@@ -514,8 +508,8 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
         "count_if": AggregateFunction(of_truth_values(BIGINT), count_if),
         "bool_and every": AggregateFunction(of_truth_values(BOOLEAN), least),
         "bool_or some any": AggregateFunction(of_truth_values(BOOLEAN), greatest),
-        "min": AggregateFunction(of_one(itself), least, ignores_repeats=True),
-        "max": AggregateFunction(of_one(itself), greatest, ignores_repeats=True),
+        "min": AggregateFunction(of_one(lambda one: one), least, ignores_repeats=True),
+        "max": AggregateFunction(of_one(lambda one: one), greatest, ignores_repeats=True),
         "min_by": AggregateFunction(type_beside, least),
         "max_by": AggregateFunction(type_beside, greatest),
         "sum": AggregateFunction(of_number(sum_type), sum_of),

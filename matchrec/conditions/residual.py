@@ -10,7 +10,7 @@ Source: the semantics of each function as Spark SQL documents it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -198,34 +198,20 @@ def rewrite(step: TypedOperation) -> Step | None:
     if callable(rewriting):
         found: Step = rewriting(step.operands, step.span)
         return found
-    return FormWriter(step.operands, step.span).step(rewriting)
+    return step_of_form(rewriting, step.operands, step.span)
 
 
-@dataclass(frozen=True, slots=True)
-class FormWriter:
-    """Writes forms of an operation on some parts; equal ones are one step."""
-
-    parts: Parts
-    span: Span
-    written: dict[Form, Step] = field(default_factory=dict)
-
-    def step(self, form: Form) -> Step:
-        """The step of a form, see `REWRITINGS`."""
-        if form not in self.written:
-            self.written[form] = self.new_step(form)
-        return self.written[form]
-
-    def new_step(self, form: Form) -> Step:
-        match form:
-            case int():
-                return self.parts[form]
-            case "0":
-                return Value(ZERO, None, None, self.span)
-            case str():
-                return Combined(form, self.parts, self.span)
-            case (operator, *forms):
-                return Combined(operator, tuple(map(self.step, forms)), self.span)
-        raise AssertionError(form)
+def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
+    """The step of a form of an operation on some parts, see `REWRITINGS`."""
+    match form:
+        case int():
+            return parts[form]
+        case "0":
+            return Value(ZERO, None, None, span)
+        case str():
+            return Combined(form, parts, span)
+    operator, *forms = form
+    return Combined(operator, tuple(step_of_form(one, parts, span) for one in forms), span)
 
 
 def first_not_null(parts: Parts, span: Span) -> Step:
@@ -248,7 +234,7 @@ def extreme(comparison: str) -> Rewriting:
         middle = len(parts) // 2
         halves = (parts[:middle], parts[middle:])
         both = tuple(half[0] if len(half) == 1 else of_all(half, span) for half in halves)
-        return FormWriter(both, span).step(of_two)
+        return step_of_form(of_two, both, span)
 
     return of_all
 
@@ -261,11 +247,8 @@ def membership(parts: Parts, span: Span) -> Combined:
 
 def case(parts: Parts, span: Span) -> Combined:
     """CASE WHEN a THEN x WHEN b THEN y ELSE z END, from a on: IF(a, x, IF(b, y, z))."""
-    last = 2 * ((len(parts) - 2) // 2)  # where the last condition stands
-    found = Combined("IF", parts[last:], span)
-    for place in range(last - 2, -1, -2):
-        found = Combined("IF", (*parts[place : place + 2], found), span)
-    return found
+    rest = parts[2:] if len(parts) <= 3 else (case(parts[2:], span),)
+    return Combined("IF", (*parts[:2], *rest), span)
 
 
 def case_by(comparison: str) -> Rewriting:
@@ -300,20 +283,14 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "GREATEST": extreme(">"),
     "LEAST": extreme("<"),
     "BETWEEN": ("AND", (">=", 0, 1), ("<=", 0, 2)),
-    "NOT BETWEEN": ("NOT", "BETWEEN"),
+    **{f"NOT {one}": ("NOT", one) for one in ("BETWEEN", "IN", "LIKE", "ILIKE")},
     "IN": membership,
-    "NOT IN": ("NOT", "IN"),
-    "NOT LIKE": ("NOT", "LIKE"),
-    "NOT ILIKE": ("NOT", "ILIKE"),
-    "IS NOT NULL": ("NOT", "IS NULL"),
+    **{f"IS NOT {one}": ("NOT", f"IS {one}") for one in ("NULL", "UNKNOWN", "TRUE", "FALSE")},
     "IS UNKNOWN": "IS NULL",
-    "IS NOT UNKNOWN": ("NOT", "IS NULL"),
     "IS NOT DISTINCT FROM": "<=>",
     "IS DISTINCT FROM": ("NOT", "<=>"),
     "IS TRUE": ("AND", "IS NOT NULL", 0),  # false, not NULL, where it is NULL
-    "IS NOT TRUE": ("NOT", "IS TRUE"),
     "IS FALSE": ("AND", "IS NOT NULL", "NOT"),
-    "IS NOT FALSE": ("NOT", "IS FALSE"),
     "DATE_DIFF": "DATEDIFF",
     "DATE_ADD": "+",
     "DATEADD": "+",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.types import ValueType
 from matchrec.errors.conditions import within_goes_back, within_needs_ascending_order
-from matchrec.plan.clauses import RowExpression
+from matchrec.plan.clauses import Gap, RowExpression, Within
 from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_text
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame, step
@@ -81,7 +81,6 @@ def texts_in(column: RowColumn) -> tuple[str, ...]:
 
 
 def row_column(text: str, amount: Amount | None = None) -> RowColumn:
-    """The column of SQL over one row."""
     return RowColumn((text.strip(),), amount=amount)
 
 
@@ -160,7 +159,7 @@ def show_piece(piece: str | Shifted | Framed) -> str:
     """A value of another row as PREV or NEXT, one of several rows with OVER."""
     match piece:
         case Shifted(argument=argument, offset=offset):
-            return step(offset, argument) if offset else argument
+            return step(offset, argument)
         case Framed(call=call, frame=frame):
             return f"{''.join(map(show_piece, call))} OVER ({show_frame(frame)})"
         case _:
@@ -201,20 +200,12 @@ def near_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
     return () if plan.staging is None else tuple(row_column(one) for one in plan.staging.ends)
 
 
-def window_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+def window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowColumn, ...]:
     """The key along which a window is measured, and where the window of a row ends; or none.
 
     Both are the key where SQL does not say where windows end.
     """
-    if plan.within is None:
-        return ()
-    return end_columns(plan, plan.within.interval)
-
-
-def gap_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """What measures the window between a row of a match and the next: see `window_columns`."""
-    gap = plan.row_gap
-    return () if gap is None else end_columns(plan, gap.interval)
+    return () if window is None else end_columns(plan, window.interval)
 
 
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:

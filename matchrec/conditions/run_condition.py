@@ -11,9 +11,10 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, get_args
 
 from typing_extensions import assert_never
 
@@ -249,7 +250,7 @@ def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
     found: list[RunExpression] = []
     for name in OPERANDS.get(type(expression), ()):
         one = getattr(expression, name)
-        found += one if isinstance(one, tuple) else [] if one is None else [one]
+        found += one if isinstance(one, tuple) else [one]
     return tuple(found)
 
 
@@ -259,27 +260,16 @@ def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> Ru
     changed: dict[str, Any] = {}
     for name in OPERANDS.get(type(expression), ()):
         one = getattr(expression, name)
-        if isinstance(one, tuple):
-            changed[name] = tuple(next(rest) for _ in one)
-        elif one is not None:
-            changed[name] = next(rest)
+        is_one = not isinstance(one, tuple)
+        changed[name] = next(rest) if is_one else tuple(islice(rest, len(one)))
     return replace(expression, **changed) if changed else expression
 
 
+# The fields of each expression that are expressions: one, or several.
 OPERANDS: Mapping[type, tuple[str, ...]] = {
-    Apply: ("parts",),
-    Mathematics: ("arguments",),
-    Compare: ("left", "right"),
-    Arithmetic: ("left", "right"),
-    Choose: ("condition", "then", "otherwise"),
-    And: ("parts",),
-    Or: ("parts",),
-    Not: ("part",),
-    IsNull: ("part",),
-    Widen: ("value",),
-    Narrow: ("value",),
+    kind: tuple(one.name for one in fields(kind) if "RunExpression" in str(one.type))
+    for kind in get_args(RunExpression)
 }
-"""The fields of each expression that are expressions: one, several, or None."""
 
 Argument = tuple["RunExpression | Collect", ValueType]
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
 from operator import attrgetter
 
 from matchrec.conditions.aggregates import framed, split_aggregate
@@ -270,7 +269,6 @@ class ConditionSplitter:
         return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
     def combined(self, scalar: Operation) -> Combined:
-        """An operation that the engine computes."""
         parts = self.in_turn(guards_of(scalar))
         operands = tuple(splitter.step(part) for splitter, part in parts)
         return Combined(scalar.operator, operands, scalar.span, scalar.words)
@@ -368,12 +366,11 @@ def all_of(steps: list[Step], span: Span) -> Step:
 def by_classifier(scalar: Scalar, position: Navigation, variables: Sequence[str]) -> VariableAt:
     """The value for each variable that the row may be mapped to, then for none."""
     names = (*map(string_literal, variables), "CAST(NULL AS STRING)")
-    texts = [render(scalar, partial(_instead, name)) for name in names]
-    return VariableAt(position, tuple(map(row_column, texts)), scalar.span)
 
+    def column(name: str) -> RowColumn:
+        return row_column(render(scalar, lambda _: name))
 
-def _instead(text: str, _: Reference) -> str:
-    return text
+    return VariableAt(position, tuple(map(column, names)), scalar.span)
 
 
 def one_position(scalar: Scalar) -> Navigation | None:

@@ -103,26 +103,14 @@ def is_ranked(type_: ValueType) -> bool:
 
 
 def array(element: ValueType) -> ValueType:
-    """The type of arrays of values of a type."""
-    return ValueType(Family.ARRAY, f"array<{element.name}>", parts=(element,))
-
-
-def struct(names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
-    """The type of structs with fields of those names and types."""
-    fields = ",".join(f"{name}:{part.name}" for name, part in zip(names, parts, strict=True))
-    return ValueType(Family.STRUCT, f"struct<{fields}>", parts=parts, names=names)
-
-
-def map_of(key: ValueType, value: ValueType) -> ValueType:
-    """The type of maps from values of one type to those of another."""
-    return ValueType(Family.MAP, f"map<{key.name},{value.name}>", parts=(key, value))
+    return nested(Family.ARRAY, (), (element,))
 
 
 def nested(family: Family, names: tuple[str, ...], parts: tuple[ValueType, ...]) -> ValueType:
-    """The type of arrays, structs or maps of such parts."""
-    if family is Family.STRUCT:
-        return struct(names, parts)
-    return array(*parts) if family is Family.ARRAY else map_of(*parts)
+    """The type of arrays, structs or maps of such parts. names: of the fields of a struct."""
+    before = [f"{name}:" for name in names] or [""] * len(parts)
+    shown = ",".join(name + part.name for name, part in zip(before, parts, strict=True))
+    return ValueType(family, f"{family.value}<{shown}>", parts=parts, names=names)
 
 
 def unnamed(type_: ValueType) -> ValueType:

@@ -555,11 +555,12 @@ def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
     if asked is MatchFunction.STATUS:
         names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
         return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
-    window = window_columns(measures.plan)
-    if not window:  # nothing times out
+    within = measures.plan.within
+    if within is None:  # nothing times out
         return ("NULL",)
-    first, within = Navigation(end=End.FIRST, semantics=Semantics.FINAL), measures.plan.within
-    if within is None or within.distance is None:
+    window = window_columns(measures.plan, within)
+    first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
+    if within.distance is None:
         end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
     else:
         start = measures.read(ReadAt(measures.place(window[0]), first))

@@ -92,7 +92,6 @@ class OptionChoice(Enum):
 
     @property
     def words(self) -> str:
-        """As one writes it."""
         return self._value_
 
 
@@ -139,7 +138,6 @@ class PartialMatches:
 
     @property
     def words(self) -> str:
-        """What one writes for it."""
         kinds = ["TIMEOUT"] * self.timed_out + ["UNFINISHED"] * self.unfinished
         return f"SHOW {' AND '.join(kinds)} MATCHES"
 
@@ -187,12 +185,10 @@ class AfterMatchSkip:
 
     @property
     def words(self) -> str:
-        """As one writes it."""
         return f"AFTER MATCH SKIP {self.to.value} {self.variable or ''}".rstrip()
 
     @property
     def beyond(self) -> tuple[Beyond, ...]:
-        """What it looks at."""
         return self.to.beyond
 
 
@@ -259,7 +255,6 @@ class FirstMatches:
 
     @property
     def words(self) -> str:
-        """As it is written."""
         return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from operator import attrgetter, is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
-from matchrec.plan.text import Amount, in_place, run_together
+from matchrec.plan.text import Amount, in_place, joined_texts, spaced
 from matchrec.source import Span
 
 DEEPEST = 100
@@ -293,30 +293,16 @@ def set_apart(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     `LAST(x)AND y` is two words, but what stands for the reference may end with a letter. Texts side
     by side are one.
     """
-    found: list[Piece] = []
-    for piece in pieces:
-        before = found[-1] if found else ""
-        if isinstance(piece, str) and isinstance(before, str) and found:
-            found[-1] = before + piece
-        elif isinstance(piece, str) and not isinstance(before, str) and run_together("_", piece):
-            found.append(f" {piece}")
-        elif not isinstance(piece, str) and isinstance(before, str) and run_together(before, "_"):
-            found[-1] = f"{before} "
-            found.append(piece)
-        elif piece != "":
-            found.append(piece)
-    return tuple(found)
+    return joined_texts(spaced(joined_texts(pieces)))
 
 
 def pieces_of(parts: Parts) -> tuple[Piece, ...]:
-    """The pieces of an expression of these parts."""
     return set_apart(
         piece for part in parts for piece in ((part,) if isinstance(part, str) else part.pieces)
     )
 
 
 def variable_of(reference: Reference) -> str | None:
-    """The variable that a reference reads."""
     if isinstance(reference, ColumnReference | Classifier):
         return reference.navigation.variable
     return reference.variable if isinstance(reference, Aggregate) else None
@@ -437,7 +423,6 @@ def literal(text: str, span: Span, amount: Amount | None = None) -> Term:
 
 
 def number_term(number: int, span: Span) -> Term:
-    """A number as a constant."""
     return literal(str(number), span, Amount(Fraction(number)))
 
 
@@ -499,7 +484,6 @@ def complement(condition: Scalar) -> Operation:
 
 
 def comparison(operator: str, left: Scalar, right: Scalar) -> Operation:
-    """Two values with the operator between them."""
     return Operation(operator, (left, f" {operator} ", right), left.span)
 
 

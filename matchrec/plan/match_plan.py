@@ -125,7 +125,6 @@ class MatchPlan:
 
     @property
     def unions(self) -> tuple[str, ...]:
-        """The union variables."""
         return tuple(map(attrgetter("name"), self.subsets))
 
     @cached_property
@@ -152,7 +151,6 @@ class MatchPlan:
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        """The id of every primary variable."""
         return {name: number for number, name in enumerate(self.variables)}
 
     @cached_property

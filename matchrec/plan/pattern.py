@@ -86,7 +86,6 @@ class Parameter:
 
     @property
     def written(self) -> str:
-        """The parameter as it was written."""
         return self.mark if self.mark == "?" else f"{self.mark}{self.name}"
 
 
@@ -208,12 +207,10 @@ def variable_names(pattern: RowPattern) -> tuple[str, ...]:
 
 
 def negations(pattern: RowPattern) -> tuple[Negation, ...]:
-    """Every NOT, left to right."""
     return tuple(node for node in walk(pattern) if isinstance(node, Negation))
 
 
 def negated_names(pattern: RowPattern) -> tuple[str, ...]:
-    """The variables under NOT."""
     return tuple(chain.from_iterable(one.names for one in negations(pattern)))
 
 

@@ -148,7 +148,6 @@ class EarlyRows:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """All variables."""
         return variable_names(self.plan.pattern)
 
     @cached_property
@@ -212,7 +211,6 @@ def plain(reference: ColumnReference) -> str:
 
 
 def plainly(reference: ColumnReference) -> ColumnReference:
-    """A column that is written plainly."""
     return replace(reference, argument=plain(reference))
 
 

@@ -62,7 +62,6 @@ def show_rows(aggregate: Aggregate) -> str:
 
 
 def show_aggregate(function: str, variable: str | None, argument: str) -> str:
-    """An aggregate over the rows of a variable."""
     return f"{function}({qualifier(variable)}{argument})"
 
 
@@ -103,30 +102,23 @@ def show_classifier(navigation: Navigation) -> str:
 
 def at_position(navigation: Navigation, inner: str) -> str:
     """The text at the row that a navigation finds; the last row needs no LAST."""
-    if navigation.is_last:
-        return moved(navigation, inner)
-    offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
-    return moved(navigation, f"{navigation.end.value}({inner}{offset})")
-
-
-def moved(navigation: Navigation, text: str) -> str:
-    """The text inside the physical step of a navigation, if it has one."""
-    return f"{step(navigation.physical_offset, text)}" if navigation.physical_offset else text
+    if not navigation.is_last:
+        offset = f", {navigation.logical_offset}" if navigation.logical_offset else ""
+        inner = f"{navigation.end.value}({inner}{offset})"
+    return step(navigation.physical_offset, inner)
 
 
 def step(offset: int, text: str) -> str:
-    """PREV or NEXT of a text; `offset` is not 0."""
+    """PREV or NEXT of a text, or itself."""
     distance = f", {abs(offset)}" if abs(offset) > 1 else ""
-    return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})"
+    return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})" if offset else text
 
 
 def qualifier(variable: str | None) -> str:
-    """What stands before a column of a variable."""
     return f"{show_name(variable)}." if variable else ""
 
 
 def show_semantics(semantics: Semantics, text: str) -> str:
-    """The text with its semantics before it."""
     return f"{semantics.value} {text}"
 
 

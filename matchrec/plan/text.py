@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from matchrec.source import Span, read_table
 
@@ -56,12 +56,10 @@ def quoted(name: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """An identifier without its backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def string_literal(text: str) -> str:
-    """A SQL string literal of the text."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -127,6 +125,17 @@ def spaced(pieces: Iterable[Piece]) -> Iterator[str | Piece]:
             yield " "
         yield piece
         before = edge or before
+
+
+def joined_texts(pieces: Iterable[str | Piece]) -> tuple[str | Piece, ...]:
+    """The pieces, as few as there can be: texts side by side are one, and none is empty."""
+    joined: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        elif piece != "":
+            joined.append(piece)
+    return tuple(joined)
 
 
 def _in_word(character: str) -> bool:

@@ -115,7 +115,6 @@ class Function:
         return self.parameters[min(place, len(self.parameters) - 1)]
 
     def takes(self, arguments: int) -> bool:
-        """Whether it takes so many arguments."""
         most = len(self.parameters)
         least = most if self.least is None else self.least
         return least <= arguments and (self.repeats or arguments <= most)
@@ -126,15 +125,10 @@ class Function:
 
 
 def function(
-    parameters: tuple[Parameter, ...],
-    returns: ValueType | Result,
-    compute: Compute,
-    *,
-    least: int | None = None,
-    takes_nulls: bool = False,
+    parameters: tuple[Parameter, ...], returns: ValueType | Result, compute: Compute, **more: Any
 ) -> Function:
-    """A function that is computed in the same way at all uses."""
-    return Function(parameters, returns, lambda _: compute, least, takes_nulls)
+    """A function that is computed in the same way at all uses. more: see `Function`."""
+    return Function(parameters, returns, lambda _: compute, **more)
 
 
 def by_name(table: Mapping[str, Meant]) -> dict[str, Meant]:

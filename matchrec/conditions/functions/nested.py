@@ -44,10 +44,6 @@ def same_arrays(use: FunctionUse) -> ValueType | None:
     return own if own == other and own.is_ordered else None
 
 
-def where_alike(use: FunctionUse) -> ValueType | None:
-    return BOOLEAN if same_arrays(use) is not None else None
-
-
 def different(values: Iterable[Value]) -> Array:
     """Each value once, where it is first; 0.0 for -0.0."""
     return tuple(dict.fromkeys(map(normalized, values)))
@@ -113,7 +109,9 @@ NESTED_FUNCTIONS: Mapping[str, Function] = by_name(
         "ARRAY_SIZE": function((ARRAY,), INT, len),
         "ARRAY_CONTAINS": function((ARRAY, None), where_contained, contains),
         "ARRAY_INTERSECT": function((ARRAY, ARRAY), same_arrays, intersection),
-        "ARRAYS_OVERLAP": function((ARRAY, ARRAY), where_alike, overlap),
+        "ARRAYS_OVERLAP": function(
+            (ARRAY, ARRAY), lambda use: same_arrays(use) and BOOLEAN, overlap
+        ),
         "ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, element_at, fails=True),
         "TRY_ELEMENT_AT": Function((ARRAY, INTEGER), counted_element_type, try_element_at),
         "[]": Function((ARRAY, INTEGER), element_type, subscript, fails=True),

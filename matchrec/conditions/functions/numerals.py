@@ -174,7 +174,6 @@ def decimal_of(number: Fraction) -> Decimal:
 
 
 def whole_part(number: Decimal) -> int:
-    """The number without its fraction."""
     return int(number.to_integral_value(ROUND_DOWN))
 
 
@@ -299,7 +298,6 @@ def rounding(use: FunctionUse) -> Compute:
 
 
 def whole_decimal(toward: str) -> Function:
-    """FLOOR or CEIL of a decimal."""
     return function(
         (Family.DECIMAL,),
         lambda use: decimal(use.types[0].precision - use.types[0].scale + 1, 0),

@@ -9,7 +9,6 @@ import fnmatch
 import glob
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from matchrec.conditions.functions.function import (
@@ -159,18 +158,13 @@ def is_like(text: str, pattern: str, escape: str = "\\") -> bool:
     return like(pattern, escape).match(text) is not None
 
 
-def is_like_in_any_case(text: str, pattern: str, escape: str = "\\") -> bool:
+def is_ilike(text: str, pattern: str, escape: str = "\\") -> bool:
     return is_like(lower(text), lower(pattern), escape)
-
-
-def likeness(compute: Callable[..., bool]) -> Function:
-    """LIKE or ILIKE, which fail where the escape stands before anything else."""
-    return replace(function((TEXT, TEXT, TEXT), BOOLEAN, compute, least=2), fails=True)
 
 
 TEXTS: Mapping[str, Function] = by_name(
     {
-        "|| CONCAT": replace(function((TEXT,), STRING, concat), repeats=True),
+        "|| CONCAT": function((TEXT,), STRING, concat, repeats=True),
         "LENGTH LEN CHAR_LENGTH CHARACTER_LENGTH": function((TEXT,), INT, len),
         "UPPER UCASE": function((TEXT,), STRING, upper),
         "LOWER LCASE": function((TEXT,), STRING, lower),
@@ -186,9 +180,9 @@ TEXTS: Mapping[str, Function] = by_name(
         "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),
         "ENDSWITH": function((TEXT, TEXT), BOOLEAN, str.endswith),
         "CONTAINS": function((TEXT, TEXT), BOOLEAN, lambda text, part: part in text),
-        "SPLIT_PART": replace(function((TEXT, TEXT, INT), STRING, split_part), fails=True),
+        "SPLIT_PART": function((TEXT, TEXT, INT), STRING, split_part, fails=True),
         "LEVENSHTEIN": function((TEXT, TEXT, INT), INT, levenshtein, least=2),
-        "LIKE": likeness(is_like),
-        "ILIKE": likeness(is_like_in_any_case),
+        "LIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_like, least=2, fails=True),
+        "ILIKE": function((TEXT, TEXT, TEXT), BOOLEAN, is_ilike, least=2, fails=True),
     }
 )

@@ -5,17 +5,21 @@ An instant is read in the session's time zone; a TIMESTAMP_NTZ is local time in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
+from matchrec.conditions.functions.casts import cast_strictly
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
 from matchrec.conditions.types import (
     BIGINT,
+    DATE,
     INT,
     INTERVAL,
     TIMES,
+    TIMESTAMP,
     TINYINT,
     Family,
     ValueType,
@@ -26,38 +30,16 @@ from matchrec.plan.text import MICROSECONDS
 UTC = find_zone("UTC")
 
 
-def zone_of(use: FunctionUse, place: int = 0) -> Zone:
-    """The zone in which an argument is read: a local time is in none."""
-    local = use.types[place].family is not Family.TIMESTAMP
+def zone_of(use: FunctionUse) -> Zone:
+    """The zone in which the first argument is read: a local time is in none."""
+    local = use.types[0].family is not Family.TIMESTAMP
     return UTC if local else find_zone(use.time_zone)
 
 
-def as_local(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
-    """A day, an instant or a local time as a local time in microseconds."""
-    if use.types[place].family is Family.DATE:
-        return lambda day: day * DAY
-    zone = zone_of(use, place)
-    return (lambda time: time) if zone is UTC else zone.local
-
-
-def as_instant(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
-    """A day, an instant or a local time as an instant."""
-    zone = find_zone(use.time_zone)
-    match use.types[place].family:
-        case Family.DATE:
-            return zone.start_of
-        case Family.TIMESTAMP_NTZ:
-            return zone.instant
-        case _:
-            return lambda instant: instant
-
-
-def as_day(use: FunctionUse, place: int = 0) -> Callable[[int], int]:
-    """Its local day."""
-    if use.types[place].family is Family.DATE:
-        return lambda day: day
-    local = as_local(use, place)
-    return lambda time: local(time) // DAY
+def arguments_as(target: ValueType, use: FunctionUse) -> Iterator[Compute]:
+    """What casts each argument, a day, an instant or a local time, to one of these."""
+    for own in use.types:
+        yield cast_strictly(replace(use, types=(own,), words=(target.name.upper(),)))
 
 
 def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
@@ -92,7 +74,7 @@ def distance(use: FunctionUse) -> Compute:
     """TIMESTAMPDIFF: whole units between the local times of two instants."""
     (unit,) = use.words
     zone = find_zone(use.time_zone)
-    starts, ends = as_instant(use), as_instant(use, 1)
+    starts, ends = arguments_as(TIMESTAMP, use)
 
     def compute(start: int, end: int) -> int:
         one, other = zone.local(starts(start)), zone.local(ends(end))
@@ -109,7 +91,7 @@ def distance_type(use: FunctionUse) -> ValueType | None:
 
 
 def days_between(use: FunctionUse) -> Compute:
-    ends, starts = as_day(use), as_day(use, 1)
+    ends, starts = arguments_as(DATE, use)
     return lambda end, start: wrap(ends(end) - starts(start), INT.bits)
 
 

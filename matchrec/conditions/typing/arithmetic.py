@@ -73,7 +73,6 @@ CHOOSING = OF_ONE_TYPE | {"IF", "IFNULL", "NVL", "NVL2"}
 
 
 def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
-    """An operation on numbers, times and intervals."""
     if step.operator == "DIV":
         return type_quotient(typer, step)
     if step.operator == "NEG":
@@ -261,7 +260,6 @@ MOST_PLACES = 18
 
 
 def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
-    """A function of numbers."""
     if step.operator == "ROUND":
         return type_rounding(typer, step)
     function = MATHEMATICS.get(step.operator)
@@ -286,7 +284,6 @@ def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
 
 
 def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
-    """An argument as a float."""
     own = part.type
     if own.family in NUMBERS and not is_wide_decimal(own):
         return typer.as_number(step, part, target)

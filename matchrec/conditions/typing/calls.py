@@ -7,7 +7,7 @@ Arguments are brought to what a function takes, as Spark does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions import functions
@@ -71,28 +71,22 @@ def needs_values(typer: Typer, step: TypedOperation) -> bool:
 
 def is_rank(expression: RunExpression, typer: Typer) -> bool:
     """Whether the engine knows of a decimal its rank; computed ones have their digits."""
-    match expression:
-        case ReadValue(column=int(column)) | Reduce(column=int(column)):
-            _, by_rank = typer.drafted[column]
-            return by_rank
-        case Choose(_, then, otherwise):
-            return is_rank(then, typer) or is_rank(otherwise, typer)
-        case _:
-            return False
+    reads = (one for one in choices(expression) if isinstance(one, ReadValue | Reduce))
+    return any(typer.drafted[one.column][1] for one in reads if one.column is not None)
 
 
 def in_python(part: Typed) -> bool:
-    """Whether only Python has the value of a step."""
-    return is_ranked(part.type) and is_computed(part.expression)
+    """Whether only Python has the value of a step, or may have it."""
+    return is_ranked(part.type) and any(isinstance(one, Call) for one in choices(part.expression))
 
 
-def is_computed(expression: RunExpression) -> bool:
-    """Whether Python computes it, or may."""
-    match expression:
-        case Choose(_, then, otherwise):
-            return is_computed(then) or is_computed(otherwise)
-        case _:
-            return isinstance(expression, Call)
+def choices(expression: RunExpression) -> Iterator[RunExpression]:
+    """What an expression is one of: itself, or what conditions choose."""
+    if isinstance(expression, Choose):
+        yield from choices(expression.then)
+        yield from choices(expression.otherwise)
+    else:
+        yield expression
 
 
 def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:

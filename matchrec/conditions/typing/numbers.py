@@ -26,7 +26,6 @@ from matchrec.conditions.types import (
     INTERVAL,
     NESTED,
     NUMBERS,
-    TIMES,
     VOID,
     Family,
     Kind,
@@ -41,6 +40,7 @@ from matchrec.conditions.types import (
 
 MICROSECONDS_A_DAY = 86_400_000_000
 LARGEST = 2**63 - 1
+F = Family
 
 
 def common_nested(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
@@ -151,32 +151,25 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
 
     Two times are an interval apart; anything else is the time, or an interval.
     """
-    families = left.type.family, operator.value, right.type.family
-    if families in LATER_DAYS:
-        return later_day(operator, left, right)
-    if families in MULTIPLES:
-        return multiple(operator, *((left, right) if left.type == INTERVAL else (right, left)))
-    if not is_on_times(operator, left.type.family, right.type.family):
-        return None
     found = integer_arithmetic(operator, left.expression, right.expression)
-    times = [one.type for one in (left, right) if one.type.family in TIMES]
-    if len(times) < 2:
-        return Typed(found, times[0] if times else left.type)
-    if left.type == DATE:
-        day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
-        found = integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day)
-    return Typed(found, INTERVAL)
-
-
-def is_on_times(operator: ArithmeticOperator, left: Family, right: Family) -> bool:
-    """Whether it is a sum or a difference of two times, of a time and a span, or of two spans."""
-    minus = operator is ArithmeticOperator.SUBTRACT
-    if not minus and operator is not ArithmeticOperator.ADD:
-        return False
-    if left is right:
-        return left is Family.INTERVAL or (minus and left in TIMES)
-    moved = right if left is Family.INTERVAL and not minus else left
-    return {left, right} - {moved} == {Family.INTERVAL} and moved in TIMES - {Family.DATE}
+    match left.type.family, operator.value, right.type.family:
+        case (F.DATE, "+" | "-", F.INTEGER) | (F.INTEGER, "+", F.DATE):
+            return later_day(operator, left, right)
+        case (F.INTERVAL, "*" | "/", F.INTEGER | F.DECIMAL):
+            return multiple(operator, left, right)
+        case (F.INTEGER | F.DECIMAL, "*", F.INTERVAL):
+            return multiple(operator, right, left)
+        case (F.TIMESTAMP | F.TIMESTAMP_NTZ | F.INTERVAL, "+" | "-", F.INTERVAL):
+            return Typed(found, left.type)
+        case (F.INTERVAL, "+", F.TIMESTAMP | F.TIMESTAMP_NTZ):
+            return Typed(found, right.type)
+        case (F.DATE, "-", F.DATE):
+            day = Constant(MICROSECONDS_A_DAY, Kind.INTEGER)
+            return Typed(integer_arithmetic(ArithmeticOperator.MULTIPLY, found, day), INTERVAL)
+        case (F.TIMESTAMP, "-", F.TIMESTAMP) | (F.TIMESTAMP_NTZ, "-", F.TIMESTAMP_NTZ):
+            return Typed(found, INTERVAL)
+        case _:
+            return None
 
 
 def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed | None:
@@ -199,19 +192,3 @@ def later_day(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed 
     """A date and a number of days, for which Spark takes no bigint."""
     number = right if left.type == DATE else left
     return None if number.type.bits > INT.bits else Typed(in_int(operator, left, right), DATE)
-
-
-LATER_DAYS = {
-    (Family.DATE, "-", Family.INTEGER),
-    (Family.DATE, "+", Family.INTEGER),
-    (Family.INTEGER, "+", Family.DATE),
-}
-MULTIPLES = {
-    family
-    for number in (Family.INTEGER, Family.DECIMAL)
-    for family in (
-        (Family.INTERVAL, "*", number),
-        (number, "*", Family.INTERVAL),
-        (Family.INTERVAL, "/", number),
-    )
-}

@@ -145,13 +145,9 @@ class StepTyper(Typer):
 
     def logic(self, step: TypedOperation) -> Typed:
         parts = tuple(self.truth(part) for part in step.operands)
-        match step.operator:
-            case "AND":
-                return Typed(And(parts), BOOLEAN)
-            case "OR":
-                return Typed(Or(parts), BOOLEAN)
-            case _:
-                return Typed(Not(parts[0]), BOOLEAN)
+        if step.operator == "NOT":
+            return Typed(Not(parts[0]), BOOLEAN)
+        return Typed(And(parts) if step.operator == "AND" else Or(parts), BOOLEAN)
 
     def choice(self, step: TypedOperation) -> Typed:
         """IF(condition, then, otherwise); without a last operand it is NULL."""

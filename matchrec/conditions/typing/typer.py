@@ -285,7 +285,6 @@ class Typer(ABC):
 
 
 def are_other_times(one: ValueType, other: ValueType) -> bool:
-    """Whether they are times of two families."""
     return one.family is not other.family and {one.family, other.family} <= TIMES
 
 
@@ -303,7 +302,6 @@ def are_columns(*parts: Typed) -> bool:
 
 
 def null(type_: ValueType) -> Typed:
-    """NULL as a value of a type."""
     return Typed(Constant(None, type_.kind), type_)
 
 

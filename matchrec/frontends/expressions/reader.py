@@ -62,7 +62,6 @@ class Scope:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Primary and union variables."""
         return frozenset((*self.primary, *self.unions))
 
 
@@ -174,7 +173,6 @@ class ExpressionCursor(Cursor, ABC):
 
     @property
     def here(self) -> Span:
-        """Where it reads."""
         return self.tokens[min(self.position, self.end - 1)].span
 
     def written(self, span: Span) -> str:

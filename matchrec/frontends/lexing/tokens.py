@@ -298,7 +298,10 @@ def number_of_rows(
 
 
 _WORDS = re.compile(r"\w+(\s+\w+)*")
-_STRINGS = frozenset(one for one in TokenType if f"_{one.name}".endswith("_STRING"))
+_KINDS = {one: TokenKind.STRING for one in TokenType if f"_{one.name}".endswith("_STRING")} | {
+    TokenType.IDENTIFIER: TokenKind.QUOTED,
+    TokenType.NUMBER: TokenKind.NUMBER,
+}
 
 
 def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
@@ -409,12 +412,8 @@ def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     """Our tokens of one of sqlglot's, of which some have several words."""
     written = text[token.start : token.end + 1]
     span = Span(token.start + offset, token.end + 1 + offset)
-    if token.token_type is TokenType.IDENTIFIER:
-        return [Token(TokenKind.QUOTED, token.text, span)]
-    if token.token_type in _STRINGS:
-        return [Token(TokenKind.STRING, written, span)]
-    if token.token_type is TokenType.NUMBER:
-        return [Token(TokenKind.NUMBER, written, span)]
+    if (kind := _KINDS.get(token.token_type)) is not None:
+        return [Token(kind, token.text if kind is TokenKind.QUOTED else written, span)]
     if written.isascii() and written.isidentifier():
         return [Token(TokenKind.WORD, written, span)]
     if _WORDS.fullmatch(written):
@@ -498,7 +497,6 @@ class TokenSequence:
 
     @property
     def whole(self) -> Span:
-        """All characters of the text."""
         return Span(self.offset, self.offset + len(self.text))
 
     def __len__(self) -> int:
@@ -528,7 +526,6 @@ class TokenSequence:
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
     def text_at(self, span: Span) -> str:
-        """The text as it was written."""
         return self.text[span.start - self.offset : span.end - self.offset]
 
     def is_call(self, index: int) -> bool:

@@ -45,6 +45,7 @@ from matchrec.plan.text import (
     View,
     in_place,
     is_reserved,
+    joined_texts,
     parameter_name,
     quoted,
     spaced,
@@ -350,7 +351,7 @@ def outer(query: QueryNode) -> Template:
     follow the hole.
     """
     whole = Span(0, len(query.source.text))
-    return _joined(tuple(_written(query, whole, len(query.sites))))
+    return joined_texts(_written(query, whole, len(query.sites)))
 
 
 def rows_of(query: QueryNode, site: Site) -> Template:
@@ -368,12 +369,12 @@ def rows_of(query: QueryNode, site: Site) -> Template:
     closing = ")" * (len(site.with_clauses) - 1)
     rows = tuple(_written(query, site.relation, site.index))
     if site.window is not None:
-        return _joined((*pieces, *_select_all(query, site, end), *rows, closing))
+        return joined_texts((*pieces, *_select_all(query, site, end), *rows, closing))
     before = text[end : site.relation.start]
     try:
-        return _joined((*pieces, written_into(before, "SELECT", "*", "FROM"), *rows, closing))
+        return joined_texts((*pieces, written_into(before, "SELECT", "*", "FROM"), *rows, closing))
     except ValueError:
-        return _joined((*pieces, written_into(before, "FROM"), *rows, " SELECT *", closing))
+        return joined_texts((*pieces, written_into(before, "FROM"), *rows, " SELECT *", closing))
 
 
 def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
@@ -434,7 +435,6 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
 
 
 def _block_of(query: QueryNode, site: Site) -> Block:
-    """The SELECT that a window stands in."""
     return next(block for block in query.blocks if block.rows == site.relation)
 
 
@@ -461,7 +461,7 @@ def in_scope(query: QueryNode, site: Site, text: Template) -> Template:
     for depth, visible in reversed(tuple(enumerate(site.with_clauses))):
         text = template(_cut_out(query, visible, site.index), " ", text)
         text = template("(", text, ")") if depth else text
-    return _joined(text)
+    return joined_texts(text)
 
 
 def fill_frames(text: str, frames: Collection[str]) -> Template:
@@ -474,7 +474,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
         return (text,)
     found = find_frames(read_tokens(text).tokens)
     holes = tuple((span, (View(name),)) for name, span in found if name in frames)
-    return _joined(tuple(_pieces(text, Span(0, len(text)), holes)))
+    return joined_texts(_pieces(text, Span(0, len(text)), holes))
 
 
 def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
@@ -484,7 +484,7 @@ def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
     """
     names = ((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
     small = ((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
-    return _joined(tuple(_pieces(query.source.text, span, (*small, *names))))
+    return joined_texts(_pieces(query.source.text, span, (*small, *names)))
 
 
 def _without_layout(pieces: Template) -> Template:
@@ -501,17 +501,6 @@ def _pieces(text: str, span: Span, replaced: Replaced) -> Iterator[Piece]:
     """The text at `span` with other pieces in the place of the outermost spans in it."""
     inside = ((hole, pieces) for hole, pieces in replaced if span.holds(hole))
     return spaced(in_place(Source(text).at, span, inside))
-
-
-def _joined(pieces: Template) -> Template:
-    """The pieces joined to as few as there can be."""
-    joined: list[Piece] = []
-    for piece in pieces:
-        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += piece
-        elif piece != "":
-            joined.append(piece)
-    return tuple(joined)
 
 
 _BEFORE = re.compile(r"\s*SELECT\s*\*\s*FROM\s*", re.IGNORECASE)
