@@ -59,11 +59,9 @@ class Part(Enum):
 
 
 Parts = tuple[Part, ...]
-Place = tuple[int, Parts]
-"""A state, and where a run is that is there, seen from each absence."""
+Place = tuple[int, Parts]  # a state, and where a run is that is there, seen from each absence
 
-NOWHERE: Place = (-1, ())
-"""Where a run is that can be no match any more."""
+NOWHERE: Place = (-1, ())  # where a run is that can be no match any more
 
 Move = tuple[Choice, Place]
 

@@ -237,8 +237,7 @@ def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.
 
-Computed = str | RowColumn | Shifted | Framed
-"""SQL over one row, or what is of several rows."""
+Computed = str | RowColumn | Shifted | Framed  # SQL over one row, or what is of several rows
 
 
 def find_origins(

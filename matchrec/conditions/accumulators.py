@@ -534,14 +534,15 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
     }
 )
 
+# Aggregates that do not compare their first argument, which may have maps.
 CHOOSING = frozenset(
     {
         *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
         *("collect_list", "array_agg", "listagg", "string_agg"),
     }
 )
-"""Aggregates that do not compare their first argument, which may have maps."""
 
+# For some of those that are not here: approximate ones, and those that few ask for.
 INSTEAD: Mapping[str, str] = {
     "approx_count_distinct": "count(DISTINCT x), which is exact",
     "approx_percentile": "percentile(x, p), which is exact",
@@ -561,4 +562,3 @@ INSTEAD: Mapping[str, str] = {
     "regr_avgx": "avg(x) FILTER (WHERE y IS NOT NULL)",
     "regr_avgy": "avg(y) FILTER (WHERE x IS NOT NULL)",
 }
-"""For some of those that are not here: approximate ones, and those that few ask for."""

@@ -23,8 +23,9 @@ from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 NOWHERE = Span(0, 0)
+
+# The number zero in what a function is written as, which Spark is not asked about.
 ZERO = row_column("0", Amount(Fraction(0)))
-"""The number zero in what a function is written as, which Spark is not asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +266,8 @@ def case_by(comparison: str) -> Rewriting:
     return of_all
 
 
+# A function that rewrites, or a form: an operation of other forms; a number is the part at that
+# place, a name that operation of all parts, and "0" the number zero.
 REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ABS": ("IF", ("<", 0, ("NEG", 0)), ("NEG", 0), 0),  # itself where it is NULL or NaN
     "NEGATIVE": "NEG",
@@ -299,10 +302,8 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "NULLIFZERO": ("NULLIF", 0, "0"),
     "ZEROIFNULL": ("COALESCE", 0, "0"),
 }
-"""A function that rewrites, or a form: an operation of other forms; a number is the part at that
-place, a name that operation of all parts, and "0" the number zero.
-"""
 
+# Functions that are a cast to one type.
 CONVERSIONS: Mapping[str, str] = {
     "TO_DATE": "DATE",
     "TO_TIMESTAMP": "TIMESTAMP",
@@ -314,4 +315,3 @@ CONVERSIONS: Mapping[str, str] = {
         *("STRING", "BOOLEAN", "DATE"),
     )
 }
-"""Functions that are a cast to one type."""

@@ -141,8 +141,7 @@ class Aggregated:
     type: ValueType
 
 
-Call = Apply | Aggregated
-"""What Python computes, or has."""
+Call = Apply | Aggregated  # what Python computes, or has
 
 
 @dataclass(frozen=True, slots=True)

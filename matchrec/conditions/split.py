@@ -107,8 +107,8 @@ def split(plan: MatchPlan, scope: RowScope = RowScope.NEIGHBOURS) -> tuple[Split
     )
 
 
+# Where a guard looks: at rows that are known before the match, or at one position of the run.
 GuardedRow = tuple[bool, Navigation | None]
-"""Where a guard looks: at rows that are known before the match, or at one position of the run."""
 
 ELSEWHERE: GuardedRow = (False, None)
 
@@ -340,13 +340,14 @@ Write = Callable[[Reference], str]
 
 FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
-OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
-"""What the worker computes for all rows, before the match."""
 
+# What the worker computes for all rows, before the match.
+OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
+
+# Functions that take a lambda.
 OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"} | {
     *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
 }
-"""Functions that take a lambda."""
 
 TRUTH_VALUES = {"TRUE", "FALSE", "NULL"}
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
@@ -538,9 +539,9 @@ def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:
     return Operation("CASE", parts, scalar.span)
 
 
+# A part of an expression, with what must hold for it to be asked beside what must for those before
+# it: for this one alone, then for all after it.
 Asked = tuple[Scalar, Sequence[Scalar], Sequence[Scalar]]
-"""A part of an expression, with what must hold for it to be asked beside what must for those before
-it: for this one alone, then for all after it."""
 
 
 def guards_of(operation: Operation) -> Iterator[Asked]:
@@ -559,9 +560,9 @@ def _unknown(scalar: Scalar) -> Operation:
     return Operation("IS NULL", ("(", scalar, ") IS NULL"), scalar.span)
 
 
+# What must hold of an operand for the next one to be asked.
 _PASSED: Mapping[str, Callable[[Scalar], Scalar]] = {
     "AND": lambda one: complement(negation(one)),
     "OR": complement,
     **dict.fromkeys(("COALESCE", "NVL", "IFNULL"), _unknown),
 }
-"""What must hold of an operand for the next one to be asked."""

@@ -80,12 +80,14 @@ STRING = ValueType(Family.STRING, "string")
 
 NUMBERS = frozenset({Family.INTEGER, Family.FLOATING, Family.DECIMAL})
 TIMES = frozenset({Family.DATE, Family.TIMESTAMP, Family.TIMESTAMP_NTZ})
+
+# The families of intervals, each with the type of its sums, quotients and the like.
 SPANS: Mapping[Family, ValueType] = {Family.INTERVAL: INTERVAL, Family.MONTHS: MONTHS}
-"""The families of intervals, each with the type of its sums, quotients and the like."""
 
 NESTED = frozenset({Family.ARRAY, Family.STRUCT, Family.MAP})
+
+# Types whose order and equality are left to Spark, but for conditions on the run.
 SPARKS_OWN = NESTED | {Family.OTHER}
-"""Types whose order and equality are left to Spark, but for conditions on the run."""
 
 RANKED = NESTED | {Family.STRING, Family.BINARY}
 NARROW_DIGITS = 18  # of a decimal that is held as an int64, at most

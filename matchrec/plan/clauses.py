@@ -118,8 +118,8 @@ class RowsPerMatch(OptionChoice):
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
+# Those that a clause may say.
 OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPerMatch.EACH_ROW)
-"""Those that a clause may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +258,12 @@ class FirstMatches:
         return f"FIRST {self.parameter.written if self.parameter else self.count} MATCHES"
 
 
+# What a clause may ask for beside its row pattern, conditions and measures.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
-"""What a clause may ask for beside its row pattern, conditions and measures."""
 
 
+# Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one.
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
-"""Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one."""
 
 
 def goes_beyond_preferred(

@@ -18,19 +18,19 @@ from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import Amount, in_place, joined_texts, spaced
 from matchrec.source import Span
 
+# Operations in one another that the engine evaluates; more are Spark's, or are refused.
 DEEPEST = 100
-"""Operations in one another that the engine evaluates; more are Spark's, or are refused."""
 
+# The function of an aggregate that is the rows of the match as an array, with their variables.
 MATCHED_ROWS = "matched_rows"
-"""The function of an aggregate that is the rows of the match as an array, with their variables."""
 
+# SQL of its elements; what matches fills in the last field.
 MATCHED_ROW = "struct(*, '' AS classifier)"
-"""SQL of its elements; what matches fills in the last field."""
 
 CLASSIFIER_FIELD = "classifier"
 
+# The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque.
 LONG_CHAIN = "chain"
-"""The operator of more than DEEPEST operators in a row, such as `a + b + c ...`: it is opaque."""
 
 
 class Semantics(Enum):
@@ -143,8 +143,8 @@ class MatchFunction(Enum):
     ROW_NUMBER = "MATCH_ROW_NUMBER"
 
 
+# Those whose value is known only when a run has ended.
 OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
-"""Those whose value is known only when a run has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,8 +321,8 @@ def subexpressions(scalar: Scalar) -> Iterator[Scalar]:
             yield from subexpressions(operand)
 
 
+# What chooses a value by comparing: x, a value to compare it with, what it is then, ...
 COMPARED_CHOICES = frozenset({"CASE OF", "DECODE"})
-"""What chooses a value by comparing: x, a value to compare it with, what it is then, ..."""
 
 
 def branches(choice: Operation) -> tuple[tuple[Scalar, ...], tuple[Scalar, ...]]:

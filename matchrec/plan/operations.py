@@ -13,16 +13,14 @@ from matchrec.plan.text import words_of
 
 Operations = frozenset[str]
 
-NO_OPERATIONS: Operations = frozenset()
-"""Those of a column, and of a literal."""
+NO_OPERATIONS: Operations = frozenset()  # those of a column, and of a literal
 
-UNREAD: Operations = frozenset({"?"})
-"""Those of text that nobody has read."""
+UNREAD: Operations = frozenset({"?"})  # those of text that nobody has read
 
 KEYWORDS = words_of("KEYWORD")
 
+# What fails only where its result is too large for its type.
 SUMS = frozenset({"+", "-", "*", "NEG", "ABS()", "NEGATIVE()", "CEIL()", "CEILING()", "FLOOR()"})
-"""What fails only where its result is too large for its type."""
 
 _DIVISIONS = frozenset({"/", "%", "DIV"})
 _LIKENESSES = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP"})
@@ -33,6 +31,9 @@ _UNITS = "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND
 
 FUNCTIONS = words_of("NEVER FAILING")
 
+# What is known not to fail under ANSI, of values of the types that it takes: a division by a number
+# that is written and not zero, a pattern that is written. A decimal of 38 digits may still be too
+# large for the type of a result, and a text that Spark takes for a number may be none.
 NEVER_FAILING = (
     (KEYWORDS - _DIVISIONS - _LIKENESSES - {"NEG"})
     | frozenset(_SIGNS.split())
@@ -42,10 +43,6 @@ NEVER_FAILING = (
     | frozenset(f"{likeness} ''" for likeness in _LIKENESSES)
     | frozenset(f"{function}()" for function in FUNCTIONS)
 )
-"""What is known not to fail under ANSI, of values of the types that it takes: a division by a
-number that is written and not zero, a pattern that is written. A decimal of 38 digits may still be
-too large for the type of a result, and a text that Spark takes for a number may be none.
-"""
 
 
 def named(operator: str) -> Operations:
@@ -90,8 +87,8 @@ def is_partial(operations: Operations) -> bool:
 
 _SHORT = "SIZE CARDINALITY ARRAY_SIZE LENGTH CHAR_LENGTH ISNULL ISNOTNULL ISNAN ABS"
 
+# Functions that tell in no time how long or how large a value is, or whether there is one.
 QUICK = frozenset(f"{function}()" for function in _SHORT.split())
-"""Functions that tell in no time how long or how large a value is, or whether there is one."""
 
 
 def takes_long(operations: Operations) -> bool:

@@ -118,8 +118,8 @@ Leaf = Empty | PartitionStart | PartitionEnd | Variable | Negation
 RowPattern = Leaf | Concatenation | Alternation | Permutation | Quantified | Exclusion
 
 
+# The quantifiers without braces, with their bounds.
 SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
-"""The quantifiers without braces, with their bounds."""
 
 _SIGN_OF = {bounds: sign for sign, bounds in SIGNS.items()}
 

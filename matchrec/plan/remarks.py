@@ -69,8 +69,8 @@ from matchrec.plan.show import show_scalar
 HOLDS = dict(zip(("=", "<>", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True))
 COMPARISONS = HOLDS.keys() | {"==", "!=", "<=>"}
 
+# What a part of a condition is about, and the variables that may have rows when it is tested.
 Tested = tuple[str, Collection[str]]
-"""What a part of a condition is about, and the variables that may have rows when it is tested."""
 
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:

@@ -273,6 +273,8 @@ NOT_ONE_ROW = tuple(one for one in RowsPerMatch if one is not RowsPerMatch.ONE_R
 UNMATCHED = (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED,)
 AT_ONCE = (MatchOutput.ALL, MatchOutput.GRAPH)
 
+# Each rule after the part of a plan that it is about, and the choices with which that part can
+# break it, none for all: a plan without that keeps it.
 RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
     ("subsets", (), subset_names_are_new),
     ("subsets", (), subset_members_are_primary),
@@ -293,6 +295,3 @@ RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
     ("first_matches", (), first_matches_are_counted),
     ("measures", (), endings_differ),
 )
-"""Each rule after the part of a plan that it is about, and the choices with which that part can
-break it, none for all: a plan without that keeps it.
-"""

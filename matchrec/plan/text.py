@@ -63,10 +63,11 @@ def string_literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+# The function of a sum of ours, which tells it from one of the user's: a session may lack it.
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
-"""The function of a sum of ours, which tells it from one of the user's: a session may lack it."""
+
+# The function of an average of ours, as `SUM_OR_NULL` is that of a sum.
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
-"""The function of an average of ours, as `SUM_OR_NULL` is that of a sum."""
 
 
 def sum_or_null(left: str, right: str) -> str:
@@ -88,8 +89,9 @@ def run_together(left: str, right: str) -> bool:
 
 
 Piece = TypeVar("Piece")
+
+# Spans of a text, each with what stands in its place.
 Replaced = Iterable[tuple[Span, Iterable[Piece]]]
-"""Spans of a text, each with what stands in its place."""
 
 
 def in_place(

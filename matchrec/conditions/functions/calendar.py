@@ -36,11 +36,9 @@ LATEST = 253_370_764_800 * SECOND  # 9999-01-01
 EPOCH = datetime(1970, 1, 1)
 OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
+# What Spark makes of short names, of which Python has regions. Other short names are not known.
+# Source: java.time.ZoneId.SHORT_IDS.
 FIXED = {"EST": "-05:00", "MST": "-07:00", "HST": "-10:00"}
-"""What Spark makes of short names, of which Python has regions. Other short names are not known.
-
-Source: java.time.ZoneId.SHORT_IDS.
-"""
 
 
 @dataclass(frozen=True, slots=True)

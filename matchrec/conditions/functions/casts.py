@@ -51,8 +51,8 @@ class Cast:
         return self.target == FLOAT
 
 
+# How a value of one type becomes one of another. Raises NoValueError where there is none.
 Rule = Callable[[Value, Cast], Value]
-"""How a value of one type becomes one of another. Raises NoValueError where there is none."""
 
 TRUE = frozenset({"t", "true", "y", "yes", "1"})
 FALSE = frozenset({"f", "false", "n", "no", "0"})
@@ -181,6 +181,8 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
+
+# Every cast that Python does, by the families of its types.
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): whole,
     (F.FLOATING, F.INTEGER): floating_to_integer,
@@ -217,7 +219,6 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.instant(local),
     (F.INTEGER, F.TIMESTAMP): lambda seconds, _: seconds_to_instant(seconds),
 }
-"""Every cast that Python does, by the families of its types."""
 
 CASTS: Mapping[str, Function] = {
     "CAST": Function((None,), cast_type, cast_as_set),

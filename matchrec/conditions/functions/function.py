@@ -87,8 +87,9 @@ class AggregateUse:
 
 
 Result = Callable[[FunctionUse], ValueType | None]
+
+# What an argument is cast to implicitly; or the family that it must be of; or any type.
 Parameter = ValueType | Family | None
-"""What an argument is cast to implicitly; or the family that it must be of; or any type."""
 
 
 @dataclass(frozen=True, slots=True)

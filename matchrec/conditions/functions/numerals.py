@@ -186,8 +186,7 @@ def divided(dividend: int, divisor: int) -> int:
 
 # Arithmetic of decimals, of which an integer is one.
 
-EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
-"""Arithmetic of decimals that loses no digit."""
+EXACT = Context(prec=200, rounding=ROUND_HALF_UP)  # arithmetic of decimals that loses no digit
 
 _MOST, _LEAST_SCALE = 38, 6
 _SMALLEST = Decimal(1).scaleb(-_MOST)  # of what Spark computes of a quotient before it rounds

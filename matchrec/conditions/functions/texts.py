@@ -107,11 +107,11 @@ def levenshtein(one: str, other: str, limit: int | None = None) -> int:
 # Upper and lower case of letters, masks of them, and what a word sounds like.
 
 
+# Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python.
 NEW_CASES = re.compile(
     "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f"
     "\U00016ea0-\U00016edf]"
 )
-"""Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python."""
 
 
 def check_letters(text: str) -> str:
@@ -133,8 +133,8 @@ def lower(text: str) -> str:
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
 
+# What Python's patterns of file names have in the place of what LIKE has.
 WILD = {"%": "*", "_": "?"}
-"""What Python's patterns of file names have in the place of what LIKE has."""
 
 
 @lru_cache(maxsize=1000)

@@ -112,6 +112,8 @@ PARTS: Mapping[str, tuple[ValueType, Compute]] = {
     "MINUTE": (TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
     "SECOND": (decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
 }
+
+# What EXTRACT calls the parts of a day-time interval.
 SPELLINGS = by_name(
     {
         "DAY D DAYS": "DAY",
@@ -120,7 +122,6 @@ SPELLINGS = by_name(
         "SECOND S SEC SECONDS SECS": "SECOND",
     }
 )
-"""What EXTRACT calls the parts of a day-time interval."""
 
 
 def part_type(use: FunctionUse) -> ValueType | None:

@@ -56,6 +56,7 @@ from matchrec.errors.conditions import (
     not_known_during_the_match,
 )
 
+# Functions that are NULL where the operator would be an error.
 TRYING = {
     "TRY_ADD": "+",
     "TRY_SUBTRACT": "-",
@@ -63,13 +64,12 @@ TRYING = {
     "TRY_DIVIDE": "/",
     "TRY_MOD": "%",
 }
-"""Functions that are NULL where the operator would be an error."""
 
+# What Spark brings to one type, also more than two operands, before it computes.
 OF_ONE_TYPE = frozenset({"COALESCE", "GREATEST", "LEAST", "IN", "CASE"})
-"""What Spark brings to one type, also more than two operands, before it computes."""
 
+# What is one of its operands, or compares them.
 CHOOSING = OF_ONE_TYPE | {"IF", "IFNULL", "NVL", "NVL2"}
-"""What is one of its operands, or compares them."""
 
 
 def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:

@@ -43,8 +43,8 @@ from matchrec.conditions.typing.numbers import common_nested, on_times, widen
 from matchrec.conditions.typing.typer import Typer, are_columns, cast_may_fail, null
 from matchrec.errors import conditions
 
+# Basic operations that the engine does, whatever their values are.
 NEVER_IN_PYTHON = LOGIC | {"DIV", "IF"}
-"""Basic operations that the engine does, whatever their values are."""
 
 
 def needs_python(typer: Typer, step: TypedOperation) -> bool:
@@ -199,15 +199,16 @@ def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
 
 
 OF_NUMBERS = NUMBERS | {Family.STRING}
+
+# What Spark casts to a type of a family. Of binary values it has functions by the same names.
 IMPLICIT: Mapping[Family, frozenset[Family]] = {
     Family.INTEGER: OF_NUMBERS,
     Family.FLOATING: OF_NUMBERS,
     Family.STRING: frozenset(Family) - NESTED - {Family.BINARY, Family.OTHER},
 }
-"""What Spark casts to a type of a family. Of binary values it has functions by the same names."""
 
+# What Spark casts NULL to where any type of a family is taken.
 OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
-"""What Spark casts NULL to where any type of a family is taken."""
 
 
 def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:

@@ -64,8 +64,8 @@ FLOATING_LITERAL = re.compile(
     r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])", re.ASCII | re.IGNORECASE
 )
 
+# What stands in a text in which a decimal, or a fraction that NULLIF compares, may be.
 FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
-"""What stands in a text in which a decimal, or a fraction that NULLIF compares, may be."""
 
 FRACTIONAL_TYPES = re.compile(r"\b(?:float|double|decimal)\b")
 DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
