@@ -162,7 +162,7 @@ def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
     for stage in all_stages(stages):
         if obstacle := unsayable(stage):
             raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
-    for group in (stages, *(s.content for s in all_stages(stages) if isinstance(s.content, tuple))):
+    for group in (stages, *(stage.stages for stage in all_stages(stages))):
         found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))
     for stage in all_stages(stages):
         if stage.quantified and stage.most != 1:

@@ -359,7 +359,8 @@ class Pattern:
             raise errors.call_of_group(call=call, calls=", ".join(whole))
         added = content.stages if isinstance(content, Pattern) else content
         checks.new_content(self.stages, added, call)
-        longer = replace(self, stages=(*self.stages, Stage(added, contiguity)))
+        name, inside = (added, ()) if isinstance(added, str) else ("group", added)
+        longer = replace(self, stages=(*self.stages, Stage(name, contiguity, inside)))
         checks.windows(longer.stages)
         return longer
 

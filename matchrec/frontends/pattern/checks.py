@@ -167,8 +167,8 @@ def complete(stages: tuple[Stage, ...]) -> None:
     """What can be said of a pattern only when all of it is known: how it ends."""
     has_stages(stages)
     last = stages[-1]
-    while isinstance(last.content, tuple):
-        last = last.content[-1]
+    while last.is_group:
+        last = last.stages[-1]
     trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in trailing:

@@ -51,6 +51,7 @@ from matchrec.plan.expression import (
     joined,
     literal,
     number_term,
+    row_text,
     with_columns,
     with_terms,
 )
@@ -124,7 +125,9 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
         stage = names[aggregate.variable]
         own = replace(aggregate, variable=stage)
         return with_terms(own, lambda term: with_columns(term, lambda one: _of_row(one, stage)))
-    counted = _text(aggregate.arguments[0]) if len(aggregate.arguments) == 1 else ""
+    read = [piece for argument in aggregate.arguments for piece in argument.pieces]
+    is_column = len(read) == 1 and isinstance(read[0], ColumnReference)
+    counted = row_text(aggregate.arguments[0]) if is_column else ""
     found = names.get(counted.replace("`", "")) or names.get(counted.upper())
     if aggregate.function != "count" or found is None:
         raise errors.of_no_stage(aggregate.span, function=aggregate.function)
@@ -134,11 +137,6 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
 def _of_row(column: ColumnReference, name: str) -> ColumnReference:
     """The column of a row of a stage, or of a test."""
     return replace(column, navigation=replace(column.navigation, variable=name))
-
-
-def _text(term: Scalar) -> str:
-    piece = term.pieces[0]
-    return piece.argument if isinstance(piece, ColumnReference) and len(term.pieces) == 1 else ""
 
 
 def with_candidate(scalar: Scalar, test: str) -> Scalar:
@@ -275,8 +273,7 @@ def conditions_as_text(stages: tuple[tree.Stage, ...]) -> tuple[Source, dict[int
 def written_conditions(stages: tuple[tree.Stage, ...]) -> Iterator[tuple[str, tree.Test]]:
     """Every condition of a pattern, with what to call it."""
     for stage in stages:
-        if isinstance(stage.content, tuple):
-            yield from written_conditions(stage.content)
+        yield from written_conditions(stage.stages)
         yield from ((f"{stage.name}, where", condition) for condition in stage.conditions)
         if stage.until is not None:
             yield f"{stage.name}, until", stage.until
@@ -343,7 +340,7 @@ class TestDefinitions(tree.Outline):
         self.definitions[name] = Definition(name, with_candidate(scalar, name))
         return name
 
-    def scalar(self, tests: tuple[tree.Test, ...]) -> Scalar:
+    def scalar(self, tests: tree.Tests) -> Scalar:
         """Conditions as one expression."""
         return tree.combined(tests, self.test, joined) if tests else literal("TRUE", NOWHERE)
 

@@ -28,11 +28,10 @@ class Test:
 
 
 T = TypeVar("T")
+Tests = tuple[Test, ...]
 
 
-def combined(
-    tests: tuple[Test, ...], one: Callable[[Test], T], join: Callable[[str, list[T]], T]
-) -> T:
+def combined(tests: Tests, one: Callable[[Test], T], join: Callable[[str, list[T]], T]) -> T:
     """One or more conditions as one, read from left to right. join: several by AND or OR."""
     found = one(tests[0])
     for either, others in groupby(tests[1:], lambda test: test.either):
@@ -44,7 +43,7 @@ def combined(
 class Stage:
     """One stage: events that satisfy a condition, a whole pattern as a group, or a NOT.
 
-    content: the stage's name, or the stages of a group. contiguity: which events may be skipped
+    name: of all groups the same. stages: of a group. contiguity: which events may be skipped
     before its first one; of a NOT, STRICT is not_next and RELAXED not_followed_by; nothing is
     skipped before the first stage of a whole pattern. conditions: none is always true.
     least, most: how often, most None without a bound; optional adds "not at all". inner: the
@@ -53,10 +52,11 @@ class Stage:
     stage. Both gap and near are less than, not equal.
     """
 
-    content: str | tuple[Stage, ...]
+    name: str
     contiguity: Contiguity
+    stages: tuple[Stage, ...] = ()
     negated: bool = False
-    conditions: tuple[Test, ...] = ()
+    conditions: Tests = ()
     quantified: bool = False
     least: int = 1
     most: int | None = 1
@@ -69,40 +69,33 @@ class Stage:
     near: Duration | None = None
 
     @property
-    def name(self) -> str:
-        """Its name, or that of all groups."""
-        return self.content if isinstance(self.content, str) else "group"
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> Tests:
         """All that calls have said of its events."""
         return self.conditions if self.until is None else (*self.conditions, self.until)
 
     @property
     def is_group(self) -> bool:
         """Whether it is a pattern of its own."""
-        return not isinstance(self.content, str)
+        return bool(self.stages)
 
     @property
     def may_be_missing(self) -> bool:
         """Whether there are matches without it: it is optional, or all stages of a group are."""
-        inside = () if isinstance(self.content, str) else self.content
-        return self.optional or (bool(inside) and all(stage.may_be_missing for stage in inside))
+        are_missing = self.is_group and all(stage.may_be_missing for stage in self.stages)
+        return self.optional or are_missing
 
     @property
     def label(self) -> str:
         """What to call it in a message."""
-        if isinstance(self.content, str):
-            return f"stage `{self.content}`"
-        return f"group ({', '.join(stage.label for stage in self.content)})"
+        inside = ", ".join(stage.label for stage in self.stages)
+        return f"group ({inside})" if self.is_group else f"stage `{self.name}`"
 
 
 def all_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
     """All stages, a group before those inside of it."""
     for stage in stages:
         yield stage
-        if not isinstance(stage.content, str):
-            yield from all_stages(stage.content)
+        yield from all_stages(stage.stages)
 
 
 def named_stages(stages: tuple[Stage, ...]) -> Iterator[Stage]:
@@ -131,11 +124,9 @@ def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tup
     """The stages with every test changed."""
 
     def changed(stage: Stage) -> Stage:
-        content, until = stage.content, stage.until and change(stage.until)
-        if not isinstance(content, str):
-            content = with_tests(content, change)
+        inside, until = with_tests(stage.stages, change), stage.until and change(stage.until)
         conditions = tuple(map(change, stage.conditions))
-        return replace(stage, content=content, conditions=conditions, until=until)
+        return replace(stage, stages=inside, conditions=conditions, until=until)
 
     return tuple(map(changed, stages))
 
@@ -145,13 +136,12 @@ def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tup
 
 def shown(stages: tuple[Stage, ...]) -> str:
     """The calls, in an order in which each is allowed."""
-    return "Pattern." + ".".join(
-        call for place, stage in enumerate(stages) for call in calls(stage, first=place == 0)
-    )
+    found = (call for at, stage in enumerate(stages) for call in calls(stage, first=at == 0))
+    return ".".join(("Pattern", *found))
 
 
 def calls(stage: Stage, *, first: bool) -> Iterator[str]:
-    content = repr(stage.content) if isinstance(stage.content, str) else shown(stage.content)
+    content = shown(stage.stages) if stage.is_group else repr(stage.name)
     yield f"{'begin' if first else append_call(stage)}({content})"
     for test in stage.conditions:
         yield f"{'or_where' if test.either else 'where'}({test.written})"
@@ -211,14 +201,12 @@ class Outline:
         return Steps(tuple(map(self.step, stages)))
 
     def step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
-        content, name = stage.content, stage.name
+        name = stage.name
         if stage.negated:
             strict = stage.contiguity is Contiguity.STRICT
             test, near = self.condition(stage), self.distance(f"{name} near", stage.near)
             return ForbiddenEvent(name, test, strict, near)
-        part = (
-            Single(name, self.condition(stage)) if isinstance(content, str) else self.steps(content)
-        )
+        part = self.steps(stage.stages) if stage.is_group else Single(name, self.condition(stage))
         how = stage.contiguity, stage.least, stage.most, stage.optional, stage.greedy
         until, near = self.until(stage), self.distance(f"{name} near", stage.near)
         gap = self.distance(f"{name} gap", stage.gap)
