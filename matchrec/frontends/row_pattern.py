@@ -100,20 +100,15 @@ class _Parser(Cursor):
 
     def span_from(self, start: int) -> Span:
         """From the token at index `start` up to the one before the current token."""
-        here = self.tokens[start].span
-        return self.span(start, self.position) if self.position > start else here
+        return self.span(start, max(start + 1, self.position))
 
     def pattern(self) -> RowPattern:
-        tree = self.alternatives()
-        match self.key:
-            case "":
-                return tree
-            case ",":
-                raise errors.stray_character(self.token.span, text=",")
-            case closing:
-                raise errors.unopened_bracket(
-                    self.token.span, closing=closing, opening=_PAIRS[closing]
-                )
+        tree, closing = self.alternatives(), self.key
+        if closing == ",":
+            raise errors.stray_character(self.token.span, text=",")
+        if closing:
+            raise errors.unopened_bracket(self.token.span, closing=closing, opening=_PAIRS[closing])
+        return tree
 
     def alternatives(self) -> RowPattern:
         start = self.position
@@ -144,8 +139,7 @@ class _Parser(Cursor):
             return part
         if isinstance(part, Negation):
             raise errors.negation_repeated(self.span_from(start).to(self.token.span))
-        quantifier = self.position
-        bounds = self.quantifier()
+        quantifier, bounds = self.position, self.quantifier()
         span = self.span_from(quantifier)
         greedy = not self.accept("?")
         if self.at_quantifier():
@@ -184,8 +178,7 @@ class _Parser(Cursor):
         if self.token.kind is not TokenKind.NUMBER:
             return None
         token = self.advance()
-        number = whole_number(token.text)
-        if number is None:
+        if (number := whole_number(token.text)) is None:
             raise errors.bound_too_large(token.span, limit=MOST)
         return number
 
@@ -199,10 +192,9 @@ class _Parser(Cursor):
         return Parameter(name.text, mark.key, mark.span.to(name.span))
 
     def refuse_braces(self, opening: Token) -> None:
-        end = self.text.find("}", opening.span.start, self.tokens[-1].span.end)
-        raise errors.malformed_quantifier(
-            Span(opening.span.start, end + 1 if end >= 0 else self.token.span.end)
-        )
+        start = opening.span.start
+        end = self.text.find("}", start, self.tokens[-1].span.end) + 1
+        raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
 
     def primary(self) -> RowPattern:
         if self.at_quantifier():
@@ -240,10 +232,9 @@ class _Parser(Cursor):
 
     def negation(self, word: Token) -> RowPattern:
         """What must not follow: the names of variables, after NOT."""
-        start = self.position
         part = self.primary() if self.token.is_name or self.key == "(" else Empty()
         names = part.parts if isinstance(part, Alternation) else (part,)
-        span = word.span.to(self.span_from(start)) if self.position > start else word.span
+        span = word.span.to(self.tokens[self.position - 1].span)
         found = [name.name for name in names if isinstance(name, Variable)]
         if len(found) < len(names):
             raise errors.nothing_negated(span)
@@ -274,19 +265,15 @@ class _Parser(Cursor):
             raise errors.nested_too_deep(opening.span, limit=DEEPEST)
 
     def leave(self, closing: str) -> None:
-        opening = self.open.pop()
-        match self.key:
-            case found if found == closing:
-                self.advance()
-            case "":
-                raise errors.unclosed_bracket(opening.span, opening=opening.text, closing=closing)
-            case ",":
-                raise errors.stray_character(self.token.span, text=",")
-            case found:
-                spans = opening.span, self.token.span
-                raise errors.wrong_bracket(
-                    spans, opening=_PAIRS[closing], found=found, closing=closing
-                )
+        opening, found, here = self.open.pop(), self.key, self.token.span
+        if self.accept(closing):
+            return
+        if not found:
+            raise errors.unclosed_bracket(opening.span, opening=opening.text, closing=closing)
+        if found == ",":
+            raise errors.stray_character(here, text=",")
+        spans, due = (opening.span, here), _PAIRS[closing]
+        raise errors.wrong_bracket(spans, opening=due, found=found, closing=closing)
 
 
 _TOKEN = re.compile(
@@ -302,7 +289,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_KINDS = {"name": TokenKind.WORD, "number": TokenKind.NUMBER, "quoted": TokenKind.QUOTED}
+_KINDS = {"name": TokenKind.WORD, "number": TokenKind.NUMBER}
 _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
@@ -332,8 +319,13 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
                 raise errors.comment_after_brace(here)
             case "bound":
                 raise errors.malformed_quantifier(here)
+            case "quoted":
+                quote, name = match[0][0], match[0][1:-1]
+                if not name:
+                    raise errors.empty_name(here)
+                tokens.append(Token(TokenKind.QUOTED, name.replace(quote * 2, quote), here))
             case kind:
-                tokens.append(_token(kind or "", match.group(), here))
+                tokens.append(Token(_KINDS.get(kind or "", TokenKind.SYMBOL), match[0], here))
     return (*tokens, Token(TokenKind.END, "", Span(span.end, span.end)))
 
 
@@ -345,16 +337,6 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
         if depth == 0:
             return mark.end()
     raise errors.unclosed_comment(opening)
-
-
-def _token(kind: str, text: str, span: Span) -> Token:
-    found = _KINDS.get(kind, TokenKind.SYMBOL)
-    if found is TokenKind.QUOTED:
-        quote = text[0]
-        text = text[1:-1].replace(quote * 2, quote)
-        if not text:
-            raise errors.empty_name(span)
-    return Token(found, text, span)
 
 
 # A symbol of PATTERN outside of its parentheses.
@@ -369,12 +351,10 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
     """
     if tokens.key(wrong) not in _OF_PATTERN:
         return None
-    end = word + 1
-    while end < len(tokens) and (
-        tokens[end].kind is TokenKind.SYMBOL or tokens.key(end - 1) == "|"
-    ):
-        end = tokens.past(end)
-    text = tokens.text_at(tokens.span(word + 1, end))
+    at = word + 1
+    while at < len(tokens) and (tokens[at].kind is TokenKind.SYMBOL or tokens.key(at - 1) == "|"):
+        at = tokens.past(at)
+    text = tokens.text_at(tokens.span(word + 1, at))
     return clause_errors.pattern_goes_on(tokens[wrong].span, written=tokens[wrong].text, text=text)
 
 
@@ -403,9 +383,7 @@ def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
         return filled
     low, high = filled.parameters
     least = filled.least if low is None else number_of(low, values, _BOUND)
-    most = (
-        filled.most if high is None else least if high is low else number_of(high, values, _BOUND)
-    )
+    most = filled.most if high is None else number_of(high, values, _BOUND)
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
@@ -426,8 +404,7 @@ def value_given(parameter: Parameter, values: Values) -> object:
     if parameter.mark == "@":
         raise errors.foreign_parameter(span, name=parameter.name)
     if parameter.name not in values:
-        marker = marker_of(parameter.name)
-        if marker is not None:
+        if (marker := marker_of(parameter.name)) is not None:
             raise marker_without_value(marker)
         raise unbound_parameter(span, name=parameter.name, known=tuple(values))
     return values[parameter.name]
@@ -437,13 +414,9 @@ def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -
     """The value of a parameter in the place of a number. what: that number, as messages say it."""
     value = value_given(parameter, values)
     if not is_whole(value) or not least <= value <= MOST:
-        raise errors.value_is_no_number(
-            parameter.span,
-            parameter=parameter.written,
-            what=what,
-            value="NULL" if value is None else shown(value),
-            least=least,
-        )
+        span, name = parameter.span, parameter.written
+        given = "NULL" if value is None else shown(value)
+        raise errors.value_is_no_number(span, parameter=name, what=what, value=given, least=least)
     return value
 
 
