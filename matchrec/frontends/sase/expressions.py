@@ -131,9 +131,9 @@ class EventReader(ScalarReader):
     def wrong(self, expected: str) -> MatchRecognizeError:
         """The error of the next token, or of the end of the query, where something else is due."""
         if self.position < self.end:
-            token = self.tokens[self.position]
-            text, where = self.text.text_at(token.span), self.clause
-            return errors.unexpected_token(token.span, text=text, where=where, expected=expected)
+            span, where = self.tokens[self.position].span, self.clause
+            text = self.text.text_at(span)
+            return errors.unexpected_token(span, text=text, where=where, expected=expected)
         end = self.text.whole.end
         return errors.unexpected_end(Span(end, end + 1), where=self.clause, expected=expected)
 
@@ -235,13 +235,12 @@ class EventReader(ScalarReader):
     def navigation(self, node: Identifier) -> Navigation:
         """The row that an identifier reads."""
         self.check_index(node)
-        name = node.name.text
+        name, span = node.name.text, node.span
         if self.aggregate or node.index in (Index.ALONE, Index.LAST):
             return Navigation(name)
         if node.index in RANGES:
-            raise errors.range_outside_aggregate(
-                node.span, written=node.events, clause=self.clause, name=name
-            )
+            written, clause = node.events, self.clause
+            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
         if node.index is Index.PREVIOUS:
             return Navigation(name, logical_offset=1)
         return Navigation(node.events)
@@ -267,12 +266,10 @@ class EventReader(ScalarReader):
         token = self.tokens[self.position]
         if not self.text.is_call(self.position) or token.key not in OF_SEVERAL_ROWS:
             return super().call()
-        function = token.text.lower()
-        if function in OVER_EVENTS:
-            return self.aggregated(function)
-        raise errors.unknown_aggregate(
-            token.span, function=token.text, clause=self.clause, known=OVER_EVENTS
-        )
+        span, name = token.span, token.text
+        if name.lower() in OVER_EVENTS:
+            return self.aggregated(name.lower())
+        raise errors.unknown_aggregate(span, function=name, clause=self.clause, known=OVER_EVENTS)
 
     def length(self, name: Token, span: Span) -> Term:
         if not self.component(name).kleene:
@@ -296,9 +293,8 @@ class EventReader(ScalarReader):
         first = self.range_of(function, span)
         if any(one.attribute is None for one in self.over):
             if function != "count" or terms[0].span != first.span:
-                raise errors.missing_attribute_of_several(
-                    first.span, written=first.events, clause=self.clause
-                )
+                place, written, clause = first.span, first.events, self.clause
+                raise errors.missing_attribute_of_several(place, written=written, clause=clause)
             terms = ()
         self.aggregate, self.last_read = "", span
         so_far = first.index is Index.SO_FAR
@@ -329,9 +325,8 @@ class EventReader(ScalarReader):
         for attribute in attributes:
             variable, *names = names_of(attribute)
             if names and variable in self.components.by_name:
-                raise errors.equivalence_of_variable(
-                    attribute.span, variable=variable, attribute=".".join(names)
-                )
+                place, rest = attribute.span, ".".join(names)
+                raise errors.equivalence_of_variable(place, variable=variable, attribute=rest)
         span = self.span(start, self.position)
         if self.clause == "RETURN":
             raise errors.equivalence_inside(span, clause=self.clause)

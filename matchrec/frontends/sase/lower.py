@@ -48,6 +48,7 @@ from matchrec.plan.expression import (
     names_of,
     negation,
     row_text,
+    variable_of,
     with_columns,
 )
 from matchrec.plan.match_plan import MatchPlan
@@ -112,17 +113,14 @@ def event_arrays(components: Components) -> Iterator[Measure]:
 
 def subsets(components: Components) -> Iterator[Subset]:
     """A union variable for each Kleene plus."""
-    for component in components.positive:
-        if component.kleene:
-            name = component.name
-            yield Subset(name.text, variables_of(component), name.span)
+    loops = (component for component in components.positive if component.kleene)
+    return (Subset(loop.name.text, variables_of(loop), loop.name.span) for loop in loops)
 
 
 def absences(components: Components) -> Iterator[Absence]:
     """What must not be there, for each negated component."""
     for component in components.negated:
-        beside = components.neighbours(component)
-        after, before = (None if name is None else (name,) for name in beside)
+        after, before = components.neighbours(component)
         yield Absence(component.name.text, after, before, component.name.span)
 
 
@@ -189,11 +187,10 @@ def reference(variable: str, attribute: Term) -> Scalar:
 
 @dataclass(frozen=True, slots=True)
 class EventReading:
-    """What a reference reads. element: it is `a[i]` and the like, of one event after another."""
+    """What a reference reads, and the place from which on it is bound."""
 
     variable: str
     place: str
-    element: bool
     span: Span
 
 
@@ -210,25 +207,22 @@ def place(conjunct: Scalar, components: Components) -> str:
     if last is None:
         return components.places[0]
     for one in found:
-        if one.element and one.place != last.place:
+        is_element = one.place == Index.CURRENT.of(one.variable)  # one event after another
+        if is_element and one.place != last.place:
             raise errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
 
 
-def reading(reference: Reference, components: Components) -> EventReading:
-    """What a reference reads, and the place from which on it is bound."""
-    assert isinstance(reference, ColumnReference | Aggregate), reference
-    assert reference.span is not None
-    if isinstance(reference, Aggregate):
-        name, element = reference.variable, reference.so_far
-    else:
-        name, element = reference.navigation.variable, reference.navigation.logical_offset > 0
+def reading(read: Reference, components: Components) -> EventReading:
+    assert isinstance(read, ColumnReference | Aggregate), read
+    name, span = variable_of(read), read.span
     assert name is not None
+    assert span is not None
     if (component := components.by_variable.get(name)) is not None:
-        written = component.name.text
-        return EventReading(written, name, name == Index.CURRENT.of(written), reference.span)
-    where = Index.CURRENT.of(name) if element else components.following(name)
-    return EventReading(name, where, element, reference.span)
+        return EventReading(component.name.text, name, span)
+    is_before = read.so_far if isinstance(read, Aggregate) else read.navigation.logical_offset > 0
+    where = Index.CURRENT.of(name) if is_before else components.following(name)
+    return EventReading(name, where, span)
 
 
 # The conjunctive normal form of conditions: those that must all hold, each a disjunction.

@@ -178,9 +178,9 @@ class Components:
         """The first place after all rows of a positive component."""
         return self.places[self.places.index(variables_of(self.by_name[name])[-1]) + 1]
 
-    def neighbours(self, negated: Component) -> tuple[str | None, str | None]:
+    def neighbours(self, negated: Component) -> tuple[tuple[str, ...] | None, ...]:
         """The positive components around a negated one; None at the beginning and at the end."""
         place = self.written.index(negated)
         before = [one.name.text for one in self.written[:place] if not one.negated]
-        after = [component.name.text for component in self.written[place:] if not component.negated]
-        return next(reversed(before), None), next(iter(after), None)
+        after = [one.name.text for one in self.written[place:] if not one.negated]
+        return tuple(before[-1:]) or None, tuple(after[:1]) or None

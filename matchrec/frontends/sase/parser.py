@@ -187,21 +187,18 @@ class QueryReader(EventReader):
         self.require(")", "`)`, `,` or `[`")
         refuse_repeated(found, errors.argument_twice)
         names = dict(found)
-        missing = [one.written for one in self.components.positive if one.written not in names]
-        if missing:
+        if missing := [one.written for one in self.components.positive if one.written not in names]:
             raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
 
     def listed(self) -> tuple[str, Span]:
         """A component as the list has it, and where."""
         start, name = self.position, self.taken("a name", TokenKind.WORD)
         kleene, component = self.accept("[", "]"), self.components.known(name, self.clause)
-        span, written = self.span(start, self.position), component.written
+        span, due = self.span(start, self.position), component.written
         if component.kleene != kleene:
             what = "a Kleene plus" if component.kleene else "one event"
-            raise errors.argument_written_otherwise(
-                span, name=name.text, what=what, written=written
-            )
-        return written, span
+            raise errors.argument_written_otherwise(span, name=name.text, what=what, written=due)
+        return due, span
 
     # WITHIN and RETURN
 
@@ -212,8 +209,7 @@ class QueryReader(EventReader):
                 self.position += 1
                 raise self.wrong("a number or a text with a unit of time")
             interval = self.interval()
-            text = self.written(interval.span)
-            return RowExpression(text, interval.span, amount=interval.amount)
+            return RowExpression(self.written(interval.span), interval.span, amount=interval.amount)
         start = self.position
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
@@ -249,8 +245,7 @@ def strategy_named(written: str, span: Span) -> Strategy:
     'SKIP_TILL_ANY_MATCH'
     """
     known = {strategy.value: strategy for strategy in Strategy}
-    found = known.get(written.lower().replace("-", "_"))
-    if found is None:
+    if (found := known.get(written.lower().replace("-", "_"))) is None:
         raise errors.unknown_strategy(span, name=written, known=list(known))
     return found
 
