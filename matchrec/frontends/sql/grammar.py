@@ -67,18 +67,10 @@ from matchrec.source import Origin, Source, Span
 
 _ORDER = tuple(ClausePart)
 _ONE_WORD = (ClausePart.MEASURES, ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
-_WORDS = {
-    ClausePart.PARTITION_BY: 2,
-    ClausePart.ORDER_BY: 2,
-    ClausePart.ROWS_PER_MATCH: 4,
-    ClausePart.AFTER_MATCH: 3,
-}
-_WITH_KEYWORD = (
-    ClausePart.FRAME,
-    ClausePart.ROWS_PER_MATCH,
-    ClausePart.AFTER_MATCH,
-    ClausePart.SEARCH,
-)
+OF_TWO_WORDS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
+_OF_MORE_WORDS = {ClausePart.ROWS_PER_MATCH: 4, ClausePart.AFTER_MATCH: 3}
+_WORDS = {**dict.fromkeys(OF_TWO_WORDS, 2), **_OF_MORE_WORDS}
+_WITH_KEYWORD = (ClausePart.FRAME, ClausePart.SEARCH, *_OF_MORE_WORDS)
 _AFTER_PATTERN = (ClausePart.WITHIN, ClausePart.SUBSET, ClausePart.DEFINE)
 _NOT_AT_AN_END = words_of("NOT AT AN END")
 _AFTER_CASE = words("WHEN CASE AS PATTERN")
@@ -87,9 +79,8 @@ UNITS_OF_FRAMES = ("ROWS", "RANGE", "GROUPS")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Tokens `start .. end` are what `part` holds. keyword: where it starts in the query."""
+    """Tokens `start .. end` are what a part holds. keyword: where it starts in the query."""
 
-    part: ClausePart
     keyword: Span
     start: int
     end: int
@@ -130,9 +121,8 @@ def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTo
     """The tokens of the clause whose parentheses are at two indices of its query."""
     tokens = query.tokens[opening + 1 : closing]
     inside = Span(query[opening].span.end, query[closing].span.start)
-    return ClauseTokens(
-        query.text, tokens, pair_brackets(tokens), dialect=query.dialect, inside=inside
-    )
+    pairs = pair_brackets(tokens)
+    return ClauseTokens(query.text, tokens, pairs, dialect=query.dialect, inside=inside)
 
 
 def all_tokens(text: TokenSequence) -> ClauseTokens:
@@ -154,15 +144,10 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     if not in_order or (clause.in_window and ClausePart.ROWS_PER_MATCH in parts):
         _refuse_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
-    written = {
-        part: Section(
-            part,
-            _keyword(clause, part, index),
-            index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1),
-            end,
-        )
-        for (part, index), end in zip(starts, ends, strict=True)
-    }
+    written: dict[ClausePart, Section] = {}
+    for (part, index), end in zip(starts, ends, strict=True):
+        start = index if part in _WITH_KEYWORD else index + _WORDS.get(part, 1)
+        written[part] = Section(_keyword(clause, part, index), start, end)
     if ClausePart.PATTERN not in written:
         _refuse_without_pattern(clause, written)
     if clause.in_window and ClausePart.FRAME not in written:
@@ -176,27 +161,26 @@ def _keyword(clause: ClauseTokens, part: ClausePart, index: int) -> Span:
 
 def _starts(clause: ClauseTokens) -> Iterator[tuple[ClausePart, int]]:
     """Where each part starts, left to right; brackets are skipped."""
-    index = 0
     pattern_end = keyword_end = -1
-    while index < len(clause):
+    for index in clause.level(0, len(clause)):
         part = _part_at(clause, index, pattern_end)
         first = index == keyword_end and part_at(clause, index) != "DEFINE"
         if part in _ONE_WORD and (first or _is_variable(clause, index)):
             part = None  # the first item of the part before, e.g. a column called measures
         if part:
             yield part, index
-            keyword_end = index + (2 if _WORDS.get(part) == 2 else 1)
+            keyword_end = index + (2 if part in OF_TWO_WORDS else 1)
         if part is ClausePart.PATTERN:
             closing = clause.pairs.get(index + 1, -1)
             if closing < 0:
                 raise errors.parenthesis_not_closed(clause[index + 1].span, part="PATTERN")
             pattern_end = read_words_after_pattern(clause, closing)[1] - 1
-        index = clause.past(index)
 
 
-def read_words_after_pattern(
-    clause: ClauseTokens, closing: int
-) -> tuple[tuple[EventSelection | None, MatchOutput | None, FirstMatches | None], int]:
+AfterPattern = tuple[EventSelection | None, MatchOutput | None, FirstMatches | None]
+
+
+def read_words_after_pattern(clause: ClauseTokens, closing: int) -> tuple[AfterPattern, int]:
     """What the words after PATTERN's parenthesis say, and the token after them."""
     selection, end = _one_of(tuple(EventSelection), clause, closing + 1)
     output, end = _one_of(_OUTPUTS, clause, end)
@@ -217,18 +201,16 @@ def _first_matches(clause: ClauseTokens, start: int) -> tuple[FirstMatches | Non
 
 _OUTPUTS = (MatchOutput.ALL, MatchOutput.NON_OVERLAPPING, MatchOutput.LONGEST)
 T = TypeVar("T")
-_Words = TypeVar("_Words", EventSelection, MatchOutput)
+Words = TypeVar("Words", EventSelection, MatchOutput)
 
 
-def _one_of(
-    members: tuple[_Words, ...], clause: ClauseTokens, start: int
-) -> tuple[_Words | None, int]:
-    """The member whose words stand at `start`, and the token after them."""
+def _one_of(members: tuple[Words, ...], clause: ClauseTokens, at: int) -> tuple[Words | None, int]:
+    """The member whose words stand at a token, and the token after them."""
     for member in members:
         written = member.value.replace("-", " - ").split()
-        if clause.says(start, *written):
-            return member, start + len(written)
-    return None, start
+        if clause.says(at, *written):
+            return member, at + len(written)
+    return None, at
 
 
 def _part_at(clause: ClauseTokens, index: int, pattern_end: int) -> ClausePart | None:
@@ -321,13 +303,9 @@ def _refuse_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]
 
 def _name(clause: ClauseTokens, part: ClausePart, index: int) -> str:
     """What a message calls a part that is written."""
-    match part:
-        case ClausePart.ROWS_PER_MATCH:
-            return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
-        case ClausePart.SEARCH:
-            return clause.key(index)
-        case _:
-            return str(part.value)
+    if part is ClausePart.ROWS_PER_MATCH:
+        return f"{clause.key(index)} {clause.key(index + 1)} PER MATCH"
+    return clause.key(index) if part is ClausePart.SEARCH else str(part.value)
 
 
 def _refuse_start(clause: ClauseTokens) -> NoReturn:
@@ -355,9 +333,8 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
         if misspelt and clause.key(index + 1) == "(":
             raise errors.misspelt_pattern(token.span, where="MATCH_RECOGNIZE", text=token.text)
     after = [section for part, section in written.items() if part in _AFTER_PATTERN]
-    last = clause[-1].span
     closing = Span(clause.inside.end, clause.inside.end + 1)
-    here = closing if closing.end <= len(clause.text) else last
+    here = closing if closing.end <= len(clause.text) else clause[-1].span
     raise errors.missing_pattern(after[0].keyword if after else here)
 
 
@@ -481,15 +458,12 @@ def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> 
 
 
 def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
-    span = clause.span(start, end)
-    nulls_first: bool | None = None
-    descending: bool | None = None
-    if end - start > 2 and clause.key(end - 2) == "NULLS":
-        nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1))
-        end -= 2 if nulls_first is not None else 0
-    if end - start > 1 and clause.key(end - 1) in ("ASC", "DESC"):
-        descending = clause.key(end - 1) == "DESC"
-        end -= 1
+    span, has_nulls = clause.span(start, end), end - start > 2 and clause.key(end - 2) == "NULLS"
+    nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1)) if has_nulls else None
+    end -= 2 if nulls_first is not None else 0
+    way = clause.key(end - 1) if end - start > 1 else ""
+    descending = {"ASC": False, "DESC": True}.get(way)
+    end -= descending is not None
     return SortKey(expression_at(clause, start, end), descending, nulls_first, span)
 
 
@@ -524,9 +498,8 @@ def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeE
     return errors.measure_without_name(expression.span, text=text, name=name)
 
 
-_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES} | {
-    "ALL ROWS PER MATCH": RowsPerMatch.ALL_ROWS_SHOW_EMPTY
-}
+_ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES}
+_ROWS_PER_MATCH["ALL ROWS PER MATCH"] = RowsPerMatch.ALL_ROWS_SHOW_EMPTY
 _PARTIAL = (PartialMatches(True), PartialMatches(False, True), PartialMatches(True, True))
 
 
@@ -534,9 +507,10 @@ def _words(clause: ClauseTokens, start: int, end: int) -> str:
     return " ".join(clause.key(index) for index in range(start, end))
 
 
-def _rows_per_match(
-    clause: ClauseTokens, section: Section
-) -> tuple[RowsPerMatch, PartialMatches | None]:
+Rows = tuple[RowsPerMatch, PartialMatches | None]
+
+
+def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
     """What comes out of a match, and of runs that are no matches."""
     written = _words(clause, section.start, section.end)
     for partial in _PARTIAL:
@@ -592,27 +566,16 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
 
 def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     name = clause[start]
-    opening = start + 2
-    well_formed = (
-        name.can_name
-        and clause.key(start + 1) == "="
-        and clause.key(opening) == "("
-        and clause.pairs.get(opening) == end - 1
-        and end - opening > 2
-    )
-    parts = clause.separated(opening + 1, end - 1) if well_formed else ()
+    is_list = clause.says(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
+    parts = clause.separated(start + 3, end - 1) if is_list and name.can_name else ()
     if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
         written = expression_at(clause, start, end)
         raise errors.malformed_subset(written.span, text=written.text)
     members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")
-    return Subset(
-        name.variable,
-        tuple(member.variable for member in members),
-        name.span,
-        tuple(member.span for member in members),
-    )
+    variables = tuple(member.variable for member in members)
+    return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
 
 def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[DefinitionNode]:

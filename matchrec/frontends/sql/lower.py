@@ -88,8 +88,7 @@ def take_out_negations(
     parts = top(pattern)
     rest = concatenation(_of_rows(parts), pattern.span)
     mapped = variable_names(rest)
-    if negations(rest) or not mapped:
-        nested = negations(rest) or found
+    if nested := negations(rest) or (() if mapped else found):
         raise errors.nested_negation(nested[0].span)
     for negation in found:
         for name in negation.names:
@@ -148,12 +147,10 @@ def check_absent_rows(plan: MatchPlan) -> None:
     hint = "read rows of one variable of the match, such as LAST(A.x) or count(A.*)"
     absent = {absence.variable for absence in plan.absences}
     for definition in plan.definitions:
-        for reference in definition.condition.references if definition.variable in absent else ():
-            what = _unread(reference, definition.variable)
-            if what is not None:
-                raise errors.reads_forbidden_row(
-                    reference.span, what=what, name=definition.variable, hint=hint
-                )
+        name = definition.variable
+        for reference in definition.condition.references if name in absent else ():
+            if what := _unread(reference, name):
+                raise errors.reads_forbidden_row(reference.span, what=what, name=name, hint=hint)
 
 
 def _unread(reference: Reference, name: str) -> str | None:
@@ -228,12 +225,11 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
 def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
     """What a plan says of how far rows lie apart, by the names of its fields."""
     within, of_rows = clause.window_of_time, clause.window_of_rows
+    gaps = (Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps)
     return {
         "within": Within(_interval(within, values)) if within else None,
         "within_rows": _number_of_rows(of_rows, values) if of_rows else None,
-        "gaps": tuple(
-            Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps
-        ),
+        "gaps": tuple(gaps),
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 from types import MappingProxyType
 
@@ -286,13 +287,12 @@ def _aggregate(tokens: TokenSequence) -> Scalar | None:
     """Aggregates of columns, which know no pattern; None of anything else."""
     scalar = parse_scalar(tokens, _OF_MEASURES)
     found = scalar.references
-    are_of_columns = found and all(
-        isinstance(one, Aggregate)
-        and one.function != MATCHED_ROWS
-        and all(map(looks_at_columns_only, terms(one)))
-        for one in found
-    )
-    return with_final_semantics(scalar) if are_of_columns else None
+    for one in found:
+        if not isinstance(one, Aggregate) or one.function == MATCHED_ROWS:
+            return None
+        if not all(map(looks_at_columns_only, terms(one))):
+            return None
+    return with_final_semantics(scalar) if found else None
 
 
 def _row_value(tokens: TokenSequence) -> Scalar | None:
@@ -306,11 +306,8 @@ def _row_value(tokens: TokenSequence) -> Scalar | None:
     number = whole_number(nth) if nth.isdigit() else None
     span = tokens.span(*arguments[0])
     term = parse_scalar(tokens.part(*arguments[0]), _OF_MEASURES)
-    plain = looks_at_columns_only(term) and all(
-        isinstance(reference, ColumnReference) and reference.navigation == Navigation()
-        for reference in term.references
-    )
-    if not number or not plain:
+    read = {one.navigation for one in term.references if isinstance(one, ColumnReference)}
+    if not number or not looks_at_columns_only(term) or not read <= {Navigation()}:
         return None
     navigation = Navigation(None, _ROW_VALUES[name], number - 1, 0, Semantics.FINAL)
     text, names = row_text(term), names_of(term)
@@ -423,10 +420,9 @@ def _refuse_next(measures: tuple[Measure, ...]) -> None:
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:
-    for scalar in plan.expressions:
-        for reference in all_references(scalar):
-            span = reference.span or Span(0, 0)
-            if reference == MATCH_NUMBER:
-                raise errors.not_in_window(span, what="MATCH_NUMBER()")
-            if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
-                raise errors.not_in_window(span, what="MATCHED_ROWS()")
+    for reference in chain.from_iterable(map(all_references, plan.expressions)):
+        span = reference.span or Span(0, 0)
+        if reference == MATCH_NUMBER:
+            raise errors.not_in_window(span, what="MATCH_NUMBER()")
+        if isinstance(reference, Aggregate) and reference.function == MATCHED_ROWS:
+            raise errors.not_in_window(span, what="MATCHED_ROWS()")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from matchrec.errors.kinds import nearest
 from matchrec.errors.sql import window as errors
@@ -47,7 +48,6 @@ from matchrec.source import Span
 # Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
 
 _GROUPING = words("GROUP HAVING QUALIFY")
-_KEYS = (ClausePart.PARTITION_BY, ClausePart.ORDER_BY)
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,9 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
     selects = {opening: find_select(tokens, opening) for opening in outermost}
     calls = dict(_calls(tokens, outermost))
     found = []
-    for opening in sorted(outermost):
+    for opening, select in sorted(selects.items(), key=itemgetter(0)):
         every = [call for call, window in calls.items() if window == opening]
         own = tuple(call for call in every if not call.is_of_partition(tokens))
-        select = selects[opening]
         _refuse_derived(tokens, select, opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
         stays = name is not None or len(own) < len(every)
@@ -253,17 +252,16 @@ def _refuse_measure(tokens: TokenSequence, over: int) -> None:
 
 def _window_of(tokens: TokenSequence, over: int, windows: set[int]) -> tuple[int, int] | None:
     """The row pattern window that OVER names or holds, and the token after it."""
-    named = over + 1
     if over + 1 in windows:
         return over + 1, tokens.pairs[over + 1] + 1
-    if tokens.key(over + 1) == "(" and tokens.pairs.get(over + 1) == over + 3:
-        named = over + 2  # OVER (w) is OVER w
+    is_in_parentheses = tokens.key(over + 1) == "(" and tokens.pairs.get(over + 1) == over + 3
+    named = over + 1 + is_in_parentheses  # OVER (w) is OVER w
     if not (named < len(tokens) and tokens[named].is_name):
         return None
-    level = [i for i in windows if tokens.key(i - 1) == "AS"]
-    if not any(tokens[i - 2].name.lower() == tokens[named].name.lower() for i in level):
+    name, level = tokens[named].name.lower(), [i for i in windows if tokens.key(i - 1) == "AS"]
+    if not any(tokens[i - 2].name.lower() == name for i in level):
         return None
-    definition = find_select(tokens, over).definitions.get(tokens[named].name.lower())
+    definition = find_select(tokens, over).definitions.get(name)
     if definition is None or definition[0] not in windows:
         return None
     return definition[0], over + 2 * (named - over)
@@ -328,7 +326,7 @@ def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
     sections = grammar.find_sections(clause)
     if ClausePart.ORDER_BY not in sections:
         raise errors.needs_order(tokens.span(window.opening, window.opening + 1))
-    keys = [sections[section] for section in sections if section in _KEYS]
+    keys = [sections[section] for section in sections if section in grammar.OF_TWO_WORDS]
     texts = (clause.text_at(key.keyword.to(clause[key.end - 1].span)) for key in keys)
     return ReadWindow(window, grammar.read_clause(clause), " ".join(texts))
 

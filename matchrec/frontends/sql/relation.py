@@ -127,9 +127,7 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
             return f"{tokens.key(index)} {tokens.key(index + 1)} PER MATCH"
         case "AFTER", "MATCH", "SKIP":
             return "AFTER MATCH SKIP"
-        case "MEASURES", function, "(" if function in _MEASURES:
-            return "MEASURES"
-        case "MEASURES", _, ".":
+        case "MEASURES", name, sign if sign == "." or (sign == "(" and name in _MEASURES):
             return "MEASURES"
     return None
 
