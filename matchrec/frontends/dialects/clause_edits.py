@@ -189,11 +189,9 @@ def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str])
         return
     for span in repeated_variables(clause.pattern):
         raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
-    names = ", ".join(
-        f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits
-    )
+    names = (f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
-    yield Edit(Span(place, place), f" SUBSET {names}")
+    yield Edit(Span(place, place), f" SUBSET {', '.join(names)}")
     conditions = {one.variable: one.condition.span for one in clause.definitions}
     new = []
     for follower in dict.fromkeys(one.follower for one in exits):
@@ -215,19 +213,14 @@ def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Ite
     if read.has_exclusive_loops is write.has_exclusive_loops:
         return
     for option in _options(clause.pattern):
-        if option.span is not None:
+        if option.span is not None and option.greedy is read.has_exclusive_loops:
             end = option.span.end
-            if read.has_exclusive_loops and option.greedy:
-                yield Edit(Span(end, end), "?")
-            elif write.has_exclusive_loops and not option.greedy:
-                yield Edit(Span(end - 1, end), "")
+            yield Edit(Span(end, end), "?") if option.greedy else Edit(Span(end - 1, end), "")
 
 
 def _options(pattern: RowPattern) -> Iterator[Quantified]:
     """The parts with `?` or `??` that something follows."""
-    for part in top(pattern)[:-1]:
-        if isinstance(part, Quantified) and is_option(part):
-            yield part
+    return (part for part in top(pattern)[:-1] if isinstance(part, Quantified) and is_option(part))
 
 
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
@@ -238,12 +231,10 @@ def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Not
         if option.greedy:
             message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
             yield Note(message, option.span or clause.pattern_span)
+    never = f"a loop never gives rows back in {write.title}: no row that"
     for one in _exits(clause.pattern):
-        yield Note(
-            f"a loop never gives rows back in {write.title}: no row that `{one.loop}` could go on "
-            f"with is a row of `{one.follower}`",
-            clause.pattern_span,
-        )
+        message = f"{never} `{one.loop}` could go on with is a row of `{one.follower}`"
+        yield Note(message, clause.pattern_span)
 
 
 def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str]) -> str:
@@ -270,20 +261,18 @@ def _of_union(condition: str, one: Exit) -> str:
 
 def _exits(pattern: RowPattern) -> Iterator[Exit]:
     """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
-    parts = top(pattern)
+    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(pattern)]
     for index, part in enumerate(parts):
-        if not isinstance(part, Quantified) or not isinstance(part.part, Variable):
-            continue
-        if not part.greedy or part.least == part.most or is_option(part):
+        is_loop = part.greedy and part.least != part.most and not is_option(part)
+        if not is_loop or not isinstance(part.part, Variable):
             continue
         between: list[str] = []
         for follower in parts[index + 1 :]:
-            inner = follower.part if isinstance(follower, Quantified) else follower
+            inner = follower.part
             if not isinstance(inner, Variable) or inner.name == part.part.name:
                 break
-            repeated = isinstance(follower, Quantified) and follower.most != 1
-            yield Exit(part.part.name, inner.name, tuple(between), repeated)
-            if not isinstance(follower, Quantified) or follower.least > 0:
+            yield Exit(part.part.name, inner.name, tuple(between), follower.most != 1)
+            if follower.least > 0:
                 break
             between.append(inner.name)
 
@@ -311,8 +300,7 @@ def clause_edits(
     yield from default_edits(tokens, clause, read, write)
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
-        here = place.within(ClausePart.DEFINE)
-        condition = partial(fragments.expression_text, place=here)
+        condition = partial(fragments.expression_text, place=place.within(ClausePart.DEFINE))
         edits = tuple(exclusive_loop_edits(clause, condition))
         if edits and lacks("SUBSET", write):
             what = "SUBSET, without which a greedy loop gives rows back: write {2} or *?"
@@ -352,12 +340,13 @@ def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundW
     return windows
 
 
-def in_order(
-    clauses: Sequence[Cut], windows: Sequence[FoundWindow]
-) -> tuple[Cut | FoundWindow, ...]:
+Found = Cut | FoundWindow
+
+
+def in_order(clauses: Sequence[Cut], windows: Sequence[FoundWindow]) -> tuple[Found, ...]:
     """Clauses and windows in the order in which they are evaluated."""
 
-    def end(one: Cut | FoundWindow) -> int:
+    def end(one: Found) -> int:
         return one.closing + 1 if isinstance(one, Cut) else one.select.rows_end
 
     return tuple(sorted((*clauses, *windows), key=end))
@@ -383,5 +372,4 @@ def window_edits(
                 yield Edit(Span(end, end), f" AS {text}")  # the name that it has in Spark
         else:
             span = tokens.span(call.start, call.over)
-            here = place.within(ClausePart.MEASURES)
-            yield from fragments.edits(span, place=here)
+            yield from fragments.edits(span, place=place.within(ClausePart.MEASURES))

@@ -40,6 +40,8 @@ _PART = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
 _AMOUNT = r"\s+'?\d[\d.:\s]*'?\s*[A-Z]+(?:\s+TO\s+[A-Z]+)?"
 _INTERVAL = re.compile(rf"\s*INTERVAL(?:{_AMOUNT})+\s*", re.IGNORECASE)
 _COLUMN = re.compile(rf"{_PART}(?:\.{_PART})*")
+_OF_PARTS = {Permutation: "PERMUTE", Exclusion: "EXCLUSION", Negation: "NEGATION"}
+_OF_WHOLE = {PartitionStart: "ANCHORS", PartitionEnd: "ANCHORS", Alternation: "ALTERNATION"}
 _OF_ROWS = {
     RowsPerMatch.ALL_ROWS_SHOW_EMPTY: ("ALL_ROWS",),
     RowsPerMatch.ALL_ROWS_OMIT_EMPTY: ("ALL_ROWS", "OMIT_EMPTY"),
@@ -132,9 +134,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield from _of_calls(measure.expression.tokens, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
-        to_next = skip.to is SkipTo.NEXT_ROW
-        feature = "SKIP_TO_NEXT_ROW" if to_next else "SKIP_TO_VARIABLE"
-        yield feature, skip.span or pattern
+        is_next = skip.to is SkipTo.NEXT_ROW
+        yield "SKIP_TO_NEXT_ROW" if is_next else "SKIP_TO_VARIABLE", skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
@@ -196,22 +197,14 @@ def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
 def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
     """The parts that a row pattern has. pattern: where it stands."""
     for node in walk(row_pattern):
-        match node:
-            case Permutation(span=span):
-                yield "PERMUTE", span or pattern
-            case Exclusion(span=span):
-                yield "EXCLUSION", span or pattern
-            case Negation(span=span):
-                yield "NEGATION", span or pattern
-            case PartitionStart() | PartitionEnd():
-                yield "ANCHORS", pattern
-            case Alternation():
-                yield "ALTERNATION", pattern
-            case Quantified(part=part, greedy=greedy, span=span):
-                if not isinstance(part, Variable):
-                    yield "GROUPS", span or pattern
-                if not greedy:
-                    yield "RELUCTANT", span or pattern
+        if feature := _OF_PARTS.get(type(node)):
+            yield feature, node.span or pattern
+        if feature := _OF_WHOLE.get(type(node)):
+            yield feature, pattern
+        if isinstance(node, Quantified) and not isinstance(node.part, Variable):
+            yield "GROUPS", node.span or pattern
+        if isinstance(node, Quantified) and not node.greedy:
+            yield "RELUCTANT", node.span or pattern
 
 
 def is_open(part: RowPattern) -> bool:
