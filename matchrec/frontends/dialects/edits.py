@@ -132,9 +132,8 @@ def edits_between(
     ValueError where they do not.
     """
     before, after = tokens[0](old), tokens[1](new)
-    left, right = (
-        [i for i, token in enumerate(side) if token.text in anchors] for side in (before, after)
-    )
+    left = [i for i, token in enumerate(before) if token.text in anchors]
+    right = [i for i, token in enumerate(after) if token.text in anchors]
     if [before[i].text for i in left] != [after[i].text for i in right]:
         raise ValueError("the translation moves what must stay")
     ends = pairwise([-1, *left, len(before)]), pairwise([-1, *right, len(after)])
@@ -142,12 +141,11 @@ def edits_between(
         yield from _segment(old, new, before[a + 1 : b], after[c + 1 : d])
 
 
-_Range = tuple[int, int]
-
-
 def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]) -> Iterator[Edit]:
     keys = [_written(old, one) for one in before], [_written(new, one) for one in after]
-    for (i, j), (k, m) in _changes(*keys):
+    for group in SequenceMatcher(None, *keys, autojunk=False).get_grouped_opcodes(BESIDE):
+        changed = [opcode for opcode in group if opcode[0] != "equal"]
+        (_, i, _, k, _), (_, _, j, _, m) = changed[0], changed[-1]
         text = new[after[k].start : after[m - 1].end + 1] if m > k else ""
         start, end = _place(old, before, i, j)
         if text and _gap(new, after, k) and not (start and old[start - 1].isspace()):
@@ -159,7 +157,7 @@ def _segment(old: str, new: str, before: Sequence[Token], after: Sequence[Token]
         yield Edit(Span(start, end), text)
 
 
-def _place(text: str, tokens: Sequence[Token], start: int, end: int) -> _Range:
+def _place(text: str, tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """The characters of tokens; of none, where they would follow the token before."""
     if end > start:
         return tokens[start].start, tokens[end - 1].end + 1
@@ -171,16 +169,6 @@ def _place(text: str, tokens: Sequence[Token], start: int, end: int) -> _Range:
 def _gap(text: str, tokens: Sequence[Token], index: int) -> bool:
     """Whether there is a blank before a token that is not the first one."""
     return 0 < index < len(tokens) and text[tokens[index].start - 1].isspace()
-
-
-def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[_Range, _Range]]:
-    """What differs; differences with few like tokens between them are one."""
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for group in matcher.get_grouped_opcodes(BESIDE):
-        changed = [opcode for opcode in group if opcode[0] != "equal"]
-        _, i, _, k, _ = changed[0]
-        _, _, j, _, m = changed[-1]
-        yield (i, j), (k, m)
 
 
 def _written(text: str, token: Token) -> str:

@@ -6,7 +6,7 @@ dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -127,7 +127,7 @@ def _lacks_argument(call: exp.Func) -> bool:
 
 
 def _generated(tree: exp.Expr, place: Place) -> str:
-    return _written(_rewritten(tree, partial(_unmarked, place=place)), place)
+    return _written(_applied(_unmarked, tree, place), place)
 
 
 def _written(tree: exp.Expr, place: Place) -> str:
@@ -143,21 +143,17 @@ def _written(tree: exp.Expr, place: Place) -> str:
     return text
 
 
-def _rewritten(tree: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """The tree with a change made to each node, inner ones first, which sees what is around it."""
-    for node in reversed(list(tree.dfs())):
-        new = change(node)
+def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
+    """The tree with a rule applied to each node, inner ones first, which sees what is around it."""
+    kinds = nodes_of(rule)
+    for node in reversed([node for node in tree.dfs() if isinstance(node, kinds)]):
+        new = rule(node, place)
         if new is node:
             continue
         if node is tree:
             return new
         node.replace(new)
     return tree
-
-
-def _applied(rule: Rule, tree: exp.Expr, place: Place) -> exp.Expr:
-    kinds = nodes_of(rule)
-    return _rewritten(tree, lambda node: rule(node, place) if isinstance(node, kinds) else node)
 
 
 def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:

@@ -12,7 +12,7 @@ from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import Token, TokenKind, TokenSequence, pair_brackets
-from matchrec.frontends.row_pattern import pattern_tokens
+from matchrec.frontends.row_pattern import Values, pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.relation import Cut
@@ -47,10 +47,7 @@ _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
 
 
 def written_out(
-    tokens: TokenSequence,
-    cuts: Iterable[Cut] | None,
-    product: Product,
-    values: Mapping[str, object],
+    tokens: TokenSequence, cuts: Iterable[Cut] | None, product: Product, values: Values
 ) -> Iterator[Edit]:
     """The edits that write out the short forms, and say what one product has added to the clause.
 
@@ -83,7 +80,7 @@ _Options = tuple[tuple[Span, str], ...]
 
 
 def _without_options(
-    clause: ClauseTokens, product: Product, values: Mapping[str, object]
+    clause: ClauseTokens, product: Product, values: Values
 ) -> tuple[ClauseTokens, _Options]:
     """The tokens of a clause in the grammar of all, and what they leave out."""
     found = []
@@ -96,9 +93,7 @@ def _without_options(
     return replace(clause, tokens=tuple(kept), pairs=pair_brackets(kept)), tuple(found)
 
 
-def _longest_match(
-    clause: ClauseTokens, index: int, values: Mapping[str, object]
-) -> tuple[Span, str]:
+def _longest_match(clause: ClauseTokens, index: int, values: Values) -> tuple[Span, str]:
     """`OPTIONS (use_longest_match = TRUE)`, or a parameter in place of the truth value."""
     known = {"TRUE": True, "FALSE": False} | {f"@{name}": one for name, one in values.items()}
     closing = _closing(clause, index + 1)
@@ -141,11 +136,12 @@ def _time_of_events(tokens: TokenSequence, cut: Cut) -> int | None:
     return next((at for at in own if tokens.says(at, "TIMESTAMP", "BY")), None)
 
 
-def _order_edits(
-    tokens: TokenSequence, time: int, cut: Cut, clause: ClauseTokens
-) -> Iterator[Edit]:
-    """ORDER BY the time of events. Raises for a key of OVER that does not divide the rows."""
-    own = tokens.level(time + 2, cut.word)
+def _order_edits(tokens: TokenSequence, by: int, cut: Cut, clause: ClauseTokens) -> Iterator[Edit]:
+    """ORDER BY the time of events. Raises for a key of OVER that does not divide the rows.
+
+    by: where TIMESTAMP BY stands.
+    """
+    own = tokens.level(by + 2, cut.word)
     over = next((at for at in own if tokens.key(at) == "OVER"), cut.word)
     sections = find_sections(clause)
     divided = sections.get(ClausePart.PARTITION_BY)
@@ -155,9 +151,9 @@ def _order_edits(
         span = tokens.span(*key)
         if tokens.text_at(span).upper() not in names:
             raise errors.own_time(span, key=tokens.text_at(span))
-    order = tokens.span(time + 2, over)
+    order = tokens.span(by + 2, over)
     place = min(section.keyword.start for section in sections.values() if section is not divided)
-    yield Edit(tokens.span(time, cut.word), "")
+    yield Edit(tokens.span(by, cut.word), "")
     yield Edit(Span(place, place), f"ORDER BY {tokens.text_at(order)}\n", order)
 
 
@@ -240,12 +236,10 @@ def alternative_notes(
     """Where an alternative of a query may be another one there."""
     if read.divides_sequences is write.divides_sequences:
         return
-    product = read if read.divides_sequences else write
-    message = (
-        f"`A B | C` is `A (B | C)` by the page of {product.title}, and `(A B) | C` elsewhere: "
-        "write the parentheses"
-    )
-    yield from (Note(message, span) for span in _of_several_parts(text, pattern))
+    title = read.title if read.divides_sequences else write.title
+    meaning = f"`A B | C` is `A (B | C)` by the page of {title}, and `(A B) | C` elsewhere"
+    for span in _of_several_parts(text, pattern):
+        yield Note(f"{meaning}: write the parentheses", span)
 
 
 def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:

@@ -98,13 +98,10 @@ def translate_query(
 
 def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
     """What may read an earlier measure, for a language in which measures read columns only."""
+    earlier = f"it is the earlier measure, which {language} cannot read"
     for measure in reads_of_earlier_measures(plan):
         if measure.span is not None:
-            message = (
-                f"where no column is called {measure.argument}, it is the earlier measure, which "
-                f"{language} cannot read"
-            )
-            yield Note(message, measure.span)
+            yield Note(f"where no column is called {measure.argument}, {earlier}", measure.span)
 
 
 def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:

@@ -147,10 +147,8 @@ def running_aggregate(node: exp.Expr, place: Place) -> exp.Expr:
         return node.expressions[0]
     is_final = node.parent is not None and name_of(node.parent) == "FINAL"
     if isinstance(node, exp.AggFunc) and not is_final:
-        place.remark(
-            "an aggregate is over the whole match in Databricks, and up to its row in "
-            + place.read.title
-        )
+        whole = "an aggregate is over the whole match in Databricks"
+        place.remark(f"{whole}, and up to its row in {place.read.title}")
     return node
 
 
@@ -162,9 +160,8 @@ def arrays_and_nulls(node: exp.ArrayAgg, place: Place) -> exp.Expr:
         keeps, drops = (read, write) if read.collects_nulls else (write, read)
         if place.clause is not None:
             node.set("nulls_excluded", None)  # no aggregate has FILTER there
-        place.remark(
-            f"ARRAY_AGG keeps NULLs in {keeps.title}, and leaves them out in {drops.title}"
-        )
+        kept = f"ARRAY_AGG keeps NULLs in {keeps.title}"
+        place.remark(f"{kept}, and leaves them out in {drops.title}")
     return node
 
 

@@ -34,10 +34,7 @@ from matchrec.frontends.lexing.tokens import words
 
 MICROSECONDS_A_DAY = 86_400_000_000
 
-_DAYS = (
-    "the difference of two dates is a number of days in Oracle, and {} in {}; the types of these "
-    "columns are not known"
-)
+_NOT_KNOWN = "the types of these columns are not known"
 _AMBIGUOUS = (
     "the difference of two timestamps is an interval, as for Oracle's TIMESTAMP; write "
     "`(a - b) * 1` for days, as for its DATE"
@@ -60,7 +57,6 @@ _UNITS = {
     "IW": "WEEK",
     "MI": "MINUTE",
 }
-_UNKNOWN = "TRUNC takes a number or a date: the types of these columns are not known"
 _MARKS = {
     word: Oracle.TIME_MAPPING[word]
     for word in words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
@@ -108,7 +104,8 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
     if not kinds <= TIMES:
         if kinds <= TIMES | {None}:
             other = "an interval" if place.write.is_spark else "may be another value"
-            place.remark(_DAYS.format(other, place.write.title))
+            counted = "the difference of two dates is a number of days in Oracle"
+            place.remark(f"{counted}, and {other} in {place.write.title}; {_NOT_KNOWN}")
         return node
     use = _use(node, place)
     operands = tuple(zip(_operands(node), of_both, strict=True))
@@ -202,7 +199,7 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     if kind in TIMES:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
-        place.remark(_UNKNOWN)
+        place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
         arguments = [one.copy() for one in (value, second) if one]
         return exp.Anonymous(this="TRUNC", expressions=arguments)
     return _truncated_number(value.copy(), second)
@@ -257,9 +254,8 @@ def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
             raise _not_said(pattern)
         return node
     if not is_bare and {part.upper() for part in parts} & {"MONTH", "DAY"}:
-        raise UnsupportedError(
-            "names of months and days, which Oracle pads: write MON or DY, or FM before the format"
-        )
+        padded = "names of months and days, which Oracle pads"
+        raise UnsupportedError(f"{padded}: write MON or DY, or FM before the format")
     marks = _marks(pattern[2 * is_bare :], place)
     if is_bare:
         marks = re.sub("%([dmHIMSj])", r"%-\1", marks)

@@ -14,10 +14,6 @@ from sqlglot.helper import find_new_name
 
 from matchrec.frontends.dialects.rules.place import Place
 
-_ALIAS_OR_COLUMN = (
-    "`{}` is the alias of SELECT in {}, if no table has such a column; the columns of these "
-    "tables are not known"
-)
 _AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
@@ -67,7 +63,9 @@ def name_by_items(part: exp.Expr, query: exp.Select, place: Place) -> None:
             return column
         is_column = place.columns.has(query, name)
         if is_column is None and not items[name].find(exp.Window):
-            place.remark(_ALIAS_OR_COLUMN.format(column.name, place.read.title))
+            alias = f"`{column.name}` is the alias of SELECT in {place.read.title}"
+            unknown = "if no table has such a column; the columns of these tables are not known"
+            place.remark(f"{alias}, {unknown}")
             return column
         return column if is_column else exp.paren(items[name].copy())
 

@@ -40,10 +40,8 @@ def whole_number(node: exp.Cast, place: Place) -> exp.Expr:
     kind = place.kind(node.this)
     if kind is None:
         does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
-        place.remark(
-            f"a cast to an integer {does} in {place.read.title}, and {other} in "
-            f"{place.write.title}; the types of these columns are not known"
-        )
+        cast = f"a cast to an integer {does} in {place.read.title}, and {other} in"
+        place.remark(f"{cast} {place.write.title}; the types of these columns are not known")
     if kind not in (Domain.FRACTION, Domain.DECIMAL):
         return node
     name = "ROUND" if rounds else _CUTTING.get(place.write.name, "TRUNC")
@@ -72,10 +70,8 @@ def quotient(node: exp.Div, place: Place) -> exp.Expr:
         return exp.IntDiv(this=node.this, expression=node.expression)
     if kinds <= {Domain.INTEGER, None}:
         drops, keeps = (read, write) if read.divides_integers else (write, read)
-        place.remark(
-            f"the quotient of two integers is an integer in {drops.title}, and has a fraction in "
-            f"{keeps.title}"
-        )
+        whole = f"the quotient of two integers is an integer in {drops.title}"
+        place.remark(f"{whole}, and has a fraction in {keeps.title}")
     return node
 
 
@@ -103,11 +99,9 @@ def average_of_decimals(node: exp.Avg, place: Place) -> exp.Expr:
     """`AVG` of decimals, which has as many digits as they in Trino, and more elsewhere."""
     reads = place.read.name == "trino"
     if place.kind(node.this) in (Domain.DECIMAL, None if reads else Domain.DECIMAL):
-        other = place.write if reads else place.read
-        place.remark(
-            f"AVG of decimals has their number of digits in Trino, and more in {other.title}; for "
-            "DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))"
-        )
+        other = place.write.title if reads else place.read.title
+        digits = f"AVG of decimals has their number of digits in Trino, and more in {other}"
+        place.remark(f"{digits}; for DECIMAL(10, 2) write CAST(AVG(x) AS DECIMAL(10, 2))")
     return node
 
 
@@ -120,11 +114,9 @@ def quotient_of_decimals(node: exp.Div, place: Place) -> exp.Expr:
     digits = _digits(node, place)
     if digits is not None and place.write.is_spark:
         return exp.cast(node.copy(), f"DECIMAL(38, {digits})")
-    place.remark(
-        "a quotient of decimals is rounded in Trino to the digits of the one that has more of "
-        f"them, and has more in {place.write.title}; for DECIMAL(10, 2) write "
-        "CAST(a / b AS DECIMAL(10, 2))"
-    )
+    rounded = "a quotient of decimals is rounded in Trino to the digits of the one that has more"
+    more = f"{rounded} of them, and has more in {place.write.title}"
+    place.remark(f"{more}; for DECIMAL(10, 2) write CAST(a / b AS DECIMAL(10, 2))")
     return node
 
 
