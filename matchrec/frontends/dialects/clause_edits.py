@@ -128,9 +128,7 @@ def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
         seen.add(name)
 
 
-def without_unused(
-    tokens: ClauseTokens, clause: MatchRecognize
-) -> tuple[MatchRecognize, list[Span]]:
+def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:
     """The clause without definitions of variables that PATTERN has not, and what to take out."""
     used = set(variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.variable in used)
@@ -184,8 +182,7 @@ class Exit:
 
 def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str]) -> Iterator[Edit]:
     """What makes greedy loops exclusive. written: a condition in the language to write."""
-    exits = tuple(_exits(clause.pattern))
-    if not exits:
+    if not (exits := tuple(_exits(clause.pattern))):
         return
     for span in repeated_variables(clause.pattern):
         raise not_in(span, product="Flink SQL", what="repeated variables in PATTERN")
@@ -286,7 +283,7 @@ def clause_edits(
     if read.name == "azure" and not clause.order_by:
         raise errors.ordered_by_arrival(clause.span, product=read.title)
     if read.defines_more and not write.defines_more:
-        clause, unused = without_unused(tokens, clause)
+        clause, unused = drop_unused(tokens, clause)
         yield from (Edit(span, "") for span in unused)
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
@@ -307,7 +304,7 @@ def clause_edits(
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
     fragments.notes.extend(output_notes(tokens, clause, read, write))
-    fragments.notes.extend(alternative_notes(fragments.text, clause.pattern, read, write))
+    fragments.notes.extend(alternative_notes(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
 

@@ -175,9 +175,7 @@ def _of_condition(
 
 def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:
     """The functions that an expression calls, as a product names them."""
-    for index, token in enumerate(tokens.tokens):
-        if not tokens.is_call(index):
-            continue
+    for token in (tokens[index] for index in range(len(tokens)) if tokens.is_call(index)):
         if token.key == "MATCHED_ROWS":
             yield "MATCHED_ROWS", token.span
         elif product.functions.get(token.key, token.key) in PHYSICAL:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from matchrec.errors.sql import window as errors
 from matchrec.frontends.dialects.edits import Edit, Note
+from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.expressions.reader import ClausePart
@@ -198,8 +199,7 @@ def _names_in_brackets(clause: ClauseTokens, start: int, end: int) -> Iterator[E
     for token in clause.tokens:
         is_in_brackets = token.kind is TokenKind.QUOTED and clause.text_at(token.span)[0] == "["
         if is_in_brackets and token.name.upper() in names:
-            is_word = token.name.isidentifier()
-            yield Edit(token.span, token.name if is_word else f'"{token.name}"')
+            yield Edit(token.span, token.name if token.name.isidentifier() else f'"{token.name}"')
 
 
 def _empty_alternatives(clause: ClauseTokens, opening: int, closing: int) -> Iterator[Edit]:
@@ -218,8 +218,7 @@ def _empty_alternatives(clause: ClauseTokens, opening: int, closing: int) -> Ite
 
 def _any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     """A variable without a condition for each `.`."""
-    dots = [token.span for token in clause.tokens[start:end] if token.key == "."]
-    if not dots:
+    if not (dots := [token.span for token in clause.tokens[start:end] if token.key == "."]):
         return
     keys = {token.key for token in clause.tokens}
     if "CLASSIFIER" in keys:
@@ -230,15 +229,14 @@ def _any_rows(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
     yield from (Edit(span, f" {name} ".replace("  ", " ")) for span in dots)
 
 
-def alternative_notes(
-    text: str, pattern: RowPattern, read: Product, write: Product
-) -> Iterator[Note]:
+def alternative_notes(fragments: Fragments, pattern: RowPattern) -> Iterator[Note]:
     """Where an alternative of a query may be another one there."""
+    read, write = fragments.read, fragments.write
     if read.divides_sequences is write.divides_sequences:
         return
     title = read.title if read.divides_sequences else write.title
     meaning = f"`A B | C` is `A (B | C)` by the page of {title}, and `(A B) | C` elsewhere"
-    for span in _of_several_parts(text, pattern):
+    for span in _of_several_parts(fragments.text, pattern):
         yield Note(f"{meaning}: write the parentheses", span)
 
 

@@ -231,8 +231,7 @@ def _query_edits(
         if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
             yield from _as_subquery(Span(relation.start, tokens[cut.word - 1].span.end))
         query = _query_in(tokens, relation)
-        before = SELECT_ALL if query is None else ""
-        yield from fragments.edits(query or relation, inner, before)
+        yield from fragments.edits(query or relation, inner, SELECT_ALL if query is None else "")
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
         columns = known.get(cut, ClauseKinds()).inputs
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
@@ -254,8 +253,7 @@ def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments)
     is_name = all(map(tokens.can_name, parts)) and all(tokens.key(at) == "." for at in dots)
     if not is_name or any(token.key == "WITH" for token in tokens.tokens):
         return {}
-    name = ".".join(f"`{tokens[at].name}`" for at in parts)
-    return fragments.tables(name) or {}
+    return fragments.tables(".".join(f"`{tokens[at].name}`" for at in parts)) or {}
 
 
 def _query_in(tokens: TokenSequence, relation: Span) -> Span | None:

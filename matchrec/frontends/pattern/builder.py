@@ -36,9 +36,7 @@ TO = ArgumentKind(
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
 
-NO_STAGE = ArgumentKind(
-    "None", lambda value: value is None, 'write AfterMatch.skip_to_first("stage")'
-)
+NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_to_first("stage")')
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,7 @@ def too_far(order: RowExpression, window: str) -> Operation:
         here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
         return complement(differs_by_less(here, there, number_term(int(window), NOWHERE)))
     here = time_at(Navigation(_CANDIDATE), order)
-    end = added(Navigation(), f"({order.text}) + ({window})")
-    return complement(comparison("<", here, end))
+    return complement(comparison("<", here, added(Navigation(), f"({order.text}) + ({window})")))
 
 
 def added(navigation: Navigation, text: str) -> Term:
@@ -347,8 +346,7 @@ class TestDefinitions(tree.Outline):
     def test(self, test: tree.Test) -> Scalar:
         """A condition as an expression."""
         tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
-        parsed = parse_scalar(tokens, self.scope)
-        return refuse_other_rows(parsed, self.stage_names)
+        return refuse_other_rows(parse_scalar(tokens, self.scope), self.stage_names)
 
     @cached_property
     def scope(self) -> Scope:

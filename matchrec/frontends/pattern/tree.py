@@ -23,8 +23,7 @@ class Test:
     @property
     def written(self) -> str:
         """The argument of the call that made it."""
-        is_text = isinstance(self.expression, str)
-        return repr(self.expression) if is_text else str(self.expression)
+        return repr(self.expression) if isinstance(self.expression, str) else str(self.expression)
 
 
 T = TypeVar("T")

@@ -298,8 +298,7 @@ class EventReader(ScalarReader):
             terms = ()
         self.aggregate, self.last_read = "", span
         so_far = first.index is Index.SO_FAR
-        found = Aggregate(function, first.name.text, terms, so_far=so_far, span=span)
-        return Term((found,), span)
+        return Term((Aggregate(function, first.name.text, terms, so_far=so_far, span=span),), span)
 
     def range_of(self, function: str, span: Span) -> Identifier:
         """The range over which an aggregate runs: that of all identifiers in its argument."""

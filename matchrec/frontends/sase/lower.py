@@ -251,10 +251,9 @@ def clauses(condition: Scalar) -> tuple[Clause, ...]:
             return distributed(condition, operands)
         case Operation("NOT", (Operation("NOT", (inner,)),)):
             return clauses(inner)
-        case Operation("NOT", (Operation("AND", operands),)):
-            return clauses(joined("OR", [negation(operand) for operand in operands]))
-        case Operation("NOT", (Operation("OR", operands),)):
-            return clauses(joined("AND", [negation(operand) for operand in operands]))
+        case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
+            other = "OR" if operator == "AND" else "AND"
+            return clauses(joined(other, [negation(operand) for operand in operands]))
         case _:
             return ((condition,),)
 

@@ -79,8 +79,7 @@ class QueryReader(EventReader):
         if self.position < self.end:
             raise self.wrong(FOLLOWS[self.clause])
         tests = tuple(attribute for _, attributes in self.tests for attribute in attributes)
-        read = self.components, span, strategy, predicates, tests
-        return SaseQuery(*read, window, items, first)
+        return SaseQuery(self.components, span, strategy, predicates, tests, window, items, first)
 
     def enters(self, word: str, part: ClausePart) -> bool:
         """Whether a clause stands next, which is then the one that is read."""

@@ -294,8 +294,7 @@ def _refuse_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]
             raise window_errors.not_in_window(keyword, what=names[part])
         if part in before:
             raise errors.written_twice((before[part], keyword), part=part.value)
-        later = next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None)
-        if later:
+        if later := next((one for one in before if _ORDER.index(one) > _ORDER.index(part)), None):
             order = [names[one] for one in _ORDER if one in names]
             raise errors.out_of_order(keyword, earlier=names[part], later=names[later], order=order)
         before[part] = keyword

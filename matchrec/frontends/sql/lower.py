@@ -266,8 +266,7 @@ def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         name = read_tokens(given.written, offset=written.span.start)
         return parse_row_expression(name, ClausePart.WITHIN)
-    call = f"{given.written} in WITHIN"
-    return interval(value, call, written.span, given.written, node.unit)
+    return interval(value, f"{given.written} in WITHIN", written.span, given.written, node.unit)
 
 
 def _definitions(

@@ -194,8 +194,7 @@ class WithinFrame:
 
     def guarded(self, scalar: Scalar, candidate: str) -> Scalar:
         """The expression, in which NEXT is NULL where it would leave the frame."""
-        leaves = [one for one in scalar.references if self.leaves_at_end(one, candidate)]
-        if not leaves:
+        if not (leaves := [one for one in scalar.references if self.leaves_at_end(one, candidate)]):
             return scalar
         match scalar:
             case Operation():
@@ -272,8 +271,7 @@ def read_function(call: WindowCall) -> Measure:
     """A function over a window as a measure, which also stands on rows without a match."""
     written, tokens = call.written, call.written.tokens
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
-    value = _row_value(tokens) if is_row_value else _aggregate(tokens)
-    if value is None:
+    if (value := _row_value(tokens) if is_row_value else _aggregate(tokens)) is None:
         words = " ".join(written.text.split())
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
         raise errors.not_over_rows(written.span, name=tokens[0].text if is_call else words)

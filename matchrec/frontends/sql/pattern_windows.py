@@ -93,14 +93,12 @@ def find_select(tokens: TokenSequence, index: int) -> Select:
 
 def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand: bool) -> Select:
     select, end = whole
-    from_ = next((i for i in level if is_from(tokens, i)), None)
-    if from_ is None:
+    if (from_ := next((i for i in level if is_from(tokens, i)), None)) is None:
         raise errors.window_without_relation(tokens[select].span)
     parts = [i for i in level if i > from_ and starts_part(tokens, i)]
-    relation_end = parts[0] if parts else end
-    _refuse_other_relations(tokens, (from_ + 1, relation_end))
-    has_where = bool(parts) and tokens.key(parts[0]) == "WHERE"
-    after = parts[1:] if has_where else parts
+    relation = from_ + 1, parts[0] if parts else end
+    _refuse_other_relations(tokens, relation)
+    after = parts[1:] if parts and tokens.key(parts[0]) == "WHERE" else parts
     for index in after:
         if tokens.key(index) in _GROUPING:
             word = "GROUP BY" if tokens.key(index) == "GROUP" else tokens.key(index)
@@ -114,7 +112,6 @@ def _select(tokens: TokenSequence, level: list[int], whole: Range, *, is_operand
     rows_end = after[0] if after else end
     definitions = _definitions(tokens, windows)
     copies = tuple(start + 2 for start, _ in windows if tokens.key(start + 2) != "(")
-    relation = from_ + 1, relation_end
     return Select(select, from_, relation, rows_end, definitions, copies, order, end)
 
 
@@ -519,8 +516,7 @@ def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: st
     if call.over - call.start > 1:
         raise errors.qualified_measure(span, name=text, measure=text.rpartition(".")[2])
     known = [measure.name for measure in read.clause.measures]
-    own = next((one for one in known if one.lower() == name.lower()), None)
-    if own is None:
+    if (own := next((one for one in known if one.lower() == name.lower()), None)) is None:
         if not known:
             _refuse_misspelt_measures(tokens, read.found)
         raise errors.unknown_measure(span, name=name, window=label, known=known)

@@ -58,8 +58,7 @@ def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
 
     Refuses a query with clauses whose parentheses do not pair up.
     """
-    words = [at for at in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, at)]
-    if words:
+    if words := [at for at in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, at)]:
         _refuse_unbalanced(tokens, words)
     found: list[Cut] = []
     for word in words:
@@ -214,8 +213,7 @@ def refuse_stored_text(tokens: TokenSequence, cut: Cut) -> None:
     """A clause in a view that other sessions have, in a function, in a script."""
     if tokens.key(0) == "BEGIN":
         raise errors.clause_in_script(tokens[0].span)
-    kind = _created(tokens)
-    if not kind:
+    if not (kind := _created(tokens)):
         return
     head = [tokens.key(index) for index in range(min(kind, cut.word))]
     temporary = "TEMP" in head or "TEMPORARY" in head
@@ -428,8 +426,9 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
     at `closing`. alias: where that of its rows stands, if they have one.
     """
-    is_renamed = bool(find_renames(tokens, alias))
-    names = None if is_renamed else names_outside(tokens, range(start, closing + 1))
+    names = (
+        None if find_renames(tokens, alias) else names_outside(tokens, range(start, closing + 1))
+    )
     where = (closing if alias is None else alias) + 1
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return Use(names)
@@ -480,8 +479,7 @@ def _key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator
                 *qualifier, name = names_of(left) or ("", "", "")
                 is_own = ".".join(qualifier).lower() in own and one.parts[0] is left
                 if is_own and all(map(_is_constant, constants)):
-                    test = render(replace(one, parts=one.parts[1:]), str)
-                    yield KeyTest(name, test.strip())
+                    yield KeyTest(name, render(replace(one, parts=one.parts[1:]), str).strip())
 
 
 def _is_constant(operand: Scalar) -> bool:

@@ -23,8 +23,7 @@ _WRITTEN_OUT = (exp.Nullif, exp.ArrayToString, exp.If)
 
 def count_of_rows(node: exp.Count, _: Place) -> exp.Expr:
     """`count()` counts rows."""
-    is_bare = node.this is None and not node.expressions
-    return exp.Count(this=exp.Star()) if is_bare else node
+    return exp.Count(this=exp.Star()) if node.this is None and not node.expressions else node
 
 
 def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
@@ -303,6 +302,4 @@ def quoted_variable(node: exp.Identifier, place: Place) -> exp.Expr:
     qualifies = node.arg_key == "table"
     names = node.arg_key == "this" and name_of(column.parent or column) == "CLASSIFIER"
     text = place.quoted.get(node.name.upper())
-    if text is None or not (qualifies or names):
-        return node
-    return exp.to_identifier(text, quoted=True)
+    return exp.to_identifier(text, quoted=True) if text and (qualifies or names) else node

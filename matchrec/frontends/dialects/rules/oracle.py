@@ -57,10 +57,9 @@ _UNITS = {
     "IW": "WEEK",
     "MI": "MINUTE",
 }
-_MARKS = {
-    word: Oracle.TIME_MAPPING[word]
-    for word in words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
-} | {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
+_ALIKE = words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
+_MARKS = {word: Oracle.TIME_MAPPING[word] for word in _ALIKE}
+_MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
 """The parts of Oracle's formats of times that others write too, with sqlglot's marks for them."""
 _PART = re.compile(
     r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
@@ -259,8 +258,7 @@ def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
     marks = _marks(pattern[2 * is_bare :], place)
     if is_bare:
         marks = re.sub("%([dmHIMSj])", r"%-\1", marks)
-    text = exp.TimeToStr(this=node.this, format=exp.Literal.string(marks))
-    return _in_case_of(parts, text)
+    return _in_case_of(parts, exp.TimeToStr(this=node.this, format=exp.Literal.string(marks)))
 
 
 def _marks(pattern: str, place: Place) -> str:

@@ -54,11 +54,8 @@ _BY_WEIGHT = (Domain.FRACTION, Domain.DECIMAL, Domain.INTEGER)  # what a number 
 TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Domain.DATE}
 
-_OF_CALLS = {
-    call: kind
-    for kind, calls in read_table("matchrec.frontends.dialects.rules", "kinds.txt")
-    for call in calls.split()
-}
+_ROWS = read_table("matchrec.frontends.dialects.rules", "kinds.txt")
+_OF_CALLS = {call: kind for kind, calls in _ROWS for call in calls.split()}
 """The names of kinds of what calls give, or SAME: what their operand is."""
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
@@ -294,7 +291,10 @@ def has_semantics(node: exp.Expr) -> bool:
     return node.parent is not None and name_of(node.parent) in SEMANTICS
 
 
-def masked(text: str, tokens: Sequence[Token], functions: Mapping[str, str] | None) -> str:
+Functions = Mapping[str, str] | None
+
+
+def masked(text: str, tokens: Sequence[Token], functions: Functions) -> str:
     """The text with marks on functions of row patterns; RUNNING and FINAL become calls.
 
     tokens: of the text. functions: as a product knows them, by the names that rules have for them;
@@ -304,9 +304,7 @@ def masked(text: str, tokens: Sequence[Token], functions: Mapping[str, str] | No
     return edited(text, _marks(sequence_of(tokens, text), keywords, functions)).text
 
 
-def _marks(
-    tokens: TokenSequence, keywords: Set[int], functions: Mapping[str, str] | None
-) -> Iterator[Edit]:
+def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> Iterator[Edit]:
     semantics = SEMANTICS if functions is not None else frozenset()
     functions = functions or {}
     for index, token in enumerate(tokens.tokens):

@@ -87,12 +87,11 @@ def _hidden_keys(query: exp.Select, names: list[str]) -> list[exp.Expr]:
     order = query.args.get("order")
     keys = [expression.this for expression in order.expressions] if order else []
     known = {name.lower() for name in names}
-    return [
-        key
-        for key in keys
-        if not isinstance(key, exp.Literal)
-        and not (isinstance(key, exp.Column) and not key.table and key.name.lower() in known)
-    ]
+
+    def is_selected(key: exp.Expr) -> bool:
+        return isinstance(key, exp.Column) and not key.table and key.name.lower() in known
+
+    return [key for key in keys if not (isinstance(key, exp.Literal) or is_selected(key))]
 
 
 def new_name(name: str, tree: exp.Expr) -> str:

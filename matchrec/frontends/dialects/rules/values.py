@@ -37,8 +37,7 @@ def whole_number(node: exp.Cast, place: Place) -> exp.Expr:
     is_cut = node.is_type(*exp.DataType.INTEGER_TYPES) and not isinstance(node.this, _WHOLE)
     if rounds == cuts or not is_cut:
         return node
-    kind = place.kind(node.this)
-    if kind is None:
+    if (kind := place.kind(node.this)) is None:
         does, other = ("rounds", "cuts") if rounds else ("cuts", "rounds")
         cast = f"a cast to an integer {does} in {place.read.title}, and {other} in"
         place.remark(f"{cast} {place.write.title}; the types of these columns are not known")
@@ -79,10 +78,8 @@ def safe_quotient(node: exp.SafeDivide, place: Place) -> exp.Expr:
     """`SAFE_DIVIDE(a, b)` without Spark's TRY_DIVIDE, which Sail has for few types."""
     if not place.write.has_functions_of_spark:
         return node
-    dividend, divisor = (
-        exp.paren(one.copy()) if isinstance(one, exp.Binary) else one.copy()
-        for one in (node.this, node.expression)
-    )
+    sides = node.this.copy(), node.expression.copy()
+    dividend, divisor = (exp.paren(one) if isinstance(one, exp.Binary) else one for one in sides)
     divisor = exp.func("NULLIF", divisor, exp.Literal.number(0))
     quotient = exp.Div(this=dividend, expression=divisor, typed=True, safe=False)  # as it is
     return exp.paren(quotient, copy=False)
@@ -214,17 +211,15 @@ def crossed_boundaries(node: exp.DateDiff | exp.DatetimeDiff, place: Place) -> e
 
     In DEFINE of Azure as a difference of numbers, each of one time: these may be of two rows.
     """
-    unit = node.args.get("unit")
-    if unit is None:
+    if (unit := node.args.get("unit")) is None:
         return node
     name = unit_of(unit.name)
     if name not in _COUNTED:
         raise UnsupportedError(f"a difference in units of {name}")
     if name == "DAY":
         return exp.DateDiff(this=node.this, expression=node.expression)
-    later, earlier = (
-        exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in (node.this, node.expression)
-    )
+    sides = node.this, node.expression
+    later, earlier = (exp.TimestampTrunc(this=one, unit=exp.var(name)) for one in sides)
     if name in _SECONDS and place.is_condition and place.read.name == "azure":
         seconds = (plain_call("UNIX_SECONDS", trunc) for trunc in (later, earlier))
         return _whole_units(exp.Sub(this=next(seconds), expression=next(seconds)), _SECONDS[name])
