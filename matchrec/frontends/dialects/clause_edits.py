@@ -106,7 +106,6 @@ def output_notes(
 
 
 def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
-    """What differs in the columns of ALL ROWS PER MATCH."""
     if read.columns is not write.columns:
         orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
         message = f"`*` has its columns in another order: {'; '.join(orders)}"
@@ -118,7 +117,6 @@ def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iter
 
 
 def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
-    """Where a key of PARTITION BY or ORDER BY stands that has been written before."""
     seen = set()
     keys = (key.expression for key in clause.partition_by)
     for key in (*keys, *(item.expression for item in clause.order_by)):
@@ -216,7 +214,6 @@ def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Ite
 
 
 def _options(pattern: RowPattern) -> Iterator[Quantified]:
-    """The parts with `?` or `??` that something follows."""
     return (part for part in top(pattern)[:-1] if isinstance(part, Quantified) and is_option(part))
 
 

@@ -106,10 +106,9 @@ def table() -> dict[str, LimitedPart]:
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     """The parts that a clause of a product has, and where."""
     pattern = clause.pattern_span
-    if clause.output is MatchOutput.LONGEST:
-        yield "LONGEST", Span(pattern.end, pattern.end + 1)
-    elif clause.output or clause.selection:
-        yield "SELECTION", Span(pattern.end, pattern.end + 1)
+    if clause.output or clause.selection:
+        is_longest = clause.output is MatchOutput.LONGEST
+        yield "LONGEST" if is_longest else "SELECTION", Span(pattern.end, pattern.end + 1)
     if clause.first_matches is not None:
         yield "FIRST_MATCHES", clause.first_matches.span or pattern
     for window in clause.windows:

@@ -352,7 +352,6 @@ class Pattern:
         return replace(self, most_matches=count)
 
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
-        """The pattern with one more stage."""
         if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
             raise errors.call_of_group(call=call, calls=", ".join(whole))
         added = content.stages if isinstance(content, Pattern) else content
@@ -363,7 +362,6 @@ class Pattern:
         return longer
 
     def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
-        """The pattern with a NOT after it."""
         checks.may_be_forbidden(self.stages, name, call)
         return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
@@ -387,7 +385,6 @@ class Pattern:
         return self.stages[-1]
 
     def _with_last(self, **changes: Any) -> Pattern:
-        """The pattern with another last stage."""
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
 
     if not TYPE_CHECKING:  # which knows by itself what there is

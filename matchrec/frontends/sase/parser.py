@@ -110,8 +110,7 @@ class QueryReader(EventReader):
         start = self.position
         if not (self.accept("~") or self.accept("!")):
             return self.event()
-        in_parentheses = self.accept("(")
-        found = self.event()
+        in_parentheses, found = self.accept("("), self.event()
         if in_parentheses:
             self.require(")")
         if found.kleene:

@@ -512,15 +512,14 @@ Rows = tuple[RowsPerMatch, PartialMatches | None]
 def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
     """What comes out of a match, and of runs that are no matches."""
     written = _words(clause, section.start, section.end)
+    if rows := _ROWS_PER_MATCH.get(written):
+        return rows, None
     for partial in _PARTIAL:
-        rows = _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}"))
-        if rows and written not in _ROWS_PER_MATCH:
+        if rows := _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}")):
             first = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(first, section.end))
-    if written not in _ROWS_PER_MATCH:
-        found = expression_at(clause, section.start, section.end)
-        raise errors.malformed_rows_per_match(found.span, text=found.text)
-    return _ROWS_PER_MATCH[written], None
+    found = expression_at(clause, section.start, section.end)
+    raise errors.malformed_rows_per_match(found.span, text=found.text)
 
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}

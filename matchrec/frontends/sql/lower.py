@@ -215,7 +215,6 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
 
 
 def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches | None:
-    """`FIRST k MATCHES` with the value of a parameter."""
     if asked is None or asked.parameter is None:
         return asked
     number = number_of(asked.parameter, values, "the number of matches in FIRST", 1)
@@ -234,7 +233,6 @@ def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
 
 
 def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:
-    """`WITHIN n ROWS` with the value of a parameter."""
     if window.parameter is None:
         return window.rows
     return number_of(window.parameter, values, "the number of rows in WITHIN", 1)

@@ -189,8 +189,8 @@ class Collection:
     @property
     def rows(self) -> exp.Expr:
         """An array of structs, of the value and the keys of each row."""
-        keys = {f"{_KEY}{at}": key.this for at, key in enumerate(self.keys)}
-        return exp.ArrayAgg(this=struct({_ITEM: self.value, **keys}))
+        keys = [_field(f"{_KEY}{at}", key.this) for at, key in enumerate(self.keys)]
+        return exp.ArrayAgg(this=exp.Struct(expressions=[_field(_ITEM, self.value), *keys]))
 
 
 def collection(argument: exp.Expr) -> Collection:
@@ -235,13 +235,8 @@ def _function(written: str) -> exp.Expr:
     return function.pop()
 
 
-def struct(fields: dict[str, exp.Expr]) -> exp.Expr:
-    return exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
-            for name, value in fields.items()
-        ]
-    )
+def _field(name: str, value: exp.Expr) -> exp.Expr:
+    return exp.PropertyEQ(this=exp.to_identifier(name), expression=value.copy())
 
 
 def _comparison(keys: Sequence[exp.Expr]) -> exp.Expr:
