@@ -115,15 +115,12 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield "GAPS" if window.is_gap else "WITHIN", window.span
         if not (window.is_gap or _INTERVAL.fullmatch(window.interval.text)):
             yield "NUMBERS", window.span
-    for key in clause.partition_by:
-        if key.name is not None:
-            yield "KEY_NAMES", key.span
+    yield from (("KEY_NAMES", key.span) for key in clause.partition_by if key.name is not None)
     keys = [one.expression for one in clause.partition_by]
     keys += [item.expression for item in clause.order_by]
     computed = (one for one in keys if not _COLUMN.fullmatch(one.text))
     yield from (("KEY_EXPRESSIONS", text.span) for text in computed)
-    for subset in clause.subsets:
-        yield "SUBSET", subset.span or pattern
+    yield from (("SUBSET", subset.span or pattern) for subset in clause.subsets)
     rows = clause.rows_per_match or RowsPerMatch.ONE_ROW
     yield from ((feature, clause.span) for feature in _OF_ROWS.get(rows, ()))
     if clause.partial:

@@ -585,8 +585,7 @@ def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[Defin
             names.append(clause[start])
             continue
         last = _definition(clause, start, end)
-        for name in names:
-            yield replace(last, variable=name.variable, span=name.span)
+        yield from (replace(last, variable=name.variable, span=name.span) for name in names)
         yield last
         names.clear()
 

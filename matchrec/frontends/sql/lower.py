@@ -6,10 +6,9 @@ give the same value; it is FINAL in the plan. What is forbidden is refused by `p
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -188,7 +187,9 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
         windowed = not all(window.is_gap for window in clause.windows)
         pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    scope = _scope(clause, (*variable_names(written), *negated), values)
+    names = tuple(dict.fromkeys((*variable_names(written), *negated)))
+    unions = tuple(union.name for union in clause.subsets)
+    scope = Scope(ClausePart.MEASURES, names, unions, values=values)
     plan = MatchPlan(
         pattern=pattern,
         partition_by=tuple(map(_partition_key, clause.partition_by)),
@@ -236,12 +237,6 @@ def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:
     if window.parameter is None:
         return window.rows
     return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
-
-
-def _scope(clause: nodes.MatchRecognize, names: Iterable[str], values: Values) -> Scope:
-    """What measures may refer to, and conditions. names: of the variables of PATTERN."""
-    unions = tuple(map(attrgetter("name"), clause.subsets))
-    return Scope(ClausePart.MEASURES, tuple(dict.fromkeys(names)), unions, values=values)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:
