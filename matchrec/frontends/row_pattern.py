@@ -55,15 +55,13 @@ from matchrec.plan.pattern import (
 from matchrec.plan.text import is_reserved, marker_of, parameter_name
 from matchrec.source import Span
 
-DEEPEST = 100
-"""Groups in groups; more would exceed the interpreter's stack in some later pass."""
+DEEPEST = 100  # groups in groups; more would exceed the interpreter's stack in some later pass
 
 _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "(", "-}": "{-"}
 
 
-Bound = int | Parameter | None
-"""A bound of a quantifier as it is written."""
+Bound = int | Parameter | None  # a bound of a quantifier as it is written
 
 
 def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:

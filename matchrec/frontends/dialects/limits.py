@@ -33,8 +33,7 @@ from matchrec.plan.pattern import (
 )
 from matchrec.source import Span, read_table
 
-Feature = tuple[str, Span]
-"""A part of a clause, by its name in the table, and where it stands."""
+Feature = tuple[str, Span]  # a part of a clause, by its name in the table, and where it stands
 
 _PART = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
 _AMOUNT = r"\s+'?\d[\d.:\s]*'?\s*[A-Z]+(?:\s+TO\s+[A-Z]+)?"

@@ -99,8 +99,7 @@ def _products() -> dict[str, Product]:
     return {name: Product(name, **fields) for name, fields in found.items()}
 
 
-PRODUCTS = _products()
-"""The products whose queries are read and written, by name."""
+PRODUCTS = _products()  # the products whose queries are read and written, by name
 
 SPARK = PRODUCTS["spark"]
 

@@ -76,8 +76,8 @@ def written_out(
             raise errors.time_of_step(tokens.span(index, index + 2))
 
 
+# What stands in a clause and only one product reads, and the words after PATTERN for it.
 _Options = tuple[tuple[Span, str], ...]
-"""What stands in a clause and only one product reads, and the words after PATTERN for it."""
 
 
 def _without_options(

@@ -34,23 +34,23 @@ from matchrec.source import Source, Span
 
 # Operators and words by which the structure of an expression is read.
 
-SAME_SIGNS = {"==": "=", "!=": "<>"}
-"""Other ways to write an operator."""
+SAME_SIGNS = {"==": "=", "!=": "<>"}  # other ways to write an operator
 
 _LEVELS = ("= == <> != < <= > >= <=>", "|", "^", "&", "<< >> >>>", "+ - ||", "* / % DIV")
+
+# How tight each binary operator binds, and its name in an Operation.
 BINARY = {
     sign: (level, SAME_SIGNS.get(sign, sign))
     for level, signs in enumerate(_LEVELS)
     for sign in signs.split()
 }
-"""How tight each binary operator binds, and its name in an Operation."""
 
 SHIFTS = (">>>", ">>", "<<")
 _LOOSEST = (-1, "")
 _NEGATED = words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
+# The words between a text and a pattern, each with the operation that it is.
 LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
-"""The words between a text and a pattern, each with the operation that it is."""
 
 
 class ScalarReader(OperandReader):

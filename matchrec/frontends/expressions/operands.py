@@ -55,9 +55,10 @@ _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
 _COUNTED = words("DISTINCT ALL")
 _OF_TYPES = words("ARRAY MAP STRUCT")
 
+# Names of operations that no function of that name stands for, and one that is no function.
 _OPERATORS = words("AND OR NOT NEG IN BETWEEN IS CASE LIKE ILIKE RLIKE REGEXP IDENTIFIER")
-"""Names of operations that no function of that name stands for, and one that is no function."""
 
+# How many arguments the functions take that are more than their name to later passes.
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("ABS NEGATIVE ISNULL ISNOTNULL ISNAN NULLIFZERO ZEROIFNULL"), (1, 1)),
     **dict.fromkeys(words("NULLIF NVL IFNULL NANVL MOD PMOD DATEDIFF DATE_DIFF"), (2, 2)),
@@ -67,7 +68,6 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(words("GREATEST LEAST"), (2, None)),
     "DECODE": (3, None),
 }
-"""How many arguments the functions take that are more than their name to later passes."""
 
 
 def operation_of_call(name: str, arguments: int) -> str | None:
@@ -88,8 +88,7 @@ def operation_of_call(name: str, arguments: int) -> str | None:
 # Spark takes such a name from the column that it is given, which for what a match reads is one of
 # ours, so the name that the text means is written.
 
-NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})
-"""The functions that name fields after their arguments."""
+NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})  # the functions that name fields after their arguments
 
 
 def named_field(
@@ -103,8 +102,8 @@ def named_field(
     return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
 
 
+# Right inside of each other: Sail's parser has no more than some 1,000 levels.
 MOST_PARENTHESES = 500
-"""Right inside of each other: Sail's parser has no more than some 1,000 levels."""
 
 
 class OperandReader(ExpressionCursor):
@@ -556,8 +555,8 @@ class OperandReader(ExpressionCursor):
 # STRUCT(x, 1 AS y)             STRUCT(x, 1), of the words x and y
 # NAMED_STRUCT('x', 1)          STRUCT(1), of the word x
 
+# Reads what the call at an index has in its parentheses; None where it is an ordinary one.
 Form = Callable[[OperandReader, str, int], Scalar | None]
-"""Reads what the call at an index has in its parentheses; None where it is an ordinary one."""
 
 
 def _closed(
@@ -656,11 +655,11 @@ def read_named_struct(reader: OperandReader, _: str, start: int) -> Scalar | Non
 
 TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
+# The functions of a unit, each with the one that it is another name of.
 WITH_UNIT = {
     **dict.fromkeys(words("TIMESTAMPDIFF TIMEDIFF DATEDIFF DATE_DIFF"), "TIMESTAMPDIFF"),
     **dict.fromkeys(words("TIMESTAMPADD DATEADD DATE_ADD"), "TIMESTAMPADD"),
 }
-"""The functions of a unit, each with the one that it is another name of."""
 
 SPECIAL_CALLS: Mapping[str, Form] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), read_cast),

@@ -76,11 +76,9 @@ class RowRead:
 
 AFTER_OPERAND = words_of("AFTER OPERAND")
 
-SIGNS = words("- + ~ ! (")
-"""Symbols with which an operand begins."""
+SIGNS = words("- + ~ ! (")  # symbols with which an operand begins
 
-_TIGHTER = words("|| [ ::")
-"""What makes more than a constant of a constant before it."""
+_TIGHTER = words("|| [ ::")  # what makes more than a constant of a constant before it
 
 
 class ExpressionCursor(Cursor, ABC):

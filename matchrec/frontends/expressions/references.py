@@ -476,12 +476,12 @@ def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Ref
     return MatchValue(function, span)
 
 
+# What reads a call, by its name, but for those of navigation and of aggregates.
 READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
     "MATCHED_ROWS": _read_matched_rows,
     **dict.fromkeys((function.value for function in MatchFunction), _read_match_value),
 }
-"""What reads a call, by its name, but for those of navigation and of aggregates."""
 
 
 def _variable(reader: ExpressionCursor, index: int) -> str | None:

@@ -49,8 +49,8 @@ OF_THE_MATCH = NAVIGATION | MATCH_FUNCTIONS | {"CLASSIFIER", "MATCHED_ROWS"}
 AGGREGATES = words_of("AGGREGATE")
 CONSTANT_CALLS = words_of("CONSTANT CALL")
 
+# Functions that stand with OVER only.
 WINDOW_ONLY = words("LAG LEAD NTH_VALUE ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE")
-"""Functions that stand with OVER only."""
 
 OF_SEVERAL_ROWS = AGGREGATES | OF_THE_MATCH | WINDOW_ONLY
 
@@ -204,8 +204,8 @@ class Cursor:
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
 
+# The greatest number of rows or repetitions: what Spark takes as the distance of `lag`.
 MOST = 2**31 - 1
-"""The greatest number of rows or repetitions: what Spark takes as the distance of `lag`."""
 
 
 def column_names(tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -443,13 +443,13 @@ def _unclosed(text: str, offset: int) -> Span:
     return Span(position, position + 1).shifted(offset)
 
 
-Range = tuple[int, int]
-"""Indices of tokens, half open."""
+Range = tuple[int, int]  # indices of tokens, half open
 
 _ALSO_FUNCTIONS = frozenset({"MAP", "REDUCE"})
 _QUERY_WORDS = _ALSO_FUNCTIONS | {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
+
+# What follows a column that is called as a query begins, and no such word of a query.
 _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS IN LIKE BETWEEN")
-"""What follows a column that is called as a query begins, and no such word of a query."""
 
 
 @dataclass(frozen=True)

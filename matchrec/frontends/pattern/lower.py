@@ -67,8 +67,8 @@ from matchrec.source import Source, Span
 # The candidate is not mapped yet when its condition is evaluated: a plain column is read through
 # the test's own name, and a stage is the events accepted for it so far.
 
+# Stands for the test's own name until that is known; no stage is called so with a colon.
 _CANDIDATE = ":candidate"
-"""Stands for the test's own name until that is known; no stage is called so with a colon."""
 
 NOWHERE = Span(0, 0)
 

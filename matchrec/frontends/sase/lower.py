@@ -231,8 +231,7 @@ def reading(read: Reference, components: Components) -> EventReading:
 #
 # The laws of De Morgan and of distribution hold in three-valued logic. Source: section 3.2, step 2.
 
-MOST_CLAUSES = 32
-"""A disjunction that would be distributed over more conjunctions stays whole."""
+MOST_CLAUSES = 32  # a disjunction that would be distributed over more conjunctions stays whole
 
 Clause = tuple[Scalar, ...]
 

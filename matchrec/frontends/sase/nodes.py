@@ -123,8 +123,7 @@ class SaseQuery:
 # A Kleene plus `T+ a[]` is two primary variables, `a[1]` and `a[i]`, which the union variable `a`
 # joins; any other component is one variable of its name.
 
-CLOSING = "end of match"
-"""The variable whose condition must hold of a whole match."""
+CLOSING = "end of match"  # the variable whose condition must hold of a whole match
 
 
 def variables_of(component: Component) -> tuple[str, ...]:

@@ -49,13 +49,13 @@ def parse(text: str, origin: Origin | None = None) -> SaseQuery:
 parse_once = once(parse)
 
 
+# What may stand after a clause.
 FOLLOWS = {
     "PATTERN": "FIRST, RETURN, WHERE, WITHIN or the end",
     "WHERE": "RETURN, WITHIN or the end",
     "WITHIN": "RETURN or the end",
     "RETURN": "an operator, AND, AS, OR, `,` or the end",
 }
-"""What may stand after a clause."""
 
 
 class QueryReader(EventReader):

@@ -90,8 +90,7 @@ from matchrec.source import Span
 # Measures are read within the frame by the worker.
 
 
-Rows = tuple[int, float]
-"""At least and at most so many rows."""
+Rows = tuple[int, float]  # at least and at most so many rows
 
 
 def rows_before(pattern: RowPattern) -> dict[str, Rows]:

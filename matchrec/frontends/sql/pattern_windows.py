@@ -141,8 +141,9 @@ def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Ran
 
 
 _BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
+
+# Functions that look at the partition, whatever the frame is.
 OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
-"""Functions that look at the partition, whatever the frame is."""
 
 
 @dataclass(frozen=True)
@@ -301,8 +302,8 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[first].span, name=tokens[first].text)
 
 
+# Calls over a window, each with the column that stands for it.
 Calls = tuple[tuple["CallTokens", WindowCall], ...]
-"""Calls over a window, each with the column that stands for it."""
 
 
 @dataclass(frozen=True)

@@ -111,10 +111,11 @@ def part_at(tokens: TokenSequence, index: int) -> str | None:
     return word if starts and tokens.key(index - 1) not in (".", "AS") else None
 
 
+# How far after the word of a part something stands that only a part has there, and what.
 _SIGNS_OF_PARTS = {"PATTERN": (1, "("), "SUBSET": (2, "="), "DEFINE": (2, "AS")}
-"""How far after the word of a part something stands that only a part has there, and what."""
+
+# The words with which a part begins that `_refuse_early_end` finds after the clause.
 _OUTSIDE = _SIGNS_OF_PARTS.keys() | words("WITHIN ONE ALL AFTER MEASURES")
-"""The words with which a part begins that `_refuse_early_end` finds after the clause."""
 
 
 def part_outside(tokens: TokenSequence, index: int) -> str | None:

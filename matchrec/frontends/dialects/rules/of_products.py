@@ -44,8 +44,8 @@ from matchrec.frontends.dialects.rules.place import (
 from matchrec.frontends.dialects.rules.qualify import qualified_rows
 from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 
+# What is rewritten of the expressions of a product; further ones stand below their rules.
 READS: dict[str, tuple[Rule, ...]] = {"databricks": (final_aggregates,), "oracle": oracle.READS}
-"""What is rewritten of the expressions of a product; further ones stand below their rules."""
 
 # Rules of Flink SQL.
 
@@ -387,6 +387,7 @@ READS["trino"] = (
 
 READS["spark"] = (failing_cast,)
 
+# What is rewritten of the expressions of any product.
 COMMON: tuple[Rule, ...] = (
     values.whole_second,
     values.quotient,
@@ -396,8 +397,8 @@ COMMON: tuple[Rule, ...] = (
     values.chosen_by_value,
     ordered_array,
 )
-"""What is rewritten of the expressions of any product."""
 
+# What is rewritten of the clause's own expressions for a product.
 WRITES: dict[str, tuple[Rule, ...]] = {
     "snowflake": (lag_and_lead, arrays_and_nulls),
     "oracle": (first_and_last_of_rows, aggregate_of_all_rows),
@@ -413,7 +414,6 @@ WRITES: dict[str, tuple[Rule, ...]] = {
     "databricks": (running_aggregate,),
     "spark": (qualified_rows,),
 }
-"""What is rewritten of the clause's own expressions for a product."""
 
 
 def rules_between(read: Product, write: Product) -> tuple[Rule, ...]:

@@ -59,8 +59,9 @@ _UNITS = {
 }
 _ALIKE = words("YYYY YY MM MON MONTH DD DDD DAY DY HH HH12 HH24 MI SS")
 _MARKS = {word: Oracle.TIME_MAPPING[word] for word in _ALIKE}
+
+# The parts of Oracle's formats of times that others write too, with sqlglot's marks for them.
 _MARKS |= {"RRRR": "%Y", "RR": "%y", "FF": "%f", "AM": "%p", "PM": "%p"}
-"""The parts of Oracle's formats of times that others write too, with sqlglot's marks for them."""
 _PART = re.compile(
     r'"[^"]*"|Y+|R+|MONTH|MON|MM|MI|DAY|DY|D+|HH(?:12|24)?|S+|FF\d?|AM|PM|[A-Z"]', re.IGNORECASE
 )

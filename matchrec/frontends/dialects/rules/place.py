@@ -27,11 +27,10 @@ from matchrec.source import Span, read_table
 
 N = TypeVar("N", bound=exp.Expr)
 
-UNLIKE = "unlike"
-"""The mark of what both products read, and understand otherwise."""
+UNLIKE = "unlike"  # the mark of what both products read, and understand otherwise
 
+# The kind of a column where it stands, None where it is not known.
 Columns = Callable[[exp.Column], "Domain | None"]
-"""The kind of a column where it stands, None where it is not known."""
 
 
 class Domain(Enum):
@@ -55,8 +54,9 @@ TIMESTAMPS = frozenset({Domain.TIMESTAMP, Domain.TIMESTAMP_NTZ})
 TIMES = TIMESTAMPS | {Domain.DATE}
 
 _ROWS = read_table("matchrec.frontends.dialects.rules", "kinds.txt")
+
+# The names of kinds of what calls give, or SAME: what their operand is.
 _OF_CALLS = {call: kind for kind, calls in _ROWS for call in calls.split()}
-"""The names of kinds of what calls give, or SAME: what their operand is."""
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
 _WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
@@ -141,14 +141,13 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
     return [node.this, *node.expressions]
 
 
-Kinds = Mapping[str, Domain]
-"""The kinds of columns by their names in lower case."""
+Kinds = Mapping[str, Domain]  # the kinds of columns by their names in lower case
 
+# Whether something has a column, and of which kind it is; None where that is not known.
 FoundColumn = tuple[bool | None, Domain | None]
-"""Whether something has a column, and of which kind it is; None where that is not known."""
 
+# The columns of a table by its name as Spark writes it, None where they are not known.
 Tables = Callable[[str], Kinds | None]
-"""The columns of a table by its name as Spark writes it, None where they are not known."""
 
 
 def no_tables(_: str) -> None:
@@ -383,8 +382,8 @@ class Place:
         self.remarks.append(Note(message, Span(0, 0), is_met))
 
 
+# Rewrites a node of the class that its first parameter names; it may come back as it is.
 Rule = Callable[[Any, Place], exp.Expr]
-"""Rewrites a node of the class that its first parameter names; it may come back as it is."""
 
 
 @cache
