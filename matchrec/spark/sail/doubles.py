@@ -48,6 +48,9 @@ CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
 
+OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
+"""Operators that are whole of whole numbers."""
+
 
 class Fractional(Enum):
     """What a number is that is no whole number."""
@@ -175,7 +178,7 @@ class Doubles:
 
     def null_where(self, first: Scalar, second: Scalar, operation: Operation) -> Operation:
         """`NULLIF(a, b)` as `IF((a) = (b), NULL, a)`, which is what it means."""
-        if (self.is_whole(first) and self.is_whole(second)) or not self.is_needed():
+        if not any(map(self.found, (first, second))) or not self.is_needed():
             return operation
         span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
@@ -211,7 +214,7 @@ class Doubles:
     def is_whole(self, scalar: Scalar) -> bool:
         """Whether the text and the columns tell that it is no fractional number."""
         match scalar:
-            case Operation(operator, operands) if operator in COMPUTED - {"/"}:
+            case Operation(operator, operands) if operator in OF_THEIR_KIND:
                 return all(map(self.is_whole, operands))
             case Operation():
                 return False
