@@ -138,7 +138,6 @@ def expand(
             continue
         remembered = bit < 0 or progress.best_start < 0
         if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
-            progress.needed = row + 2 - progress.start
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
