@@ -562,13 +562,9 @@ class ChainedSearch(KernelSearch):
     def matches(self, output: layout.FoundArrays) -> Matches:
         nodes = output.taken[:, : self.progress.mapped]
         found = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
-        return replace(
-            found,
-            rows=nodes[chained.CHAIN_ROW].astype(np.int64),
-            chains=Chains(
-                output.found[chained.FOUND_FIRST, : found.count], nodes[chained.CHAIN_NEXT]
-            ),
-        )
+        first = output.found[chained.FOUND_FIRST, : found.count]
+        rows = nodes[chained.CHAIN_ROW].astype(np.int64)
+        return replace(found, rows=rows, chains=Chains(first, nodes[chained.CHAIN_NEXT]))
 
 
 # By the name of an algorithm what searches; of the longest match, two do.
