@@ -178,22 +178,20 @@ class _PatternCompiler:
         """Continuations of what stands before `part`: a row consumed there counts here as well."""
         return self._last_required(part, then, then)
 
-    def _compile_permutation(
-        self, node: Permutation, missing: frozenset[int], then: _Then
-    ) -> StateId:
-        """The state before the parts still `missing`, tried in lexicographic order of position.
+    def _compile_permutation(self, node: Permutation, left: frozenset[int], then: _Then) -> StateId:
+        """The state before the parts still `left`, tried in lexicographic order of position.
 
         Orders that begin with the same part share it only where it has one word: `b a c | b c a`
         tries all words of b before a c, and then all of them again before c a. So variables take
         one state for each set of missing parts, 2^n and not n!, from which the row is mapped.
         """
-        if not missing:
+        if not left:
             return then.empty
-        key = ("permutation", id(node), missing, then, self.excluded)
+        key = ("permutation", id(node), left, then, self.excluded)
         if key not in self.compiled:
             edges = []
-            for chosen in sorted(missing):
-                rest = missing - {chosen}
+            for chosen in sorted(left):
+                rest = left - {chosen}
                 if len(rest) < 2 or _has_one_word(node.parts[chosen]):
                     edges.append(self._chosen(node, rest, chosen, then))
                     continue
@@ -215,9 +213,7 @@ class _PatternCompiler:
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
         """Required iterations before optional ones, each compiled before its predecessor."""
         if node.most is None:
-            after = _Then(
-                self._compile_loop(node, then.consumed), self._compile_loop_entry(node, then)
-            )
+            after = _Then(self._compile_loop(node, then.consumed), self._compile_entry(node, then))
         else:
             after = then
             for _ in range(node.most - node.least):
@@ -240,7 +236,7 @@ class _PatternCompiler:
             self.states[loop] = State(_ordered(node, again, _proceed(exit_state)))
         return self.compiled[key]
 
-    def _compile_loop_entry(self, node: Quantified, then: _Then) -> StateId:
+    def _compile_entry(self, node: Quantified, then: _Then) -> StateId:
         """The state before the first iteration, where the loop may leave without any row."""
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
