@@ -96,14 +96,6 @@ def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
     return found
 
 
-def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
-    """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
-    if matches.rows is not None:
-        return at(matches.rows, mapped, -1)
-    shift = at(matches.start - matches.offsets[:-1], rows.match, 0)
-    return np.where(mapped >= 0, mapped + shift, -1)
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Answers what the references of one query's measures read on some output rows.
@@ -167,8 +159,11 @@ class Reader:
 
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""
-        logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
-        return self.step(logical, navigation)
+        matches, mapped = self.matches, self.mapped(navigation)
+        if matches.rows is not None:
+            return self.step(at(matches.rows, mapped, -1), navigation)
+        shift = at(matches.start - matches.offsets[:-1], self.rows.match, 0)
+        return self.step(np.where(mapped >= 0, mapped + shift, -1), navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.

@@ -245,18 +245,9 @@ class ReadTotal:
     of: ReadAggregate | ReadAt | None
 
 
-Read = (
-    ReadTotal
-    | ReadRow
-    | ReadAt
-    | ReadClassifierAt
-    | ReadMatchedRows
-    | ReadMatch
-    | ReadFact
-    | PointerField
-    | ReadAggregate
-    | ReadAccumulated
-)
+ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows | ReadMatch
+ReadOfAggregate = ReadAggregate | ReadAccumulated | ReadTotal
+Read = ReadOfRows | ReadFact | PointerField | ReadOfAggregate
 
 CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
 STATISTICS = frozenset(
@@ -426,20 +417,18 @@ class MeasureReader:
         function, column = form.function, form.column
         if column is None:
             return (self.read(ReadAggregate("count", form.variable, None, semantics)),)
-        type_ = self.types[column]
-        if function in ("min", "max") and type_.family in SPARKS_OWN:
+        kind = self.types[column]
+        if function in ("min", "max") and kind.family in SPARKS_OWN:
             return None
-        if function in ("sum", "avg") and type_.family not in NUMBERS:
+        if function in ("sum", "avg") and kind.family not in NUMBERS:
             return None
 
         def read(name: str) -> int:
             return self.read(ReadAggregate(name, form.variable, self.place(column), semantics))
 
-        if function != "avg" or type_.family is not Family.DECIMAL:
+        if function != "avg" or kind.family is not Family.DECIMAL:
             return (read(function),)
-        return (
-            decimal_average(read("sum"), read("count"), type_) if divides_exactly(type_) else None
-        )
+        return decimal_average(read("sum"), read("count"), kind) if divides_exactly(kind) else None
 
     def accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """The read of an aggregate that is added up on the way to the last row of a match.
@@ -461,15 +450,10 @@ class MeasureReader:
         condition = None if aggregate.condition is None else term_column(aggregate.condition)
         if condition is not None and self.types[condition] != BOOLEAN:
             return None
-        read = ReadAccumulated(
-            function,
-            aggregate.variable,
-            tuple(map(self.place, columns)),
-            None if condition is None else self.place(condition),
-            use,
-            aggregate.semantics,
-        )
-        return (self.read(read),)
+        places = tuple(map(self.place, columns))
+        counted = None if condition is None else self.place(condition)
+        variable, semantics = aggregate.variable, aggregate.semantics
+        return (self.read(ReadAccumulated(function, variable, places, counted, use, semantics)),)
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
