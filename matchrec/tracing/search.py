@@ -217,6 +217,8 @@ class Tracer(PathSearch):
     reads at each step is where Python reads it twice as fast as in arrays.
     """
 
+    keeps_states = False  # all ways are shown, those too that have the same future
+
     def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TRIALS) -> None:
         task = replace(task, max_steps=None)
         size = 1 << int(partitions.rows + 1).bit_length()
@@ -226,11 +228,6 @@ class Tracer(PathSearch):
         self.arrays.show_to_python(lambda: self.work)
         views: Any = {name: memoryview(getattr(self.rules, name)) for name in ASKED_OFTEN}
         self.rules = self.rules._replace(**views)
-
-    @property
-    def keeps_states(self) -> bool:
-        """All ways are shown, those too that have the same future."""
-        return False
 
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
         """The search from a starting row, after `number` matches. Raises RunFailure."""
