@@ -331,13 +331,9 @@ class _StageCompiler:
         assert isinstance(content, Single)
         kills = (*done.rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
         ends = () if part.until is None else (part.until.test,)
-        yield Edge(
-            Action.TAKE,
-            self.compile_part(done.after_next(), NOT_PENDING),
-            self.ids[content.name],
-            needs=self.ids_of((content.test,)),
-            forbids=self.ids_of((*ends, *kills)),
-        )
+        onward, variable = self.compile_part(done.after_next(), NOT_PENDING), self.ids[content.name]
+        needs, forbids = self.ids_of((content.test,)), self.ids_of((*ends, *kills))
+        yield Edge(Action.TAKE, onward, variable, needs=needs, forbids=forbids)
         if done.contiguity is not Contiguity.STRICT:
             own = (content.test,) if done.contiguity is Contiguity.RELAXED else ()
             inner = ends if done.count > 0 else ()
@@ -447,11 +443,8 @@ def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bo
     """
     near = tuple(program.variables.index(test) for test in nears)
     folder = _Folder(program, tests, windowed, near)
-    starts = [
-        replace(place, starts=True)
-        for place in folder.places(program.start)
-        if place.state != program.final
-    ]
+    first = (place for place in folder.places(program.start) if place.state != program.final)
+    starts = [replace(place, starts=True) for place in first]
 
     def ways(place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
         yield from folder.choices(place)
@@ -459,14 +452,10 @@ def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bo
 
     found = limit_choices(number_states(starts, ways), None)
     places, onward = zip(*found, strict=True)
-    return Folding(
-        tuple(choices[:-1] for choices in onward),
-        tuple(place.state for place in places),
-        len(starts),
-        tuple(choices[-1].target for choices in onward),
-        tuple(map(folder.end, places)),
-        tuple(map(folder.near, places)),
-    )
+    folded, waits = zip(*((choices[:-1], choices[-1].target) for choices in onward), strict=True)
+    states = tuple(place.state for place in places)
+    ends, nears_of_places = tuple(map(folder.end, places)), tuple(map(folder.near, places))
+    return Folding(folded, states, len(starts), waits, ends, nears_of_places)
 
 
 @dataclass(frozen=True, slots=True)
