@@ -380,11 +380,8 @@ class RunsSearch(BufferSearch):
         """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.progress
         bank, count = int(progress.bank), int(progress.count)
-        return LiveRuns(
-            work.runs[bank, :count].copy(),
-            work.registers[1 + bank :: 2][:count].copy(),
-            work.nodes[: progress.nodes].copy(),
-        )
+        runs, nodes = work.runs[bank, :count].copy(), work.nodes[: progress.nodes].copy()
+        return LiveRuns(runs, work.registers[1 + bank :: 2][:count].copy(), nodes)
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs and their nodes."""
