@@ -162,13 +162,9 @@ def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
 
 def with_own_globals(function: FunctionType) -> FunctionType:
     """The function, with globals that can be changed for it alone."""
-    found = FunctionType(
-        function.__code__,
-        dict(function.__globals__),
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
+    code, own = function.__code__, dict(function.__globals__)
+    others = function.__name__, function.__defaults__, function.__closure__
+    found = FunctionType(code, own, *others)
     found.__module__, found.__qualname__ = function.__module__, function.__qualname__
     return found
 

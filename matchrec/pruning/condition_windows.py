@@ -298,11 +298,8 @@ def may_have_one(plan: MatchPlan) -> bool:
     if not (ascends and is_plain and chosen) or has_absent or has_own:
         return False
     order = plan.order_by[0].expression.text
-    return any(
-        isinstance(one, ColumnReference) and one.argument == order
-        for definition in plan.definitions
-        for one in definition.condition.references
-    )
+    read = (one for asked in plan.definitions for one in asked.condition.references)
+    return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
 
 
 def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:

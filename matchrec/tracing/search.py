@@ -111,11 +111,9 @@ class Attempt:
     def stopped(self) -> tuple[int, ...]:
         """What was asked where the best way ended and was in vain."""
         last = self.best[-1] if self.best else -1
-        return tuple(
-            i
-            for i, trial in enumerate(self.trials)
-            if trial.before == last and trial.outcome not in (Outcome.TAKEN, Outcome.MATCHED)
-        )
+        asked = ((i, trial) for i, trial in enumerate(self.trials) if trial.before == last)
+        leads_on = (Outcome.TAKEN, Outcome.MATCHED)
+        return tuple(i for i, trial in asked if trial.outcome not in leads_on)
 
     def way_to(self, index: int) -> tuple[int, ...]:
         """The trials that took rows up to this one, first row first; none for -1."""
