@@ -101,13 +101,11 @@ def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
 class CoverageSearch(PathSearch):
     """The path of the one run, and what is counted and kept for that."""
 
-    def __init__(
-        self, coverable: Coverable, counts: Counts, partitions: Partitions, room: Room
-    ) -> None:
+    def __init__(self, coverable: Coverable, counts: Counts, rows: Partitions, room: Room) -> None:
         task = coverable.task
         # what times out is no match
         task = replace(task, partial=None, stages=task.stages and Staged())
-        arrays = prepare_input(task, partitions, selects=task.selects)
+        arrays = prepare_input(task, rows, selects=task.selects)
         self.words = coverable.words
         self.counting = new_counting(coverable, counts, arrays.rules.program)
         if task.selects:
@@ -122,11 +120,9 @@ class CoverageSearch(PathSearch):
         super().make_room()
         rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
         known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
-        self.counting = self.counting._replace(
-            trails=np.zeros((rows + 1, self.words), np.int64),
-            ends=np.empty((rows + 1, END_SIZE), np.int64),
-            known=np.empty(known, np.int64),
-        )
+        trails = np.zeros((rows + 1, self.words), np.int64)
+        ends, found = np.empty((rows + 1, END_SIZE), np.int64), np.empty(known, np.int64)
+        self.counting = self.counting._replace(trails=trails, ends=ends, known=found)
 
     @property
     def hooks(self) -> tuple[Any, Any]:

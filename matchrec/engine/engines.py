@@ -186,10 +186,8 @@ def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
 
 def find_fastest(task: Task) -> str:
     """The name of the engine expected to be fastest."""
-    if task.selects:
-        all_at_once = task.output is not MatchOutput.PREFERRED
-    elif task.looks_only_at_data:
-        all_at_once = False
+    if task.selects or task.looks_only_at_data:
+        all_at_once = task.selects and task.output is not MatchOutput.PREFERRED
     elif task.output is MatchOutput.LONGEST:
         all_at_once = True
     else:

@@ -30,14 +30,11 @@ from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import allocating
 
 Digits = npt.NDArray[np.int32]
+Tree = tuple[IntArray, BoolArray]
 
 
 def versioned(
-    partition: IntArray,
-    row: IntArray,
-    state: IntArray,
-    tree: tuple[IntArray, BoolArray],
-    loops: BoolArray,
+    partition: IntArray, row: IntArray, state: IntArray, tree: Tree, loops: BoolArray
 ) -> Pointers:
     """The pointers with their versions. partition, row, state: of the entry of each.
 

@@ -70,11 +70,8 @@ class SearchState:
 
 def new_state(registers: int, columns: int = layout.NODE_SIZE) -> SearchState:
     """Of a partition without rows. registers: of a run. columns: of a node."""
-    live = LiveRuns(
-        np.empty((0, layout.RUN_SIZE), np.int64),
-        np.empty((0, registers), np.int64),
-        np.empty((0, columns), np.int64),
-    )
+    sizes = layout.RUN_SIZE, registers, columns
+    live = LiveRuns(*(np.empty((0, size), np.int64) for size in sizes))
     none = np.zeros(0, np.int64)
     return SearchState(0, 0, none, live, np.zeros((0, 2), np.int64), no_matches())
 
@@ -220,7 +217,7 @@ class FurtherSearch:
             after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
         registers, extremes = row_registers(arrays.compiled), extremes_of(task)
         needed = after.needed_rows(registers, extremes), held.start, held.rows
-        kept = find_kept_rows(needed, call, contiguous=bool(task.absent))
+        kept = find_kept_rows(needed, call, whole=bool(task.absent))
         places = np.full(len(self.numbers), -1, np.int64)
         places[kept] = np.arange(len(kept))
         assert held.rows is not None
@@ -300,17 +297,15 @@ def row_registers(compiled: CompiledTask) -> IntArray:
     return np.array(held, np.int64)
 
 
-def find_kept_rows(
-    needed: Iterable[IntArray | None], call: SearchCall, *, contiguous: bool
-) -> IntArray:
+def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole: bool) -> IntArray:
     """The rows before the one to stop at that are needed further on, ascending.
 
-    contiguous: those between them as well.
+    whole: those between them as well.
     """
     keep = np.zeros(len(call.ended) + 1, np.bool_)
     for rows in needed:
         keep[rows] = True
-    first = np.flatnonzero(keep)[:1] if contiguous else np.zeros(0, np.int64)
+    first = np.flatnonzero(keep)[:1] if whole else np.zeros(0, np.int64)
     keep[min([call.needed, *first]) :] = True
     return np.flatnonzero(keep[: call.stop])
 

@@ -219,14 +219,12 @@ def next_starts(
 ) -> IntArray:
     """int64[m], the row from which the search goes on after each match, or `kernel.NO_ROW`."""
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
-    found = np.empty(matches.count, np.int64)
-    kernel.next_starts(
-        skip_rule(skip.to),
+    is_target, found = (
         find_targets(skip.variable, members, variables),
-        np.ascontiguousarray(matches.start),
-        np.ascontiguousarray(matches.offsets),
-        np.ascontiguousarray(matches.classifiers),
-        None if matches.rows is None else np.ascontiguousarray(matches.rows),
-        found,
+        np.empty(matches.count, np.int64),
     )
+    start, offsets = map(np.ascontiguousarray, (matches.start, matches.offsets))
+    mapped = np.ascontiguousarray(matches.classifiers)
+    rows = None if matches.rows is None else np.ascontiguousarray(matches.rows)
+    kernel.next_starts(skip_rule(skip.to), is_target, start, offsets, mapped, rows, found)
     return found

@@ -122,16 +122,11 @@ class Partitions:
         """One of them by itself. It has no frontier."""
         begin, end = self.starts[partition : partition + 2].tolist()
         rows = slice(begin, end)
-        return Partitions(
-            np.array([0, end - begin], np.int64),
-            self.satisfied[rows],
-            self.columns[:, rows],
-            self.valid[:, rows],
-            self.integers,
-            None if self.window_end is None else self.window_end[rows] - begin,
-            None if self.ends is None else self.ends[:, rows],
-            ranked=self.ranked,
-        )
+        starts, columns = np.array([0, end - begin], np.int64), self.columns[:, rows]
+        own = starts, self.satisfied[rows], columns, self.valid[:, rows], self.integers
+        window_end = None if self.window_end is None else self.window_end[rows] - begin
+        ends = None if self.ends is None else self.ends[:, rows]
+        return Partitions(*own, window_end, ends, ranked=self.ranked)
 
 
 @allocating

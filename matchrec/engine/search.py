@@ -251,13 +251,13 @@ class KernelSearch(ABC):
         if not self.arrays.selects:
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # which nobody ranks
-        matches = replace(
-            matches,
-            number=np.zeros(count, np.int64),
-            rows=output.rows[:mapped],
-            completed=None if is_preferred else found[layout.FOUND_COMPLETED],
-            kind=found[layout.FOUND_KIND],
+        completed = None if is_preferred else found[layout.FOUND_COMPLETED]
+        number, rows, kind = (
+            np.zeros(count, np.int64),
+            output.rows[:mapped],
+            found[layout.FOUND_KIND],
         )
+        matches = replace(matches, number=number, rows=rows, completed=completed, kind=kind)
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
     def look_up(self, column: int, choices: layout.ChoiceArray, found: npt.NDArray[Any]) -> None:
@@ -562,13 +562,9 @@ class ChainedSearch(KernelSearch):
     def matches(self, output: layout.FoundArrays) -> Matches:
         nodes = output.taken[:, : self.progress.mapped]
         found = super().matches(output._replace(taken=nodes[chained.CHAIN_CHOICE]))
-        return replace(
-            found,
-            rows=nodes[chained.CHAIN_ROW].astype(np.int64),
-            chains=Chains(
-                output.found[chained.FOUND_FIRST, : found.count], nodes[chained.CHAIN_NEXT]
-            ),
-        )
+        first = output.found[chained.FOUND_FIRST, : found.count]
+        rows = nodes[chained.CHAIN_ROW].astype(np.int64)
+        return replace(found, rows=rows, chains=Chains(first, nodes[chained.CHAIN_NEXT]))
 
 
 # By the name of an algorithm what searches; of the longest match, two do.

@@ -88,13 +88,11 @@ def take_matches(matches: Matches, order: IntArray) -> Matches:
         return matches
     lengths = np.diff(matches.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    taken: dict[str, Any] = {
-        name: column[order] for name, column in columns_of(matches, OF_MATCHES)
-    }
+    kept: dict[str, Any] = {name: own[order] for name, own in columns_of(matches, OF_MATCHES)}
     before = np.repeat(matches.offsets[:-1][order] - offsets[:-1], lengths)
     places = np.arange(offsets[-1]) + before
-    taken |= {name: column[places] for name, column in columns_of(matches, OF_ROWS)}
-    return replace(matches, offsets=offsets, **taken)
+    kept |= {name: own[places] for name, own in columns_of(matches, OF_ROWS)}
+    return replace(matches, offsets=offsets, **kept)
 
 
 OF_MATCHES = ("partition", "number", "start", "completed", "kind", "totals")
@@ -220,9 +218,7 @@ class MatchSearch(PathSearch):
 
     kernel = staticmethod(search_matches)
 
-    @property
-    def keeps_states(self) -> bool:
-        return False
+    keeps_states = False
 
 
 def find_matches(
@@ -323,7 +319,7 @@ class LiveRuns:
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray, extremes: Sequence[Extreme] = ()) -> IntArray:
+    def needed_rows(self, positions: IntArray, extremes: Extremes = ()) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         found: list[IntArray] = []
 
@@ -334,17 +330,12 @@ class LiveRuns:
         self.change_rows(note, positions, extremes)
         return np.concatenate(found)
 
-    def move(
-        self, places: IntArray, positions: IntArray, extremes: Sequence[Extreme] = ()
-    ) -> LiveRuns:
+    def move(self, places: IntArray, positions: IntArray, extremes: Extremes = ()) -> LiveRuns:
         """The runs over other rows: row i has become row places[i]."""
         return self.change_rows(places.__getitem__, positions, extremes)
 
     def change_rows(
-        self,
-        change: Callable[[IntArray], IntArray],
-        positions: IntArray,
-        extremes: Sequence[Extreme],
+        self, change: Callable[[IntArray], IntArray], positions: IntArray, extremes: Extremes
     ) -> LiveRuns:
         """The runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
@@ -389,18 +380,13 @@ class RunsSearch(BufferSearch):
         """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.progress
         bank, count = int(progress.bank), int(progress.count)
-        return LiveRuns(
-            work.runs[bank, :count].copy(),
-            work.registers[1 + bank :: 2][:count].copy(),
-            work.nodes[: progress.nodes].copy(),
-        )
+        runs, nodes = work.runs[bank, :count].copy(), work.nodes[: progress.nodes].copy()
+        return LiveRuns(runs, work.registers[1 + bank :: 2][:count].copy(), nodes)
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs and their nodes."""
-        for status, least in (
-            (layout.RUNS_FULL, 2 * len(live.runs)),
-            (layout.NODES_FULL, 4 * len(live.nodes)),
-        ):
+        needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
+        for status, least in needed.items():
             while self.sizes[status] < least:
                 self.sizes[status] *= 2
         self.make_room()
@@ -445,7 +431,10 @@ class Extreme:
         return np.asarray(nodes[:, self.known] != 0)
 
 
-def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> tuple[Extreme, ...]:
+Extremes = tuple[Extreme, ...]
+
+
+def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
     """The extremes that nodes of a task have as rows. begin: the first word of totals, 0 in those
     of a group.
     """
@@ -485,13 +474,11 @@ class TotalsSearch(RunsSearch):
 
     def restore(self, live: LiveRuns) -> None:
         """Go on with these runs; extremes are compared as numbers that these rows have."""
-        assert self.arrays.totals is not None
-        nodes = live.nodes.copy()
+        totals, nodes = self.arrays.totals, live.nodes.copy()
+        assert totals is not None
         for extreme in extremes_of(self.task):
             held = extreme.held(nodes)
-            nodes[held, extreme.value] = self.arrays.totals.values[
-                extreme.values, nodes[held, extreme.row]
-            ]
+            nodes[held, extreme.value] = totals.values[extreme.values, nodes[held, extreme.row]]
         super().restore(replace(live, nodes=nodes))
 
     def find_matches(self) -> Iterator[Matches]:
@@ -544,16 +531,14 @@ class ReleasingSearch:
 
     def release(self, found: Matches) -> Matches:
         """What of the matches that are held or found can be released now."""
-        search, task, no_runs = self.search, self.search.task, np.zeros(0, np.int64)
+        search, task = self.search, self.search.task
         runs = search if isinstance(search, RunsSearch) else None
         if runs is not None:
             runs.prune()
+        first_rows = np.zeros(0, np.int64) if runs is None else runs.live_runs().first_rows
+        stop, starts = int(search.progress.start), search.arrays.rows.starts
         position = SearchPosition(
-            int(search.progress.start),
-            no_runs if runs is None else runs.live_runs().first_rows,
-            search.work.last_live,
-            self.start_bounds,
-            search.arrays.rows.starts,
+            stop, first_rows, search.work.last_live, self.start_bounds, starts
         )
         matches = concatenate([self.held, found])
         release = release_matches(task, matches, position)

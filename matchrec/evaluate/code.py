@@ -213,6 +213,10 @@ class ConditionCompiler:
         """Whether the logical part of the navigation finds the candidate row itself."""
         return navigation.is_last and self.variable in self._members(navigation.variable)
 
+    def _row_of(self, navigation: Navigation) -> RowOf:
+        members = self._members(navigation.variable)
+        return RowOf(navigation.end, members, navigation.logical_offset)
+
     def _read(self, expression: ReadValue) -> None:
         column = self._column(expression.column, expression.kind)
         navigation = expression.navigation
@@ -221,27 +225,19 @@ class ConditionCompiler:
             return
         register = -1
         if not self._is_current(navigation):
-            members = self._members(navigation.variable)
-            register = self._register(RowOf(navigation.end, members, navigation.logical_offset))
+            register = self._register(self._row_of(navigation))
         self._emit(op.READ, column, register, navigation.physical_offset)
 
     def _read_classifier(self, navigation: Navigation) -> None:
         if self._is_current(navigation) and navigation.physical_offset == 0:
             self._emit(op.CONSTANT, self.variable)
             return
-        meaning = VariableOfRow(
-            navigation.end,
-            self._members(navigation.variable),
-            navigation.logical_offset,
-            navigation.physical_offset,
-        )
+        meaning = VariableOfRow(self._row_of(navigation), navigation.physical_offset)
         self._emit(op.VARIABLE, self._register(meaning))
 
     def _reduce(self, expression: Reduce) -> None:
-        members = self._members(expression.variable)
-        column = (
-            None if expression.column is None else self._column(expression.column, expression.kind)
-        )
+        members, place = self._members(expression.variable), expression.column
+        column = None if place is None else self._column(place, expression.kind)
         count = CountOfRows(members, column, expression.so_far)
         if expression.function is Reduction.COUNT:
             self._emit(op.REGISTER, self._register(count))

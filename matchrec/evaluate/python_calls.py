@@ -11,7 +11,7 @@ have; what is computed of a row and that Python alone can hold, as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -47,14 +47,6 @@ REASONS: Mapping[int, str] = {
     DIVISION_BY_ZERO: "division by zero",
 }
 NO_REGISTERS = np.empty(0, np.int64)
-
-
-class Given(NamedTuple):
-    """Where the code of a row's value finds it, and the match that is tried."""
-
-    lower: int
-    upper: int
-    number: int
 
 
 def decoder_of(value: ListedValue, source: RowValues) -> Decode:
@@ -236,8 +228,8 @@ class PythonCalls:
         columns, valid, mathematics = self.source.columns, self.source.valid, self.mathematics
 
         def computed(row: int) -> Value:
-            given = Given(0, columns.shape[1], self.match_number() - 1)
-            values = Input(columns, valid, mathematics, self.answer, given)
+            own = SimpleNamespace(lower=0, upper=columns.shape[1], number=self.match_number() - 1)
+            values = Input(columns, valid, mathematics, self.answer, own)
             status = holds(self.code, *code, NO_REGISTERS, row, values, self.stack)
             if status in REASONS:
                 raise AnsiError(REASONS[status])

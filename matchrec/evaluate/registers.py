@@ -28,6 +28,11 @@ class RowOf:
     members: Members
     offset: int
 
+    @property
+    def before(self) -> RowOf:
+        """Counted from the last one, the row that is so before the next row is mapped."""
+        return replace(self, offset=self.offset - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class RecentVariable:
@@ -38,17 +43,15 @@ class RecentVariable:
 
 @dataclass(frozen=True, slots=True)
 class VariableOfRow:
-    """Variable of the row `physical` rows from a `RowOf`, -1 outside of the match."""
+    """Variable of the row `physical` rows from another one, -1 outside of the match."""
 
-    end: End
-    members: Members
-    offset: int
+    row: RowOf
     physical: int
 
     @property
-    def row(self) -> RowOf:
-        """The row from which it is counted."""
-        return RowOf(self.end, self.members, self.offset)
+    def of_row_before(self) -> VariableOfRow:
+        """That of as many rows from the row mapped to the same members before."""
+        return replace(self, row=self.row.before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +167,16 @@ class Registers:
 
     def _needed(self, meaning: Meaning) -> Iterator[Meaning]:
         match meaning:
-            case RowOf(End.LAST, members, offset) if offset > 0:
-                yield RowOf(End.LAST, members, offset - 1)
+            case RowOf(End.LAST, offset=offset) if offset > 0:
+                yield meaning.before
             case RecentVariable(distance) if distance > 0:
                 yield RecentVariable(distance - 1)
-            case VariableOfRow(End.LAST, _, offset, physical):
+            case VariableOfRow(RowOf(End.LAST, offset=offset) as row, physical):
                 if offset > 0:
-                    yield replace(meaning, offset=offset - 1)
-                yield meaning.row if physical > 0 else RecentVariable(-physical)
-            case VariableOfRow(physical=physical):
-                yield meaning.row
+                    yield meaning.of_row_before
+                yield row if physical > 0 else RecentVariable(-physical)
+            case VariableOfRow(row, physical):
+                yield row
                 if physical <= 0:
                     yield RecentVariable(-physical)
             case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
@@ -201,11 +204,10 @@ class Registers:
                 if end is End.FIRST:
                     yield Step(op.COUNT_DOWN, register)
                 elif offset > 0:
-                    before = self.numbers[replace(meaning, offset=offset - 1)]
-                    yield Step(op.COPY, register, before)
+                    yield Step(op.COPY, register, self.numbers[meaning.before])
                 else:
                     yield Step(op.SET_ROW, register)
-            case VariableOfRow(End.LAST):
+            case VariableOfRow(RowOf(End.LAST)):
                 yield from self._last_variable(meaning, variable)
             case VariableOfRow():
                 yield from self._first_variable(meaning, variable)
@@ -234,10 +236,10 @@ class Registers:
 
     def _last_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
-        offset, physical = meaning.offset, meaning.physical
-        if variable in meaning.members:
+        offset, physical = meaning.row.offset, meaning.physical
+        if variable in meaning.row.members:
             if offset > 0 or physical > 0:
-                yield self._shift(register, replace(meaning, offset=offset - 1), offset, -1)
+                yield self._shift(register, meaning.of_row_before, offset, -1)
             else:
                 yield Step(op.COPY, register, self.numbers[RecentVariable(-physical)])
         if physical > 0:
@@ -248,7 +250,7 @@ class Registers:
         row = self.numbers[meaning.row]
         if meaning.physical > 0:
             yield Step(op.SET_AT, register, row, meaning.physical, variable)
-        elif variable in meaning.members:
+        elif variable in meaning.row.members:
             recent = self.numbers[RecentVariable(-meaning.physical)]
             yield Step(op.COPY_AT, register, recent, row)
 
@@ -277,7 +279,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return 0, -offset if end is End.LAST else 0
         case RecentVariable(distance):
             return 1, -distance
-        case VariableOfRow(End.LAST, offset=offset):
+        case VariableOfRow(RowOf(End.LAST, offset=offset)):
             return 2, -offset
         case _:
             return 3, 0

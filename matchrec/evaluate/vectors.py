@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,22 +71,17 @@ OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
 )
 
 
-def both(left: BoolArray, right: BoolArray) -> BoolArray:
-    """AND of truth values, each of rows or one of all of them, with which NumPy takes 18 times as
-    long.
+def connected(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
+    """AND or OR of truth values, each of rows or one of all of them, with which NumPy takes 18
+    times as long.
     """
     for one, other in ((left, right), (right, left)):
-        if one.ndim == 0 and one:
+        if one.ndim == 0 and one == connect.identity:
             return other
-    return left & right
+    return np.asarray(connect(left, right), np.bool_)
 
 
-def either(left: BoolArray, right: BoolArray) -> BoolArray:
-    """OR, as `both`."""
-    for one, other in ((left, right), (right, left)):
-        if one.ndim == 0 and not one:
-            return other
-    return left | right
+both, either = partial(connected, np.logical_and), partial(connected, np.logical_or)
 
 
 def are_small(*operands: Array) -> bool:
@@ -153,7 +149,7 @@ class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
     """An operation has no result: OVERFLOW or DIVISION_BY_ZERO, and the row position."""
 
 
-class NullableValues(NamedTuple):
+class Nullable(NamedTuple):
     """Values of rows, or one value for all of them, and where they are not NULL."""
 
     values: Array
@@ -188,18 +184,18 @@ class Vectors:
         for begin in range(self.begin, self.end, ROWS_A_BLOCK):
             yield replace(self, begin=begin, end=min(begin + ROWS_A_BLOCK, self.end))
 
-    def truth(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
+    def truth(self, expression: RunExpression, asked: BoolArray) -> Nullable:
         found = self.evaluate(expression, asked)
         if found.values.dtype == np.bool_:
             return found
-        return NullableValues(np.not_equal(found.values, 0), found.valid)
+        return Nullable(np.not_equal(found.values, 0), found.valid)
 
-    def evaluate(self, expression: RunExpression, asked: BoolArray) -> NullableValues:
+    def evaluate(self, expression: RunExpression, asked: BoolArray) -> Nullable:
         """The values of an expression. asked: the rows on which it may fail."""
         match expression:
             case Constant(value, kind):
                 type_ = np.int64 if kind is Kind.INTEGER else np.float64
-                return NullableValues(np.asarray(value or 0, type_), np.asarray(value is not None))
+                return Nullable(np.asarray(value or 0, type_), np.asarray(value is not None))
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
             case Compare():
@@ -208,35 +204,33 @@ class Vectors:
                 return self.compute(expression, asked)
             case Widen(part):
                 values, valid = self.evaluate(part, asked)
-                return NullableValues(values.astype(np.float64), valid)
+                return Nullable(values.astype(np.float64), valid)
             case Narrow(part):
                 values, valid = self.evaluate(part, asked)
-                return NullableValues(values.astype(np.float32).astype(np.float64), valid)
+                return Nullable(values.astype(np.float32).astype(np.float64), valid)
             case And(parts):
                 return self.connect(parts, asked, decisive=np.False_)
             case Or(parts):
                 return self.connect(parts, asked, decisive=np.True_)
             case Not(part):
                 values, valid = self.truth(part, asked)
-                return NullableValues(np.logical_not(values), valid)
+                return Nullable(np.logical_not(values), valid)
             case IsNull(part):
-                return NullableValues(
-                    np.logical_not(self.evaluate(part, asked).valid), np.asarray(True)
-                )
+                return Nullable(np.logical_not(self.evaluate(part, asked).valid), np.asarray(True))
             case Choose():
                 return self.choose(expression, asked)
             case _:
                 raise AssertionError(expression)
 
-    def read(self, column: int, kind: Kind, distance: int) -> NullableValues:
+    def read(self, column: int, kind: Kind, distance: int) -> Nullable:
         """A column, so far from each row; NULL beyond the border of its partition."""
         values, valid = (array[column] for array in self.columns[kind])
         if not distance:
-            return NullableValues(values[self.begin : self.end], valid[self.begin : self.end])
+            return Nullable(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:
             self.inside[distance] = self.find_inside(distance)
         there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
-        return NullableValues(self.shifted(values, distance), there)
+        return Nullable(self.shifted(values, distance), there)
 
     def shifted(self, values: Array, distance: int) -> Array:
         """The values so far from each row; any where there is no such row."""
@@ -261,16 +255,16 @@ class Vectors:
             change[ends] -= 1
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
-    def compare(self, expression: Compare, asked: BoolArray) -> NullableValues:
+    def compare(self, expression: Compare, asked: BoolArray) -> Nullable:
         """The truth value of a comparison."""
         left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
         comparison, valid = expression.comparison, both(left.valid, right.valid)
         found = compare(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
-            return NullableValues(found, valid)
-        return NullableValues(np.where(valid, found, left.valid == right.valid), np.asarray(True))
+            return Nullable(found, valid)
+        return Nullable(np.where(valid, found, left.valid == right.valid), np.asarray(True))
 
-    def compute(self, expression: Arithmetic, asked: BoolArray) -> NullableValues:
+    def compute(self, expression: Arithmetic, asked: BoolArray) -> Nullable:
         """An arithmetic operation. Raises RowFailure."""
         left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
         valid, operator = both(left.valid, right.valid), expression.operator
@@ -280,13 +274,13 @@ class Vectors:
                 self.fail(DIVISION_BY_ZERO, is_zero & valid, asked)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
-            return NullableValues(OF_FLOATS[operator](left.values, right.values), valid)
+            return Nullable(OF_FLOATS[operator](left.values, right.values), valid)
         values, overflows = compute_integers(operator, left.values, right.values, expression.bits)
         if expression.tries:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
             self.fail(OVERFLOW, overflows & valid, asked)
-        return NullableValues(values, valid)
+        return Nullable(values, valid)
 
     def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
         """Raises RowFailure if an operation fails on a row that is asked."""
@@ -296,7 +290,7 @@ class Vectors:
 
     def connect(
         self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_
-    ) -> NullableValues:
+    ) -> Nullable:
         """AND or OR: what one part decides is not asked of those after it."""
         decided, known = np.asarray(False), np.asarray(True)
         for part in parts:
@@ -304,15 +298,15 @@ class Vectors:
             decides = both(values == decisive, valid)
             decided, known = either(decided, decides), both(known, valid)
             asked = both(asked, np.logical_not(decides))
-        return NullableValues(decided == decisive, either(decided, known))
+        return Nullable(decided == decisive, either(decided, known))
 
-    def choose(self, expression: Choose, asked: BoolArray) -> NullableValues:
+    def choose(self, expression: Choose, asked: BoolArray) -> Nullable:
         """One of two values by a condition."""
         values, valid = self.truth(expression.condition, asked)
         chosen = both(values, valid)
         then = self.evaluate(expression.then, both(asked, chosen))
         otherwise = self.evaluate(expression.otherwise, both(asked, np.logical_not(chosen)))
-        return NullableValues(
+        return Nullable(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),
         )

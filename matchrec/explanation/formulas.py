@@ -433,7 +433,7 @@ class Vector:
                 return f"set {self.read_through(register)} of {row}"
             case registers.RecentVariable(distance):
                 return f"set the variable of the row {distance} before the last one"
-            case registers.VariableOfRow(end, members, offset, physical):
+            case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
                 row = f"{end.value}({self.of(members)}, {offset})"
                 return f"set the variable at {physical:+d} from {row}"
             case registers.CountOfRows(members, column, so_far):

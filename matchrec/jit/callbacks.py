@@ -21,6 +21,7 @@ from matchrec.jit.kept import (
     digest_of_sources,
     dispatcher_of,
     enable_caching,
+    is_found,
     lock_name,
     with_parts,
 )
@@ -56,15 +57,12 @@ def compiled(function: Function) -> Any:
     name = f"{function.__qualname__}-pointer-{digest_of_sources()}"
     named = with_parts(function, name)
     place = enable_caching(dispatcher_of(named, {}))
-    if place is None:
-        return cfunc(_SIGNATURE, **_OPTIONS)(named)
-    files = Files(place, name)
     with lock_name(place, name):
-        if not files.are_sound():
-            files.remove()
+        if not is_found(function, place, name):
             announce_compiling()
-        found = cfunc(_SIGNATURE, cache=True, **_OPTIONS)(named)
-        files.vouch()
+        found = cfunc(_SIGNATURE, cache=place is not None, **_OPTIONS)(named)
+        if place is not None:
+            Files(place, name).vouch()
     return found
 
 

@@ -162,13 +162,9 @@ def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
 
 def with_own_globals(function: FunctionType) -> FunctionType:
     """The function, with globals that can be changed for it alone."""
-    found = FunctionType(
-        function.__code__,
-        dict(function.__globals__),
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
+    code, own = function.__code__, dict(function.__globals__)
+    others = function.__name__, function.__defaults__, function.__closure__
+    found = FunctionType(code, own, *others)
     found.__module__, found.__qualname__ = function.__module__, function.__qualname__
     return found
 
@@ -314,25 +310,26 @@ class KeptFunction:
         compiled = dispatcher_of(with_parts(self.function, name), self.options)
         place = enable_caching(compiled)
         with lock_name(place, name):
-            if not self.is_found(place, name):
+            if not is_found(self.function, place, name):
                 announce_compiling()
             compile_for(compiled, arguments)
         return compiled
 
-    def is_found(self, place: Path | None, name: str) -> bool:
-        """Whether numba will find the code of a name in a place; damaged files are removed."""
-        if place is None:
-            return False
-        found, own = Files(place, name), folder_beside(self.function)
-        if place != own:
-            found.copy_from(own)
-        if not found.are_sound():
-            found.remove()
-            return False
-        return True
-
     def place(self) -> Path | None:
         return enable_caching(dispatcher_of(self.function, self.options))
+
+
+def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
+    """Whether numba will find the code of a name in a place; damaged files are removed."""
+    if place is None:
+        return False
+    found, own = Files(place, name), folder_beside(function)
+    if place != own:
+        found.copy_from(own)
+    is_sound = found.are_sound()
+    if not is_sound:
+        found.remove()
+    return is_sound
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
-from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from typing import TypeVar
 
@@ -216,18 +215,6 @@ def is_repeated(seen: dict[object, list[int]], what: object, guard: int) -> bool
 UNREACHABLE = 1 << 30
 
 
-def most_rows(folded: Folded) -> int | None:
-    """The number of rows of the longest match, None where there is no bound."""
-    onward = {state: targets(folded, state) for state in range(len(folded))}
-    longest: dict[int, int] = {}
-    try:
-        for state in TopologicalSorter(onward).static_order():  # after all that it leads to
-            longest[state] = max((longest[target] + 1 for target in onward[state]), default=0)
-    except CycleError:
-        return None
-    return longest[0]
-
-
 def least_rows(folded: Folded) -> tuple[int, ...]:
     """For each state, the number of rows that a match needs from there at least.
 
@@ -273,15 +260,6 @@ def least_mapped(folded: Folded, members: frozenset[VariableId]) -> tuple[int, .
                 if choice.target is not None and rows < least[choice.target]:
                     least[choice.target], changed = rows, True
     return tuple(least)
-
-
-def is_deterministic(folded: Folded) -> bool:
-    """Whether a row leaves no state in more than one way, whatever the conditions say.
-
-    Conditions are unknown here, so two variables may hold for the same row, and stopping where
-    one could go on is a second way.
-    """
-    return all(len(choices) <= 1 for choices in folded)
 
 
 def reached_twice(folded: Folded) -> tuple[bool, ...]:
@@ -336,28 +314,6 @@ class FollowSets:
     def before(self, variable: VariableId) -> frozenset[VariableId]:
         """The variables that may stand before one."""
         return frozenset(one for one, other in self.pairs if other == variable)
-
-
-MOST_STATES = 60  # from each of which all others are looked for
-
-
-def is_exponentially_ambiguous(folded: Folded) -> bool:
-    """Whether the ways over k rows may grow exponentially with k.
-
-    That is so where two different ways of equal length lead from a state back to itself. Conditions
-    are unknown here, so any variables may hold for the same row, and of two choices that lead back,
-    after m and n rows, the one n times and the other m times are such ways. A program of over
-    MOST_STATES states counts as ambiguous.
-
-    Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
-    """
-    if len(folded) > MOST_STATES:
-        return True
-    reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
-    return any(
-        sum(choice.target is not None and state in reached[choice.target] for choice in choices) > 1
-        for state, choices in enumerate(folded)
-    )
 
 
 def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:

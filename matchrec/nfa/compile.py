@@ -15,7 +15,8 @@ ISO/IEC 19075-5, 7.2.8 (loops over parts that can be empty).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
+from graphlib import CycleError, TopologicalSorter
 from itertools import permutations
 from operator import or_
 from typing import TYPE_CHECKING
@@ -23,14 +24,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import assert_never
 
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.closure import (
-    Folding,
-    FollowSets,
-    fold,
-    is_deterministic,
-    is_exponentially_ambiguous,
-    most_rows,
-)
+from matchrec.nfa.closure import Folding, FollowSets, fold, reachable, targets
 from matchrec.nfa.program import (
     Action,
     Anchor,
@@ -178,22 +172,20 @@ class _PatternCompiler:
         """Continuations of what stands before `part`: a row consumed there counts here as well."""
         return self._last_required(part, then, then)
 
-    def _compile_permutation(
-        self, node: Permutation, missing: frozenset[int], then: _Then
-    ) -> StateId:
-        """The state before the parts still `missing`, tried in lexicographic order of position.
+    def _compile_permutation(self, node: Permutation, left: frozenset[int], then: _Then) -> StateId:
+        """The state before the parts still `left`, tried in lexicographic order of position.
 
         Orders that begin with the same part share it only where it has one word: `b a c | b c a`
         tries all words of b before a c, and then all of them again before c a. So variables take
         one state for each set of missing parts, 2^n and not n!, from which the row is mapped.
         """
-        if not missing:
+        if not left:
             return then.empty
-        key = ("permutation", id(node), missing, then, self.excluded)
+        key = ("permutation", id(node), left, then, self.excluded)
         if key not in self.compiled:
             edges = []
-            for chosen in sorted(missing):
-                rest = missing - {chosen}
+            for chosen in sorted(left):
+                rest = left - {chosen}
                 if len(rest) < 2 or _has_one_word(node.parts[chosen]):
                     edges.append(self._chosen(node, rest, chosen, then))
                     continue
@@ -215,9 +207,7 @@ class _PatternCompiler:
     def _compile_quantified(self, node: Quantified, then: _Then) -> StateId:
         """Required iterations before optional ones, each compiled before its predecessor."""
         if node.most is None:
-            after = _Then(
-                self._compile_loop(node, then.consumed), self._compile_loop_entry(node, then)
-            )
+            after = _Then(self._compile_loop(node, then.consumed), self._compile_entry(node, then))
         else:
             after = then
             for _ in range(node.most - node.least):
@@ -240,7 +230,7 @@ class _PatternCompiler:
             self.states[loop] = State(_ordered(node, again, _proceed(exit_state)))
         return self.compiled[key]
 
-    def _compile_loop_entry(self, node: Quantified, then: _Then) -> StateId:
+    def _compile_entry(self, node: Quantified, then: _Then) -> StateId:
         """The state before the first iteration, where the loop may leave without any row."""
         loop = self._compile_loop(node, then.consumed)
         if then.consumed == then.empty:
@@ -298,6 +288,9 @@ def _ordered(node: Quantified, again: Edge, leave: Edge) -> tuple[Edge, Edge]:
 # lookaround and cost ask it for facts; the engine makes its arrays from the folding.
 
 
+MOST_SEARCHED = 60  # states from each of which all others are looked for
+
+
 @dataclass(frozen=True)
 class CompiledPattern:
     """A program and its folding, which says what a row does to a run in each state.
@@ -315,17 +308,44 @@ class CompiledPattern:
     @cached_property
     def longest(self) -> int | None:
         """The number of rows of the longest match, None where there is no bound."""
-        return most_rows(self.folding.choices)
+        folded = self.folding.choices
+        onward = {state: targets(folded, state) for state in range(len(folded))}
+        longest: dict[int, int] = {}
+        try:
+            for state in TopologicalSorter(onward).static_order():  # after all that it leads to
+                longest[state] = max((longest[target] + 1 for target in onward[state]), default=0)
+        except CycleError:
+            return None
+        return longest[0]
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether a row leaves no state in more than one way, whatever the conditions say."""
-        return is_deterministic(self.folding.choices)
+        """Whether a row leaves no state in more than one way, whatever the conditions say.
+
+        Conditions are unknown here, so two variables may hold for the same row, and stopping where
+        one could go on is a second way.
+        """
+        return all(len(choices) <= 1 for choices in self.folding.choices)
 
     @cached_property
     def is_exponentially_ambiguous(self) -> bool:
-        """Whether the ways over k rows may grow exponentially with k."""
-        return is_exponentially_ambiguous(self.folding.choices)
+        """Whether the ways over k rows may grow exponentially with k.
+
+        That is so where two different ways of equal length lead from a state back to itself.
+        Conditions are unknown here, so any variables may hold for the same row, and of two choices
+        that lead back, after m and n rows, the one n times and the other m times are such ways. A
+        program of over MOST_SEARCHED states counts as ambiguous.
+
+        Source: Weber and Seidl, "On the degree of ambiguity of finite automata", criterion EDA.
+        """
+        folded = self.folding.choices
+        if len(folded) > MOST_SEARCHED:
+            return True
+        reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
+        return any(
+            sum(way.target is not None and state in reached[way.target] for way in choices) > 1
+            for state, choices in enumerate(folded)
+        )
 
     @cached_property
     def guards(self) -> int:

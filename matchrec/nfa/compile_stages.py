@@ -56,6 +56,7 @@ from matchrec.plan.stages import (
 # A state is made for what follows it (`Rest`, `Repeated`) and for what the next row must not be
 # (`Pending`).
 
+Names = tuple[str, ...]
 Nots = tuple[ForbiddenEvent, ...]
 
 
@@ -68,8 +69,8 @@ class Pending:
     groups around, from the innermost on, have no row yet in their repetition.
     """
 
-    stops: tuple[str, ...] = ()
-    kills: tuple[str, ...] = ()
+    stops: Names = ()
+    kills: Names = ()
     closing: Nots = ()
     empty: int = 0
 
@@ -96,7 +97,7 @@ class Rest:
     steps: tuple[RepeatedPart | ForbiddenEvent, ...]
     at: int
     then: Rest | Repeated | None
-    until: tuple[str, ...] = ()
+    until: Names = ()
     first: Contiguity | None = None
 
     def tail(self) -> Rest:
@@ -171,7 +172,7 @@ def part_name(part: RepeatedPart) -> str:
 MOST_STATES = 5_000
 
 
-def compile_stages(steps: Steps, variables: tuple[str, ...]) -> Program:
+def compile_stages(steps: Steps, variables: Names) -> Program:
     """The program of a pattern of stages; a variable's id is its index in `variables`.
 
     Raises MatchRecognizePlanError where repetitions make it too large.
@@ -202,7 +203,7 @@ class _StageCompiler:
     FINAL = 0
     STOP = 1
 
-    def program(self, start: StateId, variables: tuple[str, ...]) -> Program:
+    def program(self, start: StateId, variables: Names) -> Program:
         """All that is reached from `start`, numbered as a reader meets it."""
         order = order_states(self.states, start, (self.FINAL, self.STOP))
         if not any(edge.target == self.STOP for one in order for edge in self.states[one].edges):
@@ -228,17 +229,13 @@ class _StageCompiler:
             self.unfilled.append((self.made[key], edges))
         return self.made[key]
 
-    def literals(self, tests: tuple[str, ...]) -> tuple[int, ...]:
+    def ids_of(self, tests: Names) -> tuple[int, ...]:
         return tuple(self.ids[test] for test in dict.fromkeys(tests))
 
-    def proceed(
-        self, target: StateId, needs: tuple[str, ...] = (), forbids: tuple[str, ...] = ()
-    ) -> Edge:
-        return Edge(
-            Action.PROCEED, target, needs=self.literals(needs), forbids=self.literals(forbids)
-        )
+    def proceed(self, target: StateId, needs: Names = (), forbids: Names = ()) -> Edge:
+        return Edge(Action.PROCEED, target, needs=self.ids_of(needs), forbids=self.ids_of(forbids))
 
-    def edges_to_stop(self, tests: tuple[str, ...]) -> Iterator[Edge]:
+    def edges_to_stop(self, tests: Names) -> Iterator[Edge]:
         for test in tests:
             yield self.proceed(self.STOP, (test,))
 
@@ -284,9 +281,7 @@ class _StageCompiler:
             return state
         self.pending.add(state)
         first = tuple(event for event in closing if event.only_next)
-        return (
-            self.compile_nots(first, replace(pending, closing=closing), state) if first else state
-        )
+        return self.compile_nots(first, pending, state) if first else state
 
     def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
         """The edges of a run that waits for the end of the pattern.
@@ -296,14 +291,14 @@ class _StageCompiler:
         """
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
-            yield Edge(Action.IGNORE, self.FINAL, forbids=self.literals(tests))
+            yield Edge(Action.IGNORE, self.FINAL, forbids=self.ids_of(tests))
             yield from self.edges_to_stop(tests)
             return
         near = tuple(event.near for event in closing if event.near is not None)
         for one in near:
-            yield Edge(Action.IGNORE, self.FINAL, needs=self.literals((one,)))
+            yield Edge(Action.IGNORE, self.FINAL, needs=self.ids_of((one,)))
         tests = (*(event.test for event in closing if not event.only_next), *near)
-        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.literals(tests))
+        yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.ids_of(tests))
 
     def compile_part(self, done: Repeated, pending: Pending) -> StateId:
         """The state after some repetitions of a part."""
@@ -336,17 +331,13 @@ class _StageCompiler:
         assert isinstance(content, Single)
         kills = (*done.rest.until, *pending.kills, *(() if part.near is None else (part.near,)))
         ends = () if part.until is None else (part.until.test,)
-        yield Edge(
-            Action.TAKE,
-            self.compile_part(done.after_next(), NOT_PENDING),
-            self.ids[content.name],
-            needs=self.literals((content.test,)),
-            forbids=self.literals((*ends, *kills)),
-        )
+        onward, variable = self.compile_part(done.after_next(), NOT_PENDING), self.ids[content.name]
+        needs, forbids = self.ids_of((content.test,)), self.ids_of((*ends, *kills))
+        yield Edge(Action.TAKE, onward, variable, needs=needs, forbids=forbids)
         if done.contiguity is not Contiguity.STRICT:
             own = (content.test,) if done.contiguity is Contiguity.RELAXED else ()
             inner = ends if done.count > 0 else ()
-            forbids = self.literals((*own, *inner, *kills))
+            forbids = self.ids_of((*own, *inner, *kills))
             yield Edge(Action.IGNORE, self.made[waits], forbids=forbids)
         yield from self.edges_to_stop(pending.stops)
 
@@ -426,7 +417,7 @@ class Composed:
     direct: Tests
 
 
-def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
+def compose_tests(steps: Steps, variables: Names) -> Composed:
     """The composed tests of a pattern of stages."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
@@ -442,9 +433,7 @@ def compose_tests(steps: Steps, variables: tuple[str, ...]) -> Composed:
     return Composed(complements, without, direct)
 
 
-def fold_places(
-    program: Program, tests: Composed, nears: tuple[str, ...], *, windowed: bool
-) -> Folding:
+def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bool) -> Folding:
     """The places of a program of stages; runs begin in the first ones.
 
     nears: see `Staging.near`. windowed: whether the match has a window.
@@ -454,11 +443,8 @@ def fold_places(
     """
     near = tuple(program.variables.index(test) for test in nears)
     folder = _Folder(program, tests, windowed, near)
-    starts = [
-        replace(place, starts=True)
-        for place in folder.places(program.start)
-        if place.state != program.final
-    ]
+    first = (place for place in folder.places(program.start) if place.state != program.final)
+    starts = [replace(place, starts=True) for place in first]
 
     def ways(place: WaitingPlace) -> Iterator[tuple[Choice, WaitingPlace | None]]:
         yield from folder.choices(place)
@@ -466,14 +452,10 @@ def fold_places(
 
     found = limit_choices(number_states(starts, ways), None)
     places, onward = zip(*found, strict=True)
-    return Folding(
-        tuple(choices[:-1] for choices in onward),
-        tuple(place.state for place in places),
-        len(starts),
-        tuple(choices[-1].target for choices in onward),
-        tuple(map(folder.end, places)),
-        tuple(map(folder.near, places)),
-    )
+    folded, waits = zip(*((choices[:-1], choices[-1].target) for choices in onward), strict=True)
+    states = tuple(place.state for place in places)
+    ends, nears_of_places = tuple(map(folder.end, places)), tuple(map(folder.near, places))
+    return Folding(folded, states, len(starts), waits, ends, nears_of_places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,14 +211,10 @@ def compile_occurrences(
     folded = fold(program, every_way=every_way, span=pattern.span)
     folding, others = tell_apart(without_empty_match(folded) if every_way else folded, pattern.span)
     choices = tuple(tuple(named(choice, found) for choice in state) for state in folding.choices)
-    remaining = least_rows(choices)
-    return Occurrences(
-        CompiledPattern(compiled.program, replace(folding, choices=choices)),
-        tuple(found),
-        tuple(taken(folding.choices)),
-        remaining,
-        tuple(nearer(choices, remaining, others)),
-    )
+    rows, by_choice = least_rows(choices), tuple(taken(folding.choices))
+    own = CompiledPattern(compiled.program, replace(folding, choices=choices))
+    ways = tuple(nearer(choices, rows, others))
+    return Occurrences(own, tuple(found), by_choice, rows, ways)
 
 
 def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
@@ -230,13 +226,9 @@ def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences
     remaining = least_rows(accepting_by_time(folding))
     first = frozenset(range(folding.starts))
     others = [first if state in first else frozenset() for state in range(len(folding.choices))]
-    return Occurrences(
-        compiled,
-        tuple(range(stages)),
-        tuple(taken(folding.choices)),
-        remaining,
-        tuple(nearer(folding.choices, remaining, others)),
-    )
+    by_choice = tuple(taken(folding.choices))
+    ways = tuple(nearer(folding.choices, remaining, others))
+    return Occurrences(compiled, tuple(range(stages)), by_choice, remaining, ways)
 
 
 def accepting_by_time(folding: Folding) -> Folded:

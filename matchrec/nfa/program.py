@@ -146,9 +146,7 @@ class Program:
                 formula = formulas.get((number, order - 1))
                 label += "" if formula is None else f"\\n{escaped(formula)}"
                 style = _LINE[edge.action]
-                lines.append(
-                    f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];'
-                )
+                lines += [f'  {number} -> {edge.target} [label="{order}: {label}", style={style}];']
         return "\n".join([*lines, "}"])
 
 
@@ -197,12 +195,7 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-_LINE = {
-    Action.BEGIN: "solid",
-    Action.TAKE: "bold",
-    Action.IGNORE: "dashed",
-    Action.PROCEED: "dotted",
-}
+_LINE = dict(zip(Action, ("solid", "bold", "dashed", "dotted"), strict=True))
 
 
 # What a run comes out as.

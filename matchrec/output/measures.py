@@ -68,15 +68,6 @@ def find_mapped(
     return found
 
 
-def nth_between(first: IntArray, end: IntArray, navigation: Navigation) -> IntArray:
-    """int64[r], what the logical step finds of first .. end - 1, or -1."""
-    if navigation.end is End.FIRST:
-        nth = first + navigation.logical_offset
-    else:
-        nth = end - 1 - navigation.logical_offset
-    return np.where((nth >= first) & (nth < end), nth, -1)
-
-
 def counts_before(mask: BoolArray) -> IntArray:
     """int64[k + 1], how many are marked before each place, and before the end."""
     before = np.zeros(len(mask) + 1, np.int64)
@@ -94,14 +85,6 @@ def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
             further = node
         found[node] = further
     return found
-
-
-def row_of_mapped(matches: Matches, rows: OutputRows, mapped: IntArray) -> IntArray:
-    """int64[r], row position of a mapped row of the output row's match, -1 for -1."""
-    if matches.rows is not None:
-        return at(matches.rows, mapped, -1)
-    shift = at(matches.start - matches.offsets[:-1], rows.match, 0)
-    return np.where(mapped >= 0, mapped + shift, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +136,26 @@ class Reader:
 
     def mapped(self, navigation: Navigation) -> IntArray:
         """int64[r], index among the mapped rows that the logical step finds, or -1."""
+        offset, is_first = navigation.logical_offset, navigation.end is End.FIRST
         if self.matches.chains is not None:
-            mask, is_first = self.mask(navigation.variable), navigation.end is End.FIRST
+            mask = self.mask(navigation.variable)
             found = find_marked(mask, self.matches.chains.following, is_first)
             return at(found, self.rows.current, -1)
         seen = look(self.matches, self.rows, navigation.semantics)
         if navigation.variable is None:
-            return nth_between(seen.base, seen.limit, navigation)
-        offset = navigation.logical_offset
-        step = offset if navigation.end is End.FIRST else -1 - offset
+            nth = seen.base + offset if is_first else seen.limit - 1 - offset
+            return np.where((nth >= seen.base) & (nth < seen.limit), nth, -1)
+        step = offset if is_first else -1 - offset
         belongs = self.belongs(navigation.variable)
         return find_mapped(self.matches.classifiers, belongs, seen.base, seen.limit, step)
 
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""
-        logical = row_of_mapped(self.matches, self.rows, self.mapped(navigation))
-        return self.step(logical, navigation)
+        matches, mapped = self.matches, self.mapped(navigation)
+        if matches.rows is not None:
+            return self.step(at(matches.rows, mapped, -1), navigation)
+        shift = at(matches.start - matches.offsets[:-1], self.rows.match, 0)
+        return self.step(np.where(mapped >= 0, mapped + shift, -1), navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.

@@ -8,7 +8,7 @@ among the columns that Spark computed before the match.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -245,18 +245,9 @@ class ReadTotal:
     of: ReadAggregate | ReadAt | None
 
 
-Read = (
-    ReadTotal
-    | ReadRow
-    | ReadAt
-    | ReadClassifierAt
-    | ReadMatchedRows
-    | ReadMatch
-    | ReadFact
-    | PointerField
-    | ReadAggregate
-    | ReadAccumulated
-)
+ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows | ReadMatch
+ReadOfAggregate = ReadAggregate | ReadAccumulated | ReadTotal
+Read = ReadOfRows | ReadFact | PointerField | ReadOfAggregate
 
 CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
 STATISTICS = frozenset(
@@ -326,6 +317,7 @@ def is_chained(read: Read) -> bool:
 # of the match, which are read as one array.
 
 
+@dataclass(eq=False, slots=True)
 class MeasureReader:
     """Collects the reads of one query and the columns that they need, each once. session: its
     settings.
@@ -335,21 +327,14 @@ class MeasureReader:
     those that Spark computes, for each output row, over the rows of its match.
     """
 
-    def __init__(
-        self,
-        plan: MatchPlan,
-        types: Mapping[RowColumn, ValueType],
-        crossing: dict[RowColumn, int],
-        session: Settings,
-    ) -> None:
-        self.plan = plan
-        self.types = types
-        self.crossing = crossing
-        self.session = session
-        self.columns: dict[RowColumn, int] = {}
-        self.reads: dict[Read, int] = {}
-        self.fields: dict[int, int] = {}
-        self.aggregates: list[RowAggregate] = []
+    plan: MatchPlan
+    types: Mapping[RowColumn, ValueType]
+    crossing: dict[RowColumn, int]
+    session: Settings
+    columns: dict[RowColumn, int] = field(default_factory=dict)
+    reads: dict[Read, int] = field(default_factory=dict)
+    fields: dict[int, int] = field(default_factory=dict)
+    aggregates: list[RowAggregate] = field(default_factory=list)
 
     def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
         """The read of an aggregate over all matches.
@@ -358,8 +343,7 @@ class MeasureReader:
         """
         if measure is None:
             return self.read(ReadTotal(asked, None))
-        alone = MeasureReader(self.plan, self.types, self.crossing, self.session)
-        alone.columns = self.columns
+        alone = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
         if not isinstance(of, ReadAggregate | ReadAt):
@@ -426,20 +410,18 @@ class MeasureReader:
         function, column = form.function, form.column
         if column is None:
             return (self.read(ReadAggregate("count", form.variable, None, semantics)),)
-        type_ = self.types[column]
-        if function in ("min", "max") and type_.family in SPARKS_OWN:
+        kind = self.types[column]
+        if function in ("min", "max") and kind.family in SPARKS_OWN:
             return None
-        if function in ("sum", "avg") and type_.family not in NUMBERS:
+        if function in ("sum", "avg") and kind.family not in NUMBERS:
             return None
 
         def read(name: str) -> int:
             return self.read(ReadAggregate(name, form.variable, self.place(column), semantics))
 
-        if function != "avg" or type_.family is not Family.DECIMAL:
+        if function != "avg" or kind.family is not Family.DECIMAL:
             return (read(function),)
-        return (
-            decimal_average(read("sum"), read("count"), type_) if divides_exactly(type_) else None
-        )
+        return decimal_average(read("sum"), read("count"), kind) if divides_exactly(kind) else None
 
     def accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """The read of an aggregate that is added up on the way to the last row of a match.
@@ -461,30 +443,21 @@ class MeasureReader:
         condition = None if aggregate.condition is None else term_column(aggregate.condition)
         if condition is not None and self.types[condition] != BOOLEAN:
             return None
-        read = ReadAccumulated(
-            function,
-            aggregate.variable,
-            tuple(map(self.place, columns)),
-            None if condition is None else self.place(condition),
-            use,
-            aggregate.semantics,
-        )
-        return (self.read(read),)
+        places = tuple(map(self.place, columns))
+        counted = None if condition is None else self.place(condition)
+        variable, semantics = aggregate.variable, aggregate.semantics
+        return (self.read(ReadAccumulated(function, variable, places, counted, use, semantics)),)
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
-        variables = self.plan.variables
         self.read(ReadMatchedRows(()))
-        running = aggregate.semantics is Semantics.RUNNING
-        condition = aggregate.condition
-        found = RowAggregate(
-            aggregate,
-            tuple(variables[member] for member in sorted(self.plan.members(aggregate.variable))),
-            tuple(self.term(argument) for argument in aggregate.arguments),
-            tuple((self.term(one), words) for one, words in aggregate.ordering),
-            None if condition is None else self.term(condition),
-            self.read(ReadFact.POSITION) if running else None,
-        )
+        condition, members = aggregate.condition, sorted(self.plan.members(aggregate.variable))
+        names = tuple(self.plan.variables[member] for member in members)
+        arguments = tuple(map(self.term, aggregate.arguments))
+        ordering = tuple((self.term(one), words) for one, words in aggregate.ordering)
+        counted = None if condition is None else self.term(condition)
+        last = self.read(ReadFact.POSITION) if aggregate.semantics is Semantics.RUNNING else None
+        found = RowAggregate(aggregate, names, arguments, ordering, counted, last)
         if found not in self.aggregates:
             self.aggregates.append(found)
         return (AggregatePlace(self.aggregates.index(found)),)

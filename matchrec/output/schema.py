@@ -104,14 +104,10 @@ def table_columns(
 ) -> list[OutputColumn]:
     """The columns of the input and the measures."""
     texts = {part.text for part in plan.partition_by}
-    keys = [
-        RowOutput(
-            key.text,
-            key.name or columns.name(key.text) or name_of(key.text),
-            key.span if key.name else None,
-        )
-        for key in dict.fromkeys(plan.partition_by)
-    ]
+    keys = []
+    for key in dict.fromkeys(plan.partition_by):
+        name = key.name or columns.name(key.text) or name_of(key.text)
+        keys.append(RowOutput(key.text, name, key.span if key.name else None))
     if plan.rows_per_match is RowsPerMatch.ONE_ROW:
         return [*keys, *plan.measures]
     each_row = plan.rows_per_match is RowsPerMatch.EACH_ROW

@@ -85,7 +85,10 @@ class NotBefore:
     zero: Amount | None
 
 
-def read_distance(conjunct: Scalar, in_order: InOrder) -> Bound | NotBefore | None:
+Meaning = Bound | NotBefore | None
+
+
+def read_distance(conjunct: Scalar, in_order: InOrder) -> Meaning:
     """What a conjunct says, if that is all it says."""
     if not isinstance(conjunct, Operation):
         return None
@@ -103,9 +106,7 @@ def read_distance(conjunct: Scalar, in_order: InOrder) -> Bound | NotBefore | No
     return compared(NEAR_FIRST[conjunct.operator], near, far, in_order)
 
 
-def compared(
-    operator: str, near: Scalar, far: Scalar, in_order: InOrder
-) -> Bound | NotBefore | None:
+def compared(operator: str, near: Scalar, far: Scalar, in_order: InOrder) -> Meaning:
     """What `near < far` or `near <= far` says."""
     for form, length in lengths(near, far, in_order):
         found = constant(length)
@@ -232,8 +233,9 @@ def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
     return Fraction(1) if is_whole else None
 
 
+Window = tuple[Limit, Bound]
 # By variable what each conjunct of its condition says.
-Said = Mapping[str, tuple[Bound | NotBefore | None, ...]]
+Said = Mapping[str, tuple[Meaning, ...]]
 
 
 def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
@@ -296,11 +298,8 @@ def may_have_one(plan: MatchPlan) -> bool:
     if not (ascends and is_plain and chosen) or has_absent or has_own:
         return False
     order = plan.order_by[0].expression.text
-    return any(
-        isinstance(one, ColumnReference) and one.argument == order
-        for definition in plan.definitions
-        for one in definition.condition.references
-    )
+    read = (one for asked in plan.definitions for one in asked.condition.references)
+    return any(isinstance(one, ColumnReference) and one.argument == order for one in read)
 
 
 def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
@@ -328,22 +327,18 @@ def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) ->
     return not moves and once and follow.first <= members
 
 
-def bounds(parts: tuple[Bound | NotBefore | None, ...]) -> list[Bound]:
+def bounds(parts: tuple[Meaning, ...]) -> list[Bound]:
     """Those that bound the distance."""
     return [part for part in parts if isinstance(part, Bound)]
 
 
-def narrowest(
-    parts: tuple[Bound | NotBefore | None, ...], order: OrderType
-) -> tuple[Limit, Bound] | None:
+def narrowest(parts: tuple[Meaning, ...], order: OrderType) -> Window | None:
     """The narrowest of the bounds that all hold of a variable's rows, with its limit."""
     known = ((limit_of(bound, order), bound) for bound in bounds(parts))
     return of_one_form(min, [(limit, bound) for limit, bound in known if limit is not None])
 
 
-def of_one_form(
-    pick: Callable[..., tuple[Limit, Bound]], limits: list[tuple[Limit, Bound]]
-) -> tuple[Limit, Bound] | None:
+def of_one_form(pick: Callable[..., Window], limits: list[Window]) -> Window | None:
     """The least or the greatest of limits; None of none, and of several forms."""
     is_one_form = len({limit.form for limit, _ in limits}) == 1
     return pick(limits, key=lambda one: one[0].reach) if is_one_form else None
@@ -357,30 +352,20 @@ class Recognised:
     said: Said
     order: OrderType
     first: frozenset[str]
-    window: tuple[Limit, Bound]
+    window: Window
 
     def plan_of_window(self) -> MatchPlan:
         """The plan with the window."""
-        definitions = (self.rest_of(definition) for definition in self.plan.definitions)
-        return replace(
-            self.plan,
-            within=self.within(),
-            definitions=tuple(definition for definition in definitions if definition is not None),
-        )
+        left = tuple(filter(None, map(self.rest_of, self.plan.definitions)))
+        return replace(self.plan, within=self.within(), definitions=left)
 
     def within(self) -> Within:
         limit, bound = self.window
         said = (one for parts in self.said.values() for one in bounds(parts))
-        forms = (one.form for one in said if self.implies(one))
-        found = Distance(
-            limit.value,
-            f"{'less than' if bound.strict else 'at most'} {bound.written}",
-            tuple(name for name in self.said if self.is_implied_in(name)),
-            tuple(dict.fromkeys(forms)),
-            limit.strict,
-            self.tests_first,
-            bits_of(self.order),
-        )
+        forms = tuple(dict.fromkeys(one.form for one in said if self.implies(one)))
+        names, bits = tuple(filter(self.is_implied_in, self.said)), bits_of(self.order)
+        written = f"{'less than' if bound.strict else 'at most'} {bound.written}"
+        found = Distance(limit.value, written, names, forms, limit.strict, self.tests_first, bits)
         return Within(RowExpression(""), found)
 
     @property

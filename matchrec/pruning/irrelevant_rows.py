@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from matchrec.plan.stages import Staging
 
 
-NO_FILLERS: frozenset[VariableId] = frozenset()
+Variables = frozenset[VariableId]
+NO_FILLERS: Variables = frozenset()
 RowTests = Mapping[str, RowColumn | None]  # by variable what Spark computes of its condition
 
 
@@ -57,7 +58,7 @@ def find_relevance_tests(
 
 
 def tests_beside(
-    fillers: frozenset[VariableId], plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
+    fillers: Variables, plan: MatchPlan, pattern: CompiledPattern, tests: RowTests
 ) -> tuple[RowColumn, ...]:
     """The tests with these fillers: another condition holds, or one of theirs does not."""
     looped = {plan.variables[filler] for filler in fillers} & tests.keys()
@@ -113,7 +114,7 @@ def skips_alike(pattern: CompiledPattern) -> Iterator[bool]:
 
 def find_loops(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
-) -> frozenset[VariableId]:
+) -> Variables:
     """The variables that look at one row and only ever leave a run where it was."""
     folded = pattern.folding.choices
     if any(choice.test is not None for choices in folded for choice in choices):
@@ -122,7 +123,7 @@ def find_loops(
     return frozenset(plan.ids[one.variable] for one in conditions if looks_at_one_row(one)) & loops
 
 
-def find_staying(folded: Folded) -> frozenset[VariableId]:
+def find_staying(folded: Folded) -> Variables:
     """The variables whose rows only ever leave a run where it was, and never begin one."""
     rows = [
         (state, choice.variable, choice.target)
@@ -144,9 +145,7 @@ def looks_at_one_row(condition: SplitCondition) -> bool:
     return is_whole and before is not None and before.looks_at_one_row
 
 
-def finds_the_same_without(
-    plan: MatchPlan, pattern: CompiledPattern, fillers: frozenset[VariableId]
-) -> bool:
+def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:
     """Whether the matches are the same without the rows that only fillers could take.
 
     The preferred match ends where it can rather than skip a row, so there is one to skip, or none.
@@ -169,7 +168,7 @@ def may_end_early(folded: Folded) -> bool:
     return any(any(one) and not all(one) for one in ends)
 
 
-def takes_any_row(folded: Folded, free: frozenset[VariableId]) -> bool:
+def takes_any_row(folded: Folded, free: Variables) -> bool:
     """Whether a run takes a row that only `free` variables can take, and is where it was.
 
     Nor may a match begin with one, or end where it could go on: then it would be another match.
@@ -191,9 +190,7 @@ def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | Non
     return [(choice.variable, choice.target) for choice in choices]
 
 
-def sees_none(
-    plan: MatchPlan, fillers: frozenset[VariableId], looped: Container[str]
-) -> Iterator[bool]:
+def sees_none(plan: MatchPlan, fillers: Variables, looped: Container[str]) -> Iterator[bool]:
     """For each condition and measure, whether it reads and counts no row of a filler.
 
     looped: the fillers that have a condition; it reads the row itself.
@@ -203,7 +200,7 @@ def sees_none(
         yield all(sees_no_row(plan, reference, fillers) for reference in scalar.references)
 
 
-def sees_no_row(plan: MatchPlan, reference: Reference, fillers: frozenset[VariableId]) -> bool:
+def sees_no_row(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:
     if isinstance(reference, MatchValue):
         return True
     if isinstance(reference, Aggregate):

@@ -23,13 +23,10 @@ Key = tuple[int, int]  # an attempt and a trial, by index
 def wanted_trials(attempts: Sequence[Attempt]) -> list[Key]:
     """The trials whose values are shown, those that matter most first, as far as there is room."""
     found: dict[Key, None] = {}
-    for own in (
-        lambda one: one.stopped,
-        lambda one: one.best[::-1],
-        lambda one: range(len(one.trials)),
-    ):
-        for number, attempt in enumerate(attempts):
-            asked = (i for i in own(attempt) if attempt.trials[i].outcome in CONDITION)
+    ways = ((one.stopped, one.best[::-1], tuple(range(len(one.trials)))) for one in attempts)
+    for own in zip(*ways, strict=True):
+        for number, way in enumerate(own):
+            asked = (i for i in way if attempts[number].trials[i].outcome in CONDITION)
             found.update(dict.fromkeys((number, i) for i in asked))
     room, kept = MOST_MAPPED, []
     for number, i in found:
@@ -108,12 +105,9 @@ class Explainer:
         """A conjunct with the values of its parts."""
         sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
         shown = f"{sides} is {truth}" if sides else truth
-        notes = [
-            note
-            for reference in conjunct.references
-            if (note := self.note(reference, values, mapped)) is not None
-        ]
-        return f"{conjunct.text}: {shown}" + (f" ({', '.join(notes)})" if notes else "")
+        found = (self.note(reference, values, mapped) for reference in conjunct.references)
+        notes = ", ".join(note for note in found if note is not None)
+        return f"{conjunct.text}: {shown}" + f" ({notes})" * bool(notes)
 
     def note(self, part: ReferencePart, values: Texts, mapped: Mapped) -> str | None:
         """Of a reference its value, where no side shows it, and the row that it reads."""
@@ -128,10 +122,8 @@ class Explainer:
 
     def row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
         """The position of the row that a navigation reads, or None."""
-        members = None
-        if navigation.variable is not None:
-            members = self.task.members[navigation.variable]
-        rows = [row for row, variable in mapped if members is None or variable in members]
+        name, members = navigation.variable, self.task.members
+        rows = [row for row, variable in mapped if name is None or variable in members[name]]
         if navigation.logical_offset >= len(rows):
             return None
         first = navigation.end is End.FIRST

@@ -210,10 +210,10 @@ class Splitter:
 
     def looks_back(self, reference: Reference) -> bool:
         """Whether it is over the rows before the one in question."""
-        return isinstance(reference, Aggregate) and (
-            reference.so_far
-            or (self.of_stages and reference.variable is None and reference.frame is None)
-        )
+        if not isinstance(reference, Aggregate):
+            return False
+        is_of_all = reference.variable is None and reference.frame is None
+        return reference.so_far or (self.of_stages and is_of_all)
 
     def navigation(self, navigation: Navigation) -> Navigation:
         """Where a reference reads when the row in question is the match's last one."""

@@ -111,11 +111,9 @@ class Attempt:
     def stopped(self) -> tuple[int, ...]:
         """What was asked where the best way ended and was in vain."""
         last = self.best[-1] if self.best else -1
-        return tuple(
-            i
-            for i, trial in enumerate(self.trials)
-            if trial.before == last and trial.outcome not in (Outcome.TAKEN, Outcome.MATCHED)
-        )
+        asked = ((i, trial) for i, trial in enumerate(self.trials) if trial.before == last)
+        leads_on = (Outcome.TAKEN, Outcome.MATCHED)
+        return tuple(i for i, trial in asked if trial.outcome not in leads_on)
 
     def way_to(self, index: int) -> tuple[int, ...]:
         """The trials that took rows up to this one, first row first; none for -1."""
@@ -217,6 +215,8 @@ class Tracer(PathSearch):
     reads at each step is where Python reads it twice as fast as in arrays.
     """
 
+    keeps_states = False  # all ways are shown, those too that have the same future
+
     def __init__(self, task: Task, partitions: Partitions, most: int = MOST_TRIALS) -> None:
         task = replace(task, max_steps=None)
         size = 1 << int(partitions.rows + 1).bit_length()
@@ -226,11 +226,6 @@ class Tracer(PathSearch):
         self.arrays.show_to_python(lambda: self.work)
         views: Any = {name: memoryview(getattr(self.rules, name)) for name in ASKED_OFTEN}
         self.rules = self.rules._replace(**views)
-
-    @property
-    def keeps_states(self) -> bool:
-        """All ways are shown, those too that have the same future."""
-        return False
 
     def attempt(self, start: int, number: int = 0, partition: int = 0) -> Attempt:
         """The search from a starting row, after `number` matches. Raises RunFailure."""

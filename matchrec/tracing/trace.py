@@ -52,9 +52,7 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
         yield EngineMatch(partition, number, start, mapped, onward[i])
 
 
-def starting_rows(
-    task: Task, matches: Iterable[EngineMatch], lower: int, upper: int
-) -> dict[int, int]:
+def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) -> dict[int, int]:
     """The rows of a partition from which the engine searched; of each, how many matches before.
 
     matches: of the partition. Where all matches are asked for, every row is one, without a number.

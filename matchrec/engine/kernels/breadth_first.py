@@ -256,14 +256,7 @@ def accept(
 
 @spliced
 def add_run(
-    state: int,
-    node: int,
-    start: int,
-    merges: bool,
-    run: int,
-    rules: Rules,
-    work: Work,
-    totals: Hook,
+    state: int, node: int, start: int, merge: bool, run: int, rules: Rules, work: Work, totals: Hook
 ) -> int:
     """Add a run, whose registers stand in their place, or merge it.
 
@@ -274,7 +267,7 @@ def add_run(
     bank = 1 - progress.bank
     put_run(runs[bank, run], state, node, start)
     twin = np.int64(NONE)
-    if merges:
+    if merge:
         key = np.int64(0)
         if totals is not None:
             key = totals.apart[start]

@@ -49,9 +49,7 @@ FAILED, ENDS, FIRST_NODE = range(1, 4)
 
 
 @spliced
-def search_start(
-    rules: Rules, rows: RowArrays, work: Work, _registers: None, _counting: None
-) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
     """Write out the preferred match at progress.start, and go on to the next starting row."""
     length = follow(rules, rows, work)
     if length < 0:

@@ -32,13 +32,14 @@ from matchrec.engine.kernels.counting import (
 from matchrec.engine.kernels.layout import Hook, RowArrays, Rules, Work
 from matchrec.engine.kernels.mapping import (
     has_failed,
+    holds_at,
     is_anchored,
-    map_row,
     note_failure,
     note_state,
     on_run_of,
     remember_failure,
     takes_too_many_steps,
+    update_copy,
 )
 from matchrec.engine.kernels.starts import (
     NO_MATCH,
@@ -140,7 +141,6 @@ def find_match(
         bit = program[choice, layout.MEMO]
         if tried_further and bit >= 0:
             if not remember_failure(memo, progress, bit, row + 1):
-                progress.needed = row + 2 - start
                 return NO_ROOM
             if counting is not None:
                 remember_nearest(row + 1 - start, bit, row + 1, counting)
@@ -167,7 +167,8 @@ def ask(
     if takes_too_many_steps(progress):
         return NO_MATCH - layout.TOO_MANY_STEPS
     on_run = on_run_of(rules, rows, work)
-    answer = map_row(choice, depth, depth + 1, row, program, on_run)
+    update_copy(choice, depth, depth + 1, row, program, on_run)
+    answer = holds_at(choice, depth + 1, row, program, on_run)
     if answer != HOLDS and answer != HOLDS_NOT and not failed:
         answer = NO_MATCH - note_failure(answer, choice, row, progress)
     if counting is not None:

@@ -41,9 +41,7 @@ NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up t
 
 
 @spliced
-def search_start(
-    rules: Rules, rows: RowArrays, work: Work, _registers: None, _counting: None
-) -> int:
+def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
     """Write out the match at progress.start, and go on to the next starting row."""
     length = find_goal(rules, rows, work)
     if length >= 0:

@@ -48,19 +48,6 @@ def takes_too_many_steps(progress: Progress) -> bool:
 
 
 @spliced
-def map_row(
-    choice: int, before: int, after: int, row: int, program: IntArray, on_run: OnRun
-) -> int:
-    """Map `row` by `choice` in a copy of the registers; evaluate the choice's condition on it.
-
-    before, after: where the registers of the run stand before and after the row. HOLDS, HOLDS_NOT
-    or an error.
-    """
-    update_copy(choice, before, after, row, program, on_run)
-    return holds_at(choice, after, row, program, on_run)
-
-
-@spliced
 def holds_at(choice: int, place: int, row: int, program: IntArray, on_run: OnRun) -> int:
     """The answer of the choice's condition on the registers at a place: HOLDS or another one."""
     begin, end = program[choice, layout.CODE], program[choice, layout.CODE_END]
@@ -80,7 +67,10 @@ def copy_registers(before: int, after: int, registers: IntArray) -> None:
 def update_copy(
     choice: int, before: int, after: int, row: int, program: IntArray, on_run: OnRun
 ) -> None:
-    """Copy the registers of a run, and update the copy by the row that `choice` maps."""
+    """Copy the registers of a run, and update the copy by the row that `choice` maps.
+
+    before, after: where the registers stand before and after the row.
+    """
     registers = on_run.registers
     copy_registers(before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
@@ -178,10 +168,14 @@ def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
 
 @spliced
 def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
-    """Note a failure; false when the ring is too small for the rows from the starting row on."""
+    """Note a failure; false when the ring is too small for the rows from the starting row on.
+
+    Then it is noted how many there are.
+    """
     size, width = bits.shape
     if row >= progress.memo_to:
         if row - progress.start >= size:
+            progress.needed = row + 1 - progress.start
             return False
         start, end = progress.start, progress.memo_to
         for new in range(end if end > start else start, row + 1):

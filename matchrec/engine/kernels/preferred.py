@@ -138,7 +138,6 @@ def expand(
             continue
         remembered = bit < 0 or progress.best_start < 0
         if not remembered and not remember_failure(work.memo, progress, bit, row + 1):
-            progress.needed = row + 2 - progress.start
             return layout.MEMO_FULL
         nodes[node, layout.NODE_CHOICE] = choice
         nodes[node, layout.NODE_BEFORE] = run.node
@@ -304,13 +303,12 @@ def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits
         for index in range(count + begins):
             run = Run(np.int64(0), np.int64(-1), row, np.int64(0), 1 - bank)
             if index < count:
-                run = Run(
+                state, node = (
                     runs[bank, index, layout.RUN_STATE],
                     runs[bank, index, layout.RUN_NODE],
-                    runs[bank, index, layout.RUN_START],
-                    1 + 2 * index + bank,
-                    1 - bank,
                 )
+                start = runs[bank, index, layout.RUN_START]
+                run = Run(state, node, start, 1 + 2 * index + bank, 1 - bank)
             if longest and 0 <= progress.best_start < run.start:
                 break
             if run.state < 0:

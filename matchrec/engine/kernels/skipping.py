@@ -149,8 +149,10 @@ def search_from(
         marks = path[layout.PATH_MARKS, depth]
         if counting is not None:
             go_back(depth, choice, counting)
-        if marks >> 2 == matches and not remember(choice, row, rules, work):
-            return layout.MEMO_FULL
+        bit = program[choice, layout.MEMO]
+        if marks >> 2 == matches and bit >= 0:
+            if not remember_failure(work.memo, progress, bit, row + 1):
+                return layout.MEMO_FULL
         state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
         forks += 1
     count_steps(reads, forks, depth, deepest, work.counters)
@@ -323,16 +325,6 @@ def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = marks
-
-
-@spliced
-def remember(choice: int, row: int, rules: Rules, work: Work) -> bool:
-    """Note that the way on from a choice leads to no match; false where there is no room."""
-    bit, progress, memo = rules.program[choice, layout.MEMO], work.progress, work.memo
-    if bit < 0 or remember_failure(memo, progress, bit, row + 1):
-        return True
-    progress.needed = row + 2 - progress.start
-    return False
 
 
 @spliced

@@ -221,9 +221,7 @@ NO_ROW = -1  # where the search goes on if the match has no target
 
 
 @spliced
-def next_start(
-    skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: IntArray | None
-) -> int:
+def next_start(skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: Hook) -> int:
     """The row from which the search goes on after a match, NO_ROW where the match has no target.
 
     mapped: int[k], the choice or the variable by which each row is mapped. is_target: bool or int

@@ -177,11 +177,9 @@ def map_row(ways: IntArray, variable: int, row: int, totals: TotalArrays) -> Non
 
 
 @inlined
-def read_first(
-    ways: IntArray, at: int, value: int, row: int, asked: IntArray, present: bool
-) -> None:
+def read_first(ways: IntArray, at: int, value: int, row: int, asked: IntArray, given: bool) -> None:
     """Give a value, or NULL, to the ways on which nothing has been read."""
-    if present and not is_none(ways, at + UNSET):
+    if given and not is_none(ways, at + UNSET):
         aggregate = asked[OVER_MATCHES]
         if aggregate == SUM:
             add_times(ways, at + VALUE, ways, at + UNSET, value, asked[IS_FLOAT])

@@ -143,9 +143,7 @@ def apply(
 
 
 @spliced
-def compare_values(
-    operation: int, comparison: int, top: int, values: IntArray, known: IntArray
-) -> None:
+def compare_values(kind: int, comparison: int, top: int, values: IntArray, known: IntArray) -> None:
     """Replace the values at top and above by how they compare."""
     left, right = values[top], values[top + 1]
     both = known[top] & known[top + 1]
@@ -153,7 +151,7 @@ def compare_values(
         values[top] = known[top] == known[top + 1]
         known[top] = 1
         return
-    if operation == op.COMPARE_INTEGER:
+    if kind == op.COMPARE_INTEGER:
         order = order_of_integers(left, right)
     else:
         order = order_of_floats(float_of(left), float_of(right))

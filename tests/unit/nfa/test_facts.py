@@ -27,9 +27,9 @@ def folded(text: str) -> Folded:
     ],
 )
 def test_facts(text: str, most: int | None, deterministic: bool) -> None:
-    choices = folded(text)
-    assert closure.most_rows(choices) == most
-    assert closure.is_deterministic(choices) is deterministic
+    pattern = compiled.compiled(parse_row_pattern(text))
+    assert pattern.longest == most
+    assert pattern.is_deterministic is deterministic
 
 
 @pytest.mark.parametrize(
