@@ -257,19 +257,16 @@ class RuleOutput:
 
     def of_matches(self, gatherer: Gatherer) -> Columns:
         """What is asked of every match."""
-        reader, own = gatherer.reader, self.rule_set
-        keys = {
-            wire.key(i): gatherer.take_values(place, reader.rows.row)
-            for i, place in enumerate(own.keys)
-        }
+        reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
+        keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
         numbers = reader.match_numbers()
         kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
         return {
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
-            wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
-            wire.LAST: gatherer.take_values(own.order, reader.positions(LAST)),
+            wire.FIRST: take(own.order, reader.positions(FIRST)),
+            wire.LAST: take(own.order, reader.positions(LAST)),
             wire.EVENTS: self.events(gatherer, reader),
         }
 
@@ -339,10 +336,8 @@ def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
     """A batch of a rule's rows with all columns of a schema, those that are not given NULL."""
     count = len(columns[wire.KIND])
     known = {wire.RULE: constant(number, count)} | columns
-    arrays = [
-        cast(known[field.name], field.type) if field.name in known else pa.nulls(count, field.type)
-        for field in schema
-    ]
+    found = ((known.get(one.name), one.type) for one in schema)
+    arrays = [pa.nulls(count, kind) if one is None else cast(one, kind) for one, kind in found]
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)
 
 

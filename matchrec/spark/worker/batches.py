@@ -189,12 +189,10 @@ class Waiting:
         self.left = self.rows
 
 
-def divide(
-    batches: list[pa.RecordBatch], rows: int
-) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
-    """Divide a table after so many rows."""
+def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
+    """The first so many rows, then the others."""
     table = pa.Table.from_batches(batches)
-    return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
+    return (part.to_batches() for part in (table.slice(0, rows), table.slice(rows)))
 
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
