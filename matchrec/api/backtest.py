@@ -35,12 +35,11 @@ OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
     " AND (d.__end IS NULL OR m.__low <= d.__end)"
 )
+Key = str | Sequence[str] | None
 NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
-def against(
-    clause: Clause, labels: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
-) -> Backtest:
+def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
     """A clause beside labels. ends: the columns in which an incident begins and ends; key: those
     that name its partition, None for the names that the clause has for them.
 
@@ -101,9 +100,7 @@ class Labels:
     ends: tuple[str, str]
 
     @staticmethod
-    def of(
-        frame: DataFrame, found: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
-    ) -> Labels:
+    def of(frame: DataFrame, found: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
         """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
         *keys, first, _ = zip(found.columns, kinds_of(found), strict=True)
         names = [name for name, _ in keys]
@@ -116,11 +113,10 @@ class Labels:
         own = dict(zip(frame.columns, kinds_of(frame), strict=True))
         wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
         for column, (name, kind) in wanted:
-            if plain(own[column]) != plain(kind):
+            given = own[column]
+            if plain(given) != plain(kind):
                 what = "the order of the query" if name == first[0] else f"`{name}` of the query"
-                raise errors.labels_do_not_compare(
-                    name=column, kind=own[column], what=what, wanted=kind
-                )
+                raise errors.labels_do_not_compare(name=column, kind=given, what=what, wanted=kind)
         lower = {one.lower(): one for one in frame.columns}
         for name in (*OF_MATCHES, *OF_ATTEMPTS):
             if name in lower:

@@ -154,11 +154,10 @@ def check_pandas(name: str, frame: Any) -> None:
 
 NamedValues = dict[str, Any] | None
 Arguments = NamedValues | list[Any]
+Frames = dict[str, Any]  # what a query names as `{name}`
 
 
-def runner_for(
-    spark: SparkSession, query: QueryNode, args: Arguments, frames: dict[str, Any]
-) -> Runner:
+def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
     written = partial(fill_frames, frames=frames)
@@ -235,7 +234,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     return Source(filled.text, Origin(source, filled.before))
 
 
-def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
+def refuse_other_tables(query: QueryNode, frames: Frames) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
     for name, span in query.frames:
         is_input = span.start in {site.relation.start for site in query.sites}

@@ -49,6 +49,8 @@ from matchrec.spark.rule_sets import build
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Refused = dict[str, MatchRecognizeError]
+
 
 @checked(rules=RULES, **ARGUMENTS)
 def match_rules(  # noqa: PLR0913 -- public signature
@@ -151,7 +153,7 @@ class RulesReader:
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""
-        refused: dict[str, MatchRecognizeError] = {}
+        refused: Refused = {}
         while True:
             rules = tuple(rule for rule in written if rule.name not in refused)
             try:
@@ -247,9 +249,7 @@ class RuleMatches:
     >>> _ = found.unpersist()
     """
 
-    def __init__(
-        self, built: build.BuiltRuleSet, refused: Mapping[str, MatchRecognizeError] | None = None
-    ) -> None:
+    def __init__(self, built: build.BuiltRuleSet, refused: Refused | None = None) -> None:
         build.check_names(built)
         build.check_measures(built)
         self._built = built

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,6 +36,9 @@ from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
+if TYPE_CHECKING:
+    from matchrec.pictures.figures import Pictured
+
 
 @click.command(cls=Repeatable)
 @ASKED
@@ -61,9 +64,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
 DRAWN = click.option("--svg", type=SVG, help="Draw it.")
 
 
-def show(
-    told: matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep, file: Path | None
-) -> None:
+def show(told: Pictured, file: Path | None) -> None:
     """Prints what was told, and writes its picture if it is asked for."""
     print(told)
     if file:

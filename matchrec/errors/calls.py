@@ -167,9 +167,8 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     hint = f"write {near}=" if near else hint
     if near is None and (option := nearest(name, options)):
         hint = f"write options=matchrec.Options({option}=...)"
-    return MatchRecognizePlanError(
-        f"`{name}` is not an argument, and the query has no {{{name}}}", hint=hint
-    )
+    message = f"`{name}` is not an argument, and the query has no {{{name}}}"
+    return MatchRecognizePlanError(message, hint=hint)
 
 
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
@@ -296,9 +295,8 @@ def wrong_argument(
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
         cure = _FRAMES.get(library_of(value) or "", cure)
-    return MatchRecognizePlanError(
-        f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
-    )
+    message = f"`{argument}` of {call} is {shown(value)}"
+    return MatchRecognizePlanError(message, notes=(f"wanted: {wanted}",), hint=cure or None)
 
 
 def unknown_word(
@@ -389,10 +387,8 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
     """An aggregate over all matches that only matches which are built can tell. reason: why."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"matches cannot be counted without building them: {reason}",
-            hint="add up the matches in what reads them",
-        )
+        message = f"matches cannot be counted without building them: {reason}"
+        super().__init__(message, hint="add up the matches in what reads them")
         self.reason = reason
 
 

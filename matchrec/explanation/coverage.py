@@ -371,12 +371,9 @@ def summarise(counted: Counted) -> ClauseCoverage:
     ended = [sum(one.count for one in group) for group in endings]
     tried = sum(ended) + counted.figures.matches
     came = [tried, *counted.counts.came.tolist()]
-    occurrences = tuple(
-        OccurrenceCoverage(
-            number, variable, came[number], ended[number], endings[number], parts(counted, number)
-        )
-        for number, variable in enumerate([None, *variables])
-    )
+    false = (parts(counted, number) for number in range(len(came)))
+    columns = range(len(came)), [None, *variables], came, ended, endings, false
+    occurrences = tuple(OccurrenceCoverage(*row) for row in zip(*columns, strict=True))
     pattern = show(counted.asked.drafted.plan.pattern)
     selects = counted.task.selects
     return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
@@ -436,11 +433,8 @@ def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
-    found = [
-        FalsePart(*part, count)
-        for part, count in zip(all_parts(counted.asked), counts, strict=True)
-        if count and part is not None
-    ]
+    pairs = zip(all_parts(counted.asked), counts, strict=True)
+    found = [FalsePart(*part, count) for part, count in pairs if count and part is not None]
     return tuple(sorted(found, key=lambda part: -part.count))
 
 

@@ -381,11 +381,8 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     for place, state in enumerate(task.pattern.folding.states):
         if place >= task.pattern.folding.starts and state != program.final:
             needed.setdefault(state, set()).update(vector.needed(place))
-    lines = (
-        f"in state {program.named(state)}: {' '.join(in_order(needed[state])) or 'nothing'}"
-        for state in sorted(needed)
-    )
-    yield from few(lines, "more states")
+    told = ((state, " ".join(in_order(needed[state])) or "nothing") for state in sorted(needed))
+    yield from few((f"in state {program.named(one)}: {text}" for one, text in told), "more states")
 
 
 def in_order(values: Iterable[str]) -> list[str]:

@@ -30,9 +30,8 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     alone = "write the clause alone, from PARTITION BY to DEFINE"
     hint = meant or f"{alone}, or pass a whole query to {current_surface().query}"
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
-    )
+    message = f"unexpected `{text}` in {start}"
+    return MatchRecognizeParseError(message, span, notes=(_ORDER,), hint=hint)
 
 
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
@@ -323,11 +322,8 @@ unreadable_text = parse_error("""text that is opened here and never closed
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does."""
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in {where}",
-        span,
-        hint=cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where),
-    )
+    hint = cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where)
+    return MatchRecognizeParseError(f"unexpected `{text}` in {where}", span, hint=hint)
 
 
 def meant_by(text: str, where: str) -> str | None:
