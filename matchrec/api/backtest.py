@@ -55,10 +55,10 @@ def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) 
     try:
         asked, task, rows = attempts_of(clause.question(plan, options))
     except MatchRecognizeUnsupportedError as unknown:
-        return Joined(labelled, found, None, f"not known: {unknown.message}").backtest()
+        return Joined(labelled, found, f"not known: {unknown.message}").backtest()
     is_limited = plan.first_matches is not None
     attempts = Attempts(rows, words_of_endings(asked), task.selects, is_limited)
-    return Joined(labelled, found, attempts, "").backtest()
+    return Joined(labelled, found, attempts).backtest()
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
@@ -204,13 +204,12 @@ def array(texts: Any) -> str:
 class Joined:
     """Labels, the matches of a clause, and how far its other starting rows came.
 
-    attempts: None where that is not known; why: the reason.
+    attempts: where that is not known, what is said of it.
     """
 
     labels: Labels
     found: DataFrame
-    attempts: Attempts | None
-    why: str
+    attempts: Attempts | str
 
     @cached_property
     def incidents(self) -> DataFrame:
@@ -277,7 +276,7 @@ class Joined:
         first = expr("min(struct(m.__low, m.__high)) AS first")
         hits = incidents.join(self.places.alias("m"), over).groupBy(*spans)
         found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
-        if self.attempts is None:
+        if isinstance(self.attempts, str):
             return found
         rows = self.placed(self.attempts.rows, NOTED)
         if self.attempts.selects:
@@ -290,10 +289,10 @@ class Joined:
 
     def of_attempts(self, is_hit: str) -> list[str]:
         """The columns that say how far the best attempt of a missed incident came."""
-        if self.attempts is None:
+        if isinstance(self.attempts, str):
             low = high = f"CAST(NULL AS {self.found.dtypes[-1][1]})"
             came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"
-            because = string_literal(self.why)
+            because = string_literal(self.attempts)
         else:
             came, because = self.attempts.came_to, self.attempts.because
             low, high = "best.__low", "best.__high"

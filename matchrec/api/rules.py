@@ -198,15 +198,10 @@ class RulesReader:
 
     def with_streams(self, node: MatchRecognize) -> MatchRecognize:
         """The clause with the partitions and the order of all rules."""
-
-        def written(text: str) -> ExpressionText:
-            return ExpressionText(text, Span(0, 0))
-
-        return replace(
-            node,
-            partition_by=tuple(PartitionKey(written(text)) for text in self.events.partition_by),
-            order_by=tuple(SortKey(written(text)) for text in self.events.order_by),
-        )
+        at = Span(0, 0)
+        keys = (PartitionKey(ExpressionText(text, at)) for text in self.events.partition_by)
+        orders = (SortKey(ExpressionText(text, at)) for text in self.events.order_by)
+        return replace(node, partition_by=tuple(keys), order_by=tuple(orders))
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""

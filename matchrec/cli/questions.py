@@ -39,6 +39,8 @@ from matchrec.errors.language import COMMAND_LINE, shown_on
 if TYPE_CHECKING:
     from matchrec.pictures.figures import Pictured
 
+ValuesByName = Sequence[tuple[str, list[Any]]]
+
 
 @click.command(cls=Repeatable)
 @ASKED
@@ -162,12 +164,7 @@ def against(  # noqa: PLR0913 -- one for each option
 )
 @DRAWN
 @asks
-def sweep(
-    asked: QueryRequest,
-    events: str | None,
-    values: Sequence[tuple[str, list[Any]]],
-    svg: Path | None,
-) -> None:
+def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Path | None) -> None:
     """Count the matches of a clause with every combination of some values.
 
     QUERY is what stands between the parentheses of MATCH_RECOGNIZE.

@@ -79,13 +79,8 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructTy
     numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
     own = enumerate(inputs[place] for place in rule_set.keys)
     keys = [StructField(wire.key(i), k.dataType, metadata=padding_of(k)) for i, k in own]
-    known = {
-        wire.ROW_NUMBER: LongType(),
-        wire.FIRST: order,
-        wire.LAST: order,
-        wire.EVENTS: ArrayType(events, containsNull=False),
-        wire.MESSAGE: StringType(),
-    }
+    known = {wire.ROW_NUMBER: LongType(), wire.FIRST: order, wire.LAST: order}
+    known |= {wire.EVENTS: ArrayType(events, containsNull=False), wire.MESSAGE: StringType()}
     return StructType([*numbers, *keys, *struct_of(known), *slots])
 
 

@@ -332,7 +332,7 @@ def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
 
 def times(rows: pa.Table) -> IntArray:
     """Microseconds."""
-    return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
+    return as_integers(column(rows, wire.MICROSECONDS))
 
 
 def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:
