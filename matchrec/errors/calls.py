@@ -28,11 +28,10 @@ def no_rows(
     """A result in which no column, or not the named one, has the rows of a match."""
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: rows_of(result, "name")'
     what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
-    return MatchRecognizePlanError(
-        f"no column has {what}: a DataFrame of {listed(columns)}",
-        notes=(f"arrays of structs: {listed(arrays)}",) if arrays else (),
-        hint=f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure,
-    )
+    message = f"no column has {what}: a DataFrame of {listed(columns)}"
+    notes = (f"arrays of structs: {listed(arrays)}",) if arrays else ()
+    hint = f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure
+    return MatchRecognizePlanError(message, notes=notes, hint=hint)
 
 
 several_rows = plan_error("""several columns have rows of a match: {columns}
@@ -306,11 +305,9 @@ def unknown_word(
     near = nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
     read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
-    return MatchRecognizePlanError(
-        f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}",
-        notes=(f"known: {listed(known)}",),
-        hint=f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}",
-    )
+    message = f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}"
+    hint = f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}"
+    return MatchRecognizePlanError(message, notes=(f"known: {listed(known)}",), hint=hint)
 
 
 # Errors of the machine: no session of Spark, Python workers that cannot do the work.

@@ -107,17 +107,16 @@ def aggregate_cannot_take(
         message = f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}"
         return MatchRecognizePlanError(message, span)
     number = number_of(type_names[0]) if type_names else None
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} cannot take {', '.join(type_names) or 'no argument'}",
-        span,
-        notes=(
-            "it takes there what it takes as a measure, but no strings of other collations,",
-            "no variants, and nothing that had to become another type first",
-        ),
-        hint=f"write a number in it, such as {number}" if number else AS_MEASURE,
-    )
+    taken = ", ".join(type_names) or "no argument"
+    message = f"`{function}` in {part('DEFINE')} cannot take {taken}"
+    hint = f"write a number in it, such as {number}" if number else AS_MEASURE
+    return MatchRecognizeUnsupportedError(message, span, notes=_AS_A_MEASURE, hint=hint)
 
 
+_AS_A_MEASURE = (
+    "it takes there what it takes as a measure, but no strings of other collations,",
+    "no variants, and nothing that had to become another type first",
+)
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 

@@ -42,8 +42,7 @@ missing_pattern = parse_error(
 )
 
 # PATERN (A B).
-misspelt_pattern = parse_error("""{where} without PATTERN, but with `{text}`
-    write PATTERN""")
+misspelt_pattern = parse_error("{where} without PATTERN, but with `{text}`", hint="write PATTERN")
 
 # Words after PATTERN that are no event selection.
 malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
@@ -388,8 +387,7 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     return _not_of_names(span, text=text, where=where)
 
 
-_unseen = parse_error("""the character {code} in {where} is not seen
-    remove it""")
+_unseen = parse_error("the character {code} in {where} is not seen", hint="remove it")
 _not_of_names = parse_error("""unexpected `{text}` in {where}
     write a name with such characters in backticks""")
 

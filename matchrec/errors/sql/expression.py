@@ -465,11 +465,9 @@ def refused_by_engine(
 
     cure: what to write, where the names in it tell.
     """
-    return MatchRecognizePlanError(
-        f"{engine} refuses an expression in {part(clause)}: {sentence}",
-        span,
-        hint=cure_of_look_alike(sentence) or cure or cure_of_types(sentence),
-    )
+    message = f"{engine} refuses an expression in {part(clause)}: {sentence}"
+    hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
+    return MatchRecognizePlanError(message, span, hint=hint)
 
 
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
