@@ -212,11 +212,6 @@ class Joined:
     attempts: Attempts | str
 
     @cached_property
-    def incidents(self) -> DataFrame:
-        """Each incident once, as far as it is compared."""
-        return self.labels.frame.selectExpr(*self.labels.own).distinct()
-
-    @cached_property
     def places(self) -> DataFrame:
         """Where matches lie, and how many do there. A match without a row lies nowhere."""
         placed = self.placed(self.found).where("__low IS NOT NULL")
@@ -272,7 +267,7 @@ class Joined:
         labels = self.labels
         spans = [*labels.named("d"), "d.__begin", "d.__end"]
         over = expr(f"{labels.same('d', 'm')} AND {OVERLAPS}")
-        incidents = self.incidents.alias("d")
+        incidents = labels.frame.selectExpr(*labels.own).distinct().alias("d")
         first = expr("min(struct(m.__low, m.__high)) AS first")
         hits = incidents.join(self.places.alias("m"), over).groupBy(*spans)
         found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
@@ -298,17 +293,13 @@ class Joined:
             low, high = "best.__low", "best.__high"
             needed = f"nullif(best.remaining, {UNREACHABLE}L)"
             left_out = string_literal(self.attempts.left_out)
+            no_rows = "no row has this key" if self.labels.keys else "there are no rows"
             because = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
-                f" WHEN known IS NULL THEN {string_literal(self.no_rows)}"
+                f" WHEN known IS NULL THEN {string_literal(no_rows)}"
                 " WHEN a.rows IS NULL THEN 'no row lies in it'"
                 f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
             )
         values = (came, low, high, needed, because)
         named = zip(values, OF_ATTEMPTS, strict=True)
         return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]
-
-    @property
-    def no_rows(self) -> str:
-        """What is said where there are none."""
-        return "no row has this key" if self.labels.keys else "there are no rows"

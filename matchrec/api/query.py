@@ -86,7 +86,6 @@ class Query:
         return reading.outer()  # whose errors are Spark's
 
     def _result(self, reading: Reading) -> DataFrame:
-        """The result of what was read."""
         results = [clause.result for clause in reading.clauses()]
         for result in results:
             warn(*remarks_on(result, reading))

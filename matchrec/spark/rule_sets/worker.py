@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -97,12 +98,10 @@ class RuleSetWorker:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
         whole = SharedRows(piece.table, piece.starts, words)
-        divided: dict[tuple[int, ...], SharedRows] = {}
+        divide = cache(whole.divide)
         for number, rule in enumerate(self.rule_set.rules):
             if rule.version.has_all:
-                if rule.equal not in divided:
-                    divided[rule.equal] = whole.divide(rule.equal)
-                shared, rows = whole, divided[rule.equal]
+                shared, rows = whole, divide(rule.equal)
             else:
                 shared = whole.of_version(rule.version, self.rule_set.order)
                 rows = shared.divide(rule.equal)

@@ -154,7 +154,6 @@ States = Mapping[str, ByKey]  # what searches of some keys need, by name
 
 
 def take(states: States, keys: IntArray) -> States:
-    """The states of some of the keys."""
     return {name: state.take(keys) for name, state in states.items()}
 
 

@@ -140,9 +140,9 @@ class Waiting:
         """More rows."""
         if batch.num_rows == 0:
             return
-        last = last_start(batch)
-        if last >= 0:
-            self.border = self.rows + last
+        starts = starts_in(batch.column(wire.FIRST_BITS))
+        if len(starts):
+            self.border = self.rows + int(starts[-1])
         self.batches.append(batch)
         self.rows += batch.num_rows
         self.size += batch.nbytes
@@ -209,9 +209,3 @@ def starts_in(bits: pa.Array) -> IntArray:
 def starts_partition(batch: pa.RecordBatch) -> bool:
     """Whether its first row, if there is one, starts a partition."""
     return len(starts_in(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
-
-
-def last_start(batch: pa.RecordBatch) -> int:
-    """The position of the last row that starts a partition, or -1."""
-    starts = starts_in(batch.column(wire.FIRST_BITS))
-    return int(starts[-1]) if len(starts) else -1

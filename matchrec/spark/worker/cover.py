@@ -105,7 +105,6 @@ class CoverageWorker:
         return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
 
     def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
-        """The row of what was counted."""
         numbers = [*astuple(figures), *flat(counts).tolist()]
         found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
         return batch_of([pa.array([numbers]), *found], self.schema)
