@@ -146,9 +146,8 @@ def against(  # noqa: PLR0913 -- one for each option
     QUERY is as that of `matchrec run`.
     """
     with asked.running() as (spark, query):
-        told = query.against(
-            spark.table(labels), key=list(key) or None, start=start, end=end, clause=asked.clause
-        )
+        rows, keys = spark.table(labels), list(key) or None
+        told = query.against(rows, key=keys, start=start, end=end, clause=asked.clause)
         show(told, svg)
 
 

@@ -174,20 +174,16 @@ def window_line(plan: MatchPlan, within: Within) -> str:
         return f"the last row lies less than {interval} after the first one, along {order}"
     variables = ", ".join(said.variables)
     conditions = "conditions" if len(said.variables) > 1 else "condition"
-    return (
-        f"the last row lies {said.written} after the first one, along {order}: "
-        f"from the {conditions} of {variables}"
-    )
+    source = f"from the {conditions} of {variables}"
+    return f"the last row lies {said.written} after the first one, along {order}: {source}"
 
 
 def gap_line(gap: Gap) -> str:
     """How far apart rows inside of the match may lie."""
     if gap.to is None:
         return f"each row lies less than {gap.interval.text} after the row before it in the match"
-    return (
-        f"each row of {gap.to} lies less than {gap.interval.text} after the last row of "
-        f"{gap.after} before it"
-    )
+    before = f"the last row of {gap.after} before it"
+    return f"each row of {gap.to} lies less than {gap.interval.text} after {before}"
 
 
 def has_window(plan: MatchPlan) -> bool:
