@@ -160,8 +160,7 @@ Frames = dict[str, Any]  # what a query names as `{name}`
 def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
-    written = partial(fill_frames, frames=frames)
-    return Runner(spark, name_values(query, args), frames, written)
+    return Runner(spark, name_values(query, args), frames, partial(fill_frames, frames=frames))
 
 
 def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
@@ -268,8 +267,7 @@ def unbound(
         return None
     outer = markers_of_outer(query)
     if outer and re.fullmatch(r"_\d+", name):
-        name = parameter_name(outer[0])
-        return lost_value_of(name, None).located(query.source)
+        return lost_value_of(parameter_name(outer[0]), None).located(query.source)
     place = named_parameters(query.source.text).get(name)
     if name in known:
         return lost_value_of(name, place).located(query.source)

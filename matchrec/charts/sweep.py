@@ -85,8 +85,7 @@ class Sweep(Pictured):
         return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
 
     def _repr_html_(self) -> str:
-        shown = [tuple(map(show, row)) for row in self.rows]
-        return table(self.columns, shown)
+        return table(self.columns, [tuple(map(show, row)) for row in self.rows])
 
 
 def show(value: object) -> str:

@@ -332,8 +332,7 @@ def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
         return what, cure
     if so_far and current() is PATTERN_CALLS:
-        what = f"`{name}` is a stage, which has an event or several"
-        return what, worded("write {word.another}")
+        return f"`{name}` is a stage, which has an event or several", worded("write {word.another}")
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
         cure = f"write {shortened(so_far)} for its value so far, or {cure}"

@@ -173,8 +173,7 @@ def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
-        found = prepared.link(rule, crossing)
-        return replace(found, relevant=prepared.demand.drafts_made.relevant)
+        return replace(prepared.link(rule, crossing), relevant=prepared.demand.drafts_made.relevant)
 
 
 def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:

@@ -288,8 +288,7 @@ class ArrivedRows:
         order = times(self.rows.slice(first))
         own = rows_of_version(version, order, np.ones(count, np.bool_))
         key = np.repeat(np.arange(len(self.new)), self.new)[own]
-        sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
-        return ByKey(places[own], sizes)
+        return ByKey(places[own], np.bincount(key, minlength=len(self.new)).astype(np.int64))
 
     def known(self, kept: ByKey, new: ByKey, watermark: int) -> Known:
         """Rows of some keys: those that are kept of each, and its new ones."""

@@ -99,9 +99,7 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
     """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
     near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
-    if not near:
-        return None
-    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near]) if near else None
 
 
 @dataclass(frozen=True)

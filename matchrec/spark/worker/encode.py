@@ -133,8 +133,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
 def end_to_end(columns: list[pa.Array]) -> pa.Array:
     """Their values one after the other; decimals of several types as one that holds them all."""
     tables = [pa.table({"values": one}) for one in columns]
-    whole = pa.concat_tables(tables, promote_options="permissive")
-    return whole.column("values").combine_chunks()
+    return pa.concat_tables(tables, promote_options="permissive").column("values").combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:
