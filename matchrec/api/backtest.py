@@ -35,12 +35,11 @@ OVERLAPS = (
     "coalesce(d.__begin <= d.__end, TRUE) AND (d.__begin IS NULL OR m.__high >= d.__begin)"
     " AND (d.__end IS NULL OR m.__low <= d.__end)"
 )
+Key = str | Sequence[str] | None
 NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
-def against(
-    clause: Clause, labels: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
-) -> Backtest:
+def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
     """A clause beside labels. ends: the columns in which an incident begins and ends; key: those
     that name its partition, None for the names that the clause has for them.
 
@@ -56,10 +55,10 @@ def against(
     try:
         asked, task, rows = attempts_of(clause.question(plan, options))
     except MatchRecognizeUnsupportedError as unknown:
-        return Joined(labelled, found, None, f"not known: {unknown.message}").backtest()
+        return Joined(labelled, found, f"not known: {unknown.message}").backtest()
     is_limited = plan.first_matches is not None
     attempts = Attempts(rows, words_of_endings(asked), task.selects, is_limited)
-    return Joined(labelled, found, attempts, "").backtest()
+    return Joined(labelled, found, attempts).backtest()
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
@@ -101,9 +100,7 @@ class Labels:
     ends: tuple[str, str]
 
     @staticmethod
-    def of(
-        frame: DataFrame, found: DataFrame, key: str | Sequence[str] | None, ends: tuple[str, str]
-    ) -> Labels:
+    def of(frame: DataFrame, found: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
         """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
         *keys, first, _ = zip(found.columns, kinds_of(found), strict=True)
         names = [name for name, _ in keys]
@@ -116,11 +113,10 @@ class Labels:
         own = dict(zip(frame.columns, kinds_of(frame), strict=True))
         wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
         for column, (name, kind) in wanted:
-            if plain(own[column]) != plain(kind):
+            given = own[column]
+            if plain(given) != plain(kind):
                 what = "the order of the query" if name == first[0] else f"`{name}` of the query"
-                raise errors.labels_do_not_compare(
-                    name=column, kind=own[column], what=what, wanted=kind
-                )
+                raise errors.labels_do_not_compare(name=column, kind=given, what=what, wanted=kind)
         lower = {one.lower(): one for one in frame.columns}
         for name in (*OF_MATCHES, *OF_ATTEMPTS):
             if name in lower:
@@ -208,18 +204,12 @@ def array(texts: Any) -> str:
 class Joined:
     """Labels, the matches of a clause, and how far its other starting rows came.
 
-    attempts: None where that is not known; why: the reason.
+    attempts: where that is not known, what is said of it.
     """
 
     labels: Labels
     found: DataFrame
-    attempts: Attempts | None
-    why: str
-
-    @cached_property
-    def incidents(self) -> DataFrame:
-        """Each incident once, as far as it is compared."""
-        return self.labels.frame.selectExpr(*self.labels.own).distinct()
+    attempts: Attempts | str
 
     @cached_property
     def places(self) -> DataFrame:
@@ -277,11 +267,11 @@ class Joined:
         labels = self.labels
         spans = [*labels.named("d"), "d.__begin", "d.__end"]
         over = expr(f"{labels.same('d', 'm')} AND {OVERLAPS}")
-        incidents = self.incidents.alias("d")
+        incidents = labels.frame.selectExpr(*labels.own).distinct().alias("d")
         first = expr("min(struct(m.__low, m.__high)) AS first")
         hits = incidents.join(self.places.alias("m"), over).groupBy(*spans)
         found = [("h", hits.agg(expr("sum(m.__count) AS count"), first))]
-        if self.attempts is None:
+        if isinstance(self.attempts, str):
             return found
         rows = self.placed(self.attempts.rows, NOTED)
         if self.attempts.selects:
@@ -294,26 +284,22 @@ class Joined:
 
     def of_attempts(self, is_hit: str) -> list[str]:
         """The columns that say how far the best attempt of a missed incident came."""
-        if self.attempts is None:
+        if isinstance(self.attempts, str):
             low = high = f"CAST(NULL AS {self.found.dtypes[-1][1]})"
             came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"
-            because = string_literal(self.why)
+            because = string_literal(self.attempts)
         else:
             came, because = self.attempts.came_to, self.attempts.because
             low, high = "best.__low", "best.__high"
             needed = f"nullif(best.remaining, {UNREACHABLE}L)"
             left_out = string_literal(self.attempts.left_out)
+            no_rows = "no row has this key" if self.labels.keys else "there are no rows"
             because = (
                 "CASE WHEN d.__begin > d.__end THEN 'the incident ends before it begins'"
-                f" WHEN known IS NULL THEN {string_literal(self.no_rows)}"
+                f" WHEN known IS NULL THEN {string_literal(no_rows)}"
                 " WHEN a.rows IS NULL THEN 'no row lies in it'"
                 f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
             )
         values = (came, low, high, needed, because)
         named = zip(values, OF_ATTEMPTS, strict=True)
         return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]
-
-    @property
-    def no_rows(self) -> str:
-        """What is said where there are none."""
-        return "no row has this key" if self.labels.keys else "there are no rows"

@@ -319,9 +319,9 @@ def chosen_clause(reading: Reading, asked: int | str | None) -> int:
     return numbers[0]
 
 
-def clause_at(reading: Reading, number: int) -> Clause:
-    """A clause, once those before it have results."""
-    return next(islice(reading.clauses(), number - 1, None))
+def clause_asked(reading: Reading, asked: int | str | None) -> Clause:
+    """The clause that `chosen_clause` tells, once those before it have results."""
+    return next(islice(reading.clauses(), chosen_clause(reading, asked) - 1, None))
 
 
 # Warnings about queries that run but are probably not meant; `explain` shows them too.

@@ -14,13 +14,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clauses import QueryText, lower_site, warn
-from matchrec.api.inputs import Arguments, dialect_of, refuse_unused, runner_for, with_values
+from matchrec.api.inputs import (
+    Arguments,
+    Frames,
+    dialect_of,
+    refuse_unused,
+    runner_for,
+    with_values,
+)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
@@ -43,7 +50,7 @@ parse_once, parse_clause_once = once(parse), once(parse_clause)
 
 
 def parse_query(
-    spark: SparkSession, text: str, args: Arguments, frames: dict[str, Any], dialect: str
+    spark: SparkSession, text: str, args: Arguments, frames: Frames, dialect: str
 ) -> QueryNode:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], dialect_of(spark, text)

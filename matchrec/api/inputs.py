@@ -154,15 +154,13 @@ def check_pandas(name: str, frame: Any) -> None:
 
 NamedValues = dict[str, Any] | None
 Arguments = NamedValues | list[Any]
+Frames = dict[str, Any]  # what a query names as `{name}`
 
 
-def runner_for(
-    spark: SparkSession, query: QueryNode, args: Arguments, frames: dict[str, Any]
-) -> Runner:
+def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     refuse_other_tables(query, frames)
-    written = partial(fill_frames, frames=frames)
-    return Runner(spark, name_values(query, args), frames, written)
+    return Runner(spark, name_values(query, args), frames, partial(fill_frames, frames=frames))
 
 
 def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
@@ -235,7 +233,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     return Source(filled.text, Origin(source, filled.before))
 
 
-def refuse_other_tables(query: QueryNode, frames: dict[str, Any]) -> None:
+def refuse_other_tables(query: QueryNode, frames: Frames) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
     for name, span in query.frames:
         is_input = span.start in {site.relation.start for site in query.sites}
@@ -269,8 +267,7 @@ def unbound(
         return None
     outer = markers_of_outer(query)
     if outer and re.fullmatch(r"_\d+", name):
-        name = parameter_name(outer[0])
-        return lost_value_of(name, None).located(query.source)
+        return lost_value_of(parameter_name(outer[0]), None).located(query.source)
     place = named_parameters(query.source.text).get(name)
     if name in known:
         return lost_value_of(name, place).located(query.source)

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from matchrec.api.clauses import (
     Reading,
     chosen_clause,
-    clause_at,
+    clause_asked,
     explained,
     remarks_on,
     remarks_on_session,
@@ -86,7 +86,6 @@ class Query:
         return reading.outer()  # whose errors are Spark's
 
     def _result(self, reading: Reading) -> DataFrame:
-        """The result of what was read."""
         results = [clause.result for clause in reading.clauses()]
         for result in results:
             warn(*remarks_on(result, reading))
@@ -133,8 +132,7 @@ class Query:
                 if clause is not None:
                     results = [results[chosen_clause(reading, clause) - 1]]
             else:
-                chosen = clause_at(reading, chosen_clause(reading, clause))
-                result, totals = aggregate(chosen, aggregates, by)
+                result, totals = aggregate(clause_asked(reading, clause), aggregates, by)
                 results = [result]
             clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
             if counters is None or not results:
@@ -182,8 +180,7 @@ class Query:
 
         rows = row if row is None or isinstance(row, tuple) else (row,)
         with self._read(self.options) as reading:
-            chosen = clause_at(reading, chosen_clause(reading, clause))
-            return trace(chosen, Target(partition, rows), limit)
+            return trace(clause_asked(reading, clause), Target(partition, rows), limit)
 
     @checked(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
@@ -254,8 +251,7 @@ class Query:
         from matchrec.api.backtest import against
 
         with self._read(self.options) as reading:
-            chosen = clause_at(reading, chosen_clause(reading, clause))
-            return against(chosen, labels, key, (start, end))
+            return against(clause_asked(reading, clause), labels, key, (start, end))
 
     @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
     def aggregate(
@@ -298,8 +294,7 @@ class Query:
 
         asked = {"matches": "count(*)"} if aggregates is None else aggregates
         with self._read(self.options) as reading:
-            chosen = clause_at(reading, chosen_clause(reading, clause))
-            return aggregate(chosen, asked, by)[1]
+            return aggregate(clause_asked(reading, clause), asked, by)[1]
 
     @checked(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature

@@ -53,11 +53,9 @@ IS_RULE = instance_of(str, Pattern)
 
 def is_versions(given: Any) -> bool:
     """Whether these are the versions of a rule, by when each becomes valid."""
-    return (
-        isinstance(given, dict)
-        and len(given) > 0
-        and all(one is None or IS_RULE(one) for one in given.values())
-    )
+    if not (isinstance(given, dict) and given):
+        return False
+    return all(one is None or IS_RULE(one) for one in given.values())
 
 
 def are_by_name(given: Any) -> bool:

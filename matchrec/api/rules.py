@@ -49,6 +49,8 @@ from matchrec.spark.rule_sets import build
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+Refused = dict[str, MatchRecognizeError]
+
 
 @checked(rules=RULES, **ARGUMENTS)
 def match_rules(  # noqa: PLR0913 -- public signature
@@ -151,7 +153,7 @@ class RulesReader:
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""
-        refused: dict[str, MatchRecognizeError] = {}
+        refused: Refused = {}
         while True:
             rules = tuple(rule for rule in written if rule.name not in refused)
             try:
@@ -196,15 +198,10 @@ class RulesReader:
 
     def with_streams(self, node: MatchRecognize) -> MatchRecognize:
         """The clause with the partitions and the order of all rules."""
-
-        def written(text: str) -> ExpressionText:
-            return ExpressionText(text, Span(0, 0))
-
-        return replace(
-            node,
-            partition_by=tuple(PartitionKey(written(text)) for text in self.events.partition_by),
-            order_by=tuple(SortKey(written(text)) for text in self.events.order_by),
-        )
+        at = Span(0, 0)
+        keys = (PartitionKey(ExpressionText(text, at)) for text in self.events.partition_by)
+        orders = (SortKey(ExpressionText(text, at)) for text in self.events.order_by)
+        return replace(node, partition_by=tuple(keys), order_by=tuple(orders))
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""
@@ -247,9 +244,7 @@ class RuleMatches:
     >>> _ = found.unpersist()
     """
 
-    def __init__(
-        self, built: build.BuiltRuleSet, refused: Mapping[str, MatchRecognizeError] | None = None
-    ) -> None:
+    def __init__(self, built: build.BuiltRuleSet, refused: Refused | None = None) -> None:
         build.check_names(built)
         build.check_measures(built)
         self._built = built

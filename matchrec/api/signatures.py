@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, get_args
 
 from matchrec.arguments import (
@@ -162,31 +161,23 @@ AGGREGATES = ArgumentKind(
 GROUPED_BY = one_of(get_args(GroupedBy))
 
 # The arguments whose name means the same in all functions; what others mean stands at each.
-ARGUMENTS: Mapping[str, ArgumentKind] = MappingProxyType(
-    {
-        "analyze": FLAG,
-        "args": ARGS,
-        "between": NAMES.or_none(),
-        "by": NAME.or_none(),
-        "clause": CLAUSE,
-        "df": FRAME,
-        "dialect": DIALECT,
-        "frames": FRAMES,
-        "limit": COUNT,
-        "match": NAME.or_none(),
-        "options": OPTIONS,
-        "order_by": TERMS,
-        "page": COUNT,
-        "panels": COUNT,
-        "partition": PARTITION,
-        "partition_by": TERMS,
-        "pattern": PATTERN,
-        "row": ROW,
-        "spark": SESSION,
-        "table": TABLE,
-        "text": TEXT,
-        "type_column": TEXT,
-        "x": NAME,
-        "y": NAME,
-    }
-)
+ARGUMENTS: Mapping[str, ArgumentKind] = {
+    **dict.fromkeys(("x", "y"), NAME),
+    **dict.fromkeys(("by", "match"), NAME.or_none()),
+    **dict.fromkeys(("limit", "page", "panels"), COUNT),
+    **dict.fromkeys(("order_by", "partition_by"), TERMS),
+    **dict.fromkeys(("text", "type_column"), TEXT),
+    "analyze": FLAG,
+    "args": ARGS,
+    "between": NAMES.or_none(),
+    "clause": CLAUSE,
+    "df": FRAME,
+    "dialect": DIALECT,
+    "frames": FRAMES,
+    "options": OPTIONS,
+    "partition": PARTITION,
+    "pattern": PATTERN,
+    "row": ROW,
+    "spark": SESSION,
+    "table": TABLE,
+}

@@ -15,6 +15,7 @@ from matchrec.api.dialects import parse_clause_of, parse_query
 from matchrec.api.inputs import (
     Arguments,
     Frame,
+    Frames,
     NamedValues,
     Terms,
     as_dataframe,
@@ -176,7 +177,7 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     args: Arguments,
     dialect: DialectName,
     options: Options | None,
-    frames: dict[str, Any],
+    frames: Frames,
 ) -> Query:
     """A query of SQL. Raises for what the query does not name."""
     for name in frames:
@@ -186,7 +187,7 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     return query_of(spark, query, dialect, how_to_run("sql", options, *OF_RULES), (args, taken))
 
 
-def as_dataframes(spark: SparkSession, frames: dict[str, Any]) -> dict[str, Any]:
+def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
     """What a query names as `{name}`, with frames of other libraries as DataFrames of Spark."""
     return {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
 
@@ -211,7 +212,7 @@ def query_of(
 
 
 # The values of a query's markers, and the DataFrames that it names.
-Values = tuple[Arguments, dict[str, Any]]
+Values = tuple[Arguments, Frames]
 
 
 def of_clause(
@@ -382,9 +383,7 @@ def uninstall(spark: SparkSession) -> None:
 def answering(dialect: DialectName, options: Options) -> Answer:
     """What is asked for the result of every query: None for what is Spark's alone."""
 
-    def answer(
-        session: SparkSession, query: Any, args: Any, frames: dict[str, Any]
-    ) -> DataFrame | None:
+    def answer(session: SparkSession, query: Any, args: Any, frames: Frames) -> DataFrame | None:
         if not isinstance(query, str):
             return None
         own: DialectName = "spark"

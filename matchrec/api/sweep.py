@@ -36,6 +36,7 @@ from matchrec.spark.types import has_distance, in_one_form
 MOST_POINTS = 1000
 
 Grid = Mapping[str, Sequence[Any]]
+Point = dict[str, Any]  # a value for each name
 
 
 def is_grid(given: Any) -> bool:
@@ -104,7 +105,7 @@ def sweep(
     return Sweep(tuple(grid), tuple(figures(all_matches(built), named)))
 
 
-def name_of(point: Mapping[str, Any]) -> str:
+def name_of(point: Point) -> str:
     """A combination of values, as a message names it.
 
     >>> name_of({"days": 3, "kind": "rise"})
@@ -113,7 +114,7 @@ def name_of(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{marker} = {value!r}" for marker, value in point.items())
 
 
-def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
+def check(df: DataFrame, rule: Rule, point: Point) -> None:
     """Raises MatchRecognizeError for what is wrong with the clause, with its place there; warns of
     what is probably not meant.
     """
@@ -127,7 +128,7 @@ def check(df: DataFrame, rule: Rule, point: dict[str, Any]) -> None:
 def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
     df: DataFrame,
     clause: str,
-    point: dict[str, Any],
+    point: Point,
     name: str,
     dialect: str,
     own: Mapping[str, str] = MappingProxyType({}),
@@ -157,9 +158,7 @@ def span_of(kind: DataType) -> str:
     return "abs(end_time - start_time)" if has_distance(kind) else "NULL"
 
 
-def figures(
-    matches: DataFrame, points: Mapping[str, Mapping[str, Any]]
-) -> Iterator[tuple[Any, ...]]:
+def figures(matches: DataFrame, points: Mapping[str, Point]) -> Iterator[tuple[Any, ...]]:
     """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`.
 
     points: by the names of their rules.

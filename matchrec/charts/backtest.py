@@ -120,11 +120,10 @@ class Backtest(Pictured):
         """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
         over = "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         found = self.alarms.selectExpr("coalesce(sum(matches), 0L)", over)
-        hits, several, missed = (
-            sum(row[count] for row in self._outcomes if (row[0] == "hit") is is_hit)
-            for count, is_hit in ((3, True), (4, True), (3, False))
-        )
-        return Score(hits + missed, hits, several, *map(int, found.collect()[0]))
+        hit = [row for row in self._outcomes if row[0] == "hit"]
+        hits, several = (sum(row[count] for row in hit) for count in (3, 4))
+        incidents = sum(row[3] for row in self._outcomes)
+        return Score(incidents, hits, several, *map(int, found.collect()[0]))
 
     @property
     def reasons(self) -> tuple[tuple[int, str | None, str], ...]:

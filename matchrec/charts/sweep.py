@@ -42,10 +42,7 @@ class Sweep(Pictured):
         """The table, as `print` shows it."""
         lines = [self.columns, *(tuple(map(show, row)) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(one.rjust(width) for one, width in zip(line, widths, strict=True))
-            for line in lines
-        )
+        return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame of the table.
@@ -88,8 +85,7 @@ class Sweep(Pictured):
         return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
 
     def _repr_html_(self) -> str:
-        shown = [tuple(map(show, row)) for row in self.rows]
-        return table(self.columns, shown)
+        return table(self.columns, [tuple(map(show, row)) for row in self.rows])
 
 
 def show(value: object) -> str:

@@ -28,6 +28,8 @@ from matchrec.errors.language import COMMAND_LINE, shown_on
 several = partial(click.option, multiple=True)
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+Pairs = tuple[tuple[str, T], ...]
+Tables = tuple[Table, ...]
 Decorator = Callable[[F], F]
 
 
@@ -77,16 +79,14 @@ def engine(argument: str) -> str:
     return argument
 
 
-def distinct(ctx: click.Context, _: click.Parameter, given: tuple[Table, ...]) -> tuple[Table, ...]:
+def distinct(ctx: click.Context, _: click.Parameter, given: Tables) -> Tables:
     """The tables, of which no two have one name, with what is said of all csv files."""
     refuse_twice([table.name.upper() for table in given])
     between, header = ctx.params.pop("delimiter", None), ctx.params.pop("header", True)
     return tuple(replace(table, delimiter=between, header=header) for table in given)
 
 
-def named_once(
-    _: click.Context, __: click.Parameter, given: tuple[tuple[str, T], ...]
-) -> tuple[tuple[str, T], ...]:
+def named_once(_: click.Context, __: click.Parameter, given: Pairs[T]) -> Pairs[T]:
     """The settings, of which no two have one name."""
     refuse_twice([name for name, _ in given])
     return given
@@ -110,11 +110,8 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
     @click.option("--traceback", is_flag=True, help="Show where in the program an error came from.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
-        with (
-            shown_on(COMMAND_LINE),
-            failures_told(),
-            tracebacks_shown() if traceback else nullcontext(),
-        ):
+        shows = tracebacks_shown() if traceback else nullcontext()
+        with shown_on(COMMAND_LINE), failures_told(), shows:
             function(*args, **options)
 
     return command
@@ -129,9 +126,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
     @tells_failures
     @wraps(function)
-    def command(
-        query: QuerySource, tables: tuple[Table, ...], conf: Settings, **options: Any
-    ) -> None:
+    def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
         passed = {name: options.pop(name) for name in own if name in options}
         function(query_of(query, tables, conf, options), **passed)
 

@@ -121,9 +121,7 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
 @STREAM
 @chosen("--form", ("all", "non_overlapping"), "Which matches of SASE+ [all].", default="all")
 @tells_failures
-def convert(
-    query: QuerySource, read: str | None, write: str, events: str | None, **options: Any
-) -> None:
+def convert(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Print a query in the SQL of a product.
 
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
@@ -138,7 +136,8 @@ def convert(
         what, language = load_pattern(str(what)), "spark"
     given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
     passed: dict[str, Any] = {name: one for name, one in given.items() if one}
-    print(conversion(what, language, write, events or "events", **passed))
+    table = passed.pop("events", "events")
+    print(conversion(what, language, write, table, **passed))
 
 
 # V-shapes in three years of share prices, from the query to the picture.

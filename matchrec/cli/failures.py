@@ -109,8 +109,7 @@ def tracebacks_shown() -> Iterator[None]:
 def code_of(error: Exception) -> ExitCode:
     """Whether the query was refused before it ran, or failed while it did."""
     if isinstance(error, MatchRecognizeError):
-        failed = isinstance(error, MatchRecognizeRunError)
-        return ExitCode.FAILED if failed else ExitCode.REFUSED
+        return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
     from matchrec.spark.session import OF_TEXTS
 
     return ExitCode.REFUSED if isinstance(error, OF_TEXTS) else ExitCode.FAILED

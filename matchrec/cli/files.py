@@ -191,9 +191,7 @@ def format_of_table(name: str, path: Path) -> str:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return format_of_table(name, inside)
-    if start_of(path).startswith(PARQUET_STARTS):
-        return "parquet"
-    return format_of(path)
+    return "parquet" if start_of(path).startswith(PARQUET_STARTS) else format_of(path)
 
 
 def format_of(path: Path) -> str:

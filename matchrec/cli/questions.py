@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,6 +36,11 @@ from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
+if TYPE_CHECKING:
+    from matchrec.pictures.figures import Pictured
+
+ValuesByName = Sequence[tuple[str, list[Any]]]
+
 
 @click.command(cls=Repeatable)
 @ASKED
@@ -61,9 +66,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
 DRAWN = click.option("--svg", type=SVG, help="Draw it.")
 
 
-def show(
-    told: matchrec.Why | matchrec.Coverage | matchrec.Backtest | matchrec.Sweep, file: Path | None
-) -> None:
+def show(told: Pictured, file: Path | None) -> None:
     """Prints what was told, and writes its picture if it is asked for."""
     print(told)
     if file:
@@ -143,9 +146,8 @@ def against(  # noqa: PLR0913 -- one for each option
     QUERY is as that of `matchrec run`.
     """
     with asked.running() as (spark, query):
-        told = query.against(
-            spark.table(labels), key=list(key) or None, start=start, end=end, clause=asked.clause
-        )
+        rows, keys = spark.table(labels), list(key) or None
+        told = query.against(rows, key=keys, start=start, end=end, clause=asked.clause)
         show(told, svg)
 
 
@@ -161,12 +163,7 @@ def against(  # noqa: PLR0913 -- one for each option
 )
 @DRAWN
 @asks
-def sweep(
-    asked: QueryRequest,
-    events: str | None,
-    values: Sequence[tuple[str, list[Any]]],
-    svg: Path | None,
-) -> None:
+def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Path | None) -> None:
     """Count the matches of a clause with every combination of some values.
 
     QUERY is what stands between the parentheses of MATCH_RECOGNIZE.

@@ -28,11 +28,10 @@ def no_rows(
     """A result in which no column, or not the named one, has the rows of a match."""
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: rows_of(result, "name")'
     what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
-    return MatchRecognizePlanError(
-        f"no column has {what}: a DataFrame of {listed(columns)}",
-        notes=(f"arrays of structs: {listed(arrays)}",) if arrays else (),
-        hint=f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure,
-    )
+    message = f"no column has {what}: a DataFrame of {listed(columns)}"
+    notes = (f"arrays of structs: {listed(arrays)}",) if arrays else ()
+    hint = f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure
+    return MatchRecognizePlanError(message, notes=notes, hint=hint)
 
 
 several_rows = plan_error("""several columns have rows of a match: {columns}
@@ -167,9 +166,8 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     hint = f"write {near}=" if near else hint
     if near is None and (option := nearest(name, options)):
         hint = f"write options=matchrec.Options({option}=...)"
-    return MatchRecognizePlanError(
-        f"`{name}` is not an argument, and the query has no {{{name}}}", hint=hint
-    )
+    message = f"`{name}` is not an argument, and the query has no {{{name}}}"
+    return MatchRecognizePlanError(message, hint=hint)
 
 
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
@@ -296,9 +294,8 @@ def wrong_argument(
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
         cure = _FRAMES.get(library_of(value) or "", cure)
-    return MatchRecognizePlanError(
-        f"`{argument}` of {call} is {shown(value)}", notes=(f"wanted: {wanted}",), hint=cure or None
-    )
+    message = f"`{argument}` of {call} is {shown(value)}"
+    return MatchRecognizePlanError(message, notes=(f"wanted: {wanted}",), hint=cure or None)
 
 
 def unknown_word(
@@ -308,11 +305,9 @@ def unknown_word(
     near = nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
     read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
-    return MatchRecognizePlanError(
-        f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}",
-        notes=(f"known: {listed(known)}",),
-        hint=f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}",
-    )
+    message = f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}"
+    hint = f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}"
+    return MatchRecognizePlanError(message, notes=(f"known: {listed(known)}",), hint=hint)
 
 
 # Errors of the machine: no session of Spark, Python workers that cannot do the work.
@@ -389,10 +384,8 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
     """An aggregate over all matches that only matches which are built can tell. reason: why."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"matches cannot be counted without building them: {reason}",
-            hint="add up the matches in what reads them",
-        )
+        message = f"matches cannot be counted without building them: {reason}"
+        super().__init__(message, hint="add up the matches in what reads them")
         self.reason = reason
 
 

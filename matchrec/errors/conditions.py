@@ -104,28 +104,24 @@ def aggregate_cannot_take(
 ) -> MatchRecognizeError:
     """An aggregate, or a sign, of values of types that it does not take there."""
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
-        return MatchRecognizePlanError(
-            f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}", span
-        )
+        message = f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}"
+        return MatchRecognizePlanError(message, span)
     number = number_of(type_names[0]) if type_names else None
-    return MatchRecognizeUnsupportedError(
-        f"`{function}` in {part('DEFINE')} cannot take {', '.join(type_names) or 'no argument'}",
-        span,
-        notes=(
-            "it takes there what it takes as a measure, but no strings of other collations,",
-            "no variants, and nothing that had to become another type first",
-        ),
-        hint=f"write a number in it, such as {number}" if number else AS_MEASURE,
-    )
+    taken = ", ".join(type_names) or "no argument"
+    message = f"`{function}` in {part('DEFINE')} cannot take {taken}"
+    hint = f"write a number in it, such as {number}" if number else AS_MEASURE
+    return MatchRecognizeUnsupportedError(message, span, notes=_AS_A_MEASURE, hint=hint)
 
 
+_AS_A_MEASURE = (
+    "it takes there what it takes as a measure, but no strings of other collations,",
+    "no variants, and nothing that had to become another type first",
+)
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
-def within_of_other_type(
-    order: str, interval: str, spans: tuple[Span | None, Span | None]
-) -> MatchRecognizeError:
+def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
     """WITHIN that is not a distance along the first ORDER BY column."""
     key = f"{part('ORDER BY')} key of type {order}"
     hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")

@@ -182,10 +182,8 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             return words.format(name=named[field["of"]]) if field["of"] else words
         if field["option"]:
             chosen = _filled(field["value"], named).split("|")
-            return current_surface().option(
-                _filled(field["option"], named),
-                *(int(one) if one.isdigit() else one for one in chosen),
-            )
+            values = (int(one) if one.isdigit() else one for one in chosen)
+            return current_surface().option(_filled(field["option"], named), *values)
         value: Any = named[field["name"]]
         if field["index"]:
             value = value[int(field["index"])]

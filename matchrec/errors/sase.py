@@ -30,8 +30,7 @@ unexpected_token = parse_error("""unexpected `{text}` in {where}
 # The text ends too early.
 unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
 
-empty_query = parse_error("""the query is empty
-    write PATTERN SEQ(Shelf a, Exit b)""")
+empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a, Exit b)")
 
 # `SEQ()`.
 empty_sequence = parse_error("""SEQ in PATTERN has no components

@@ -152,11 +152,10 @@ def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError
     """A distance to the event before, of what is no single event."""
     why = "a group has several events" if is_group else "no event is accepted for a NOT"
     where = "on a stage inside of it" if is_group else "on the next stage"
-    return MatchRecognizePlanError(
-        f"within previous_to_current of {stage}",
-        notes=(f"it is the distance from the event before to one of the stage; {why}",),
-        hint=f"call within(..., 'previous_to_current') {where}",
-    )
+    note = f"it is the distance from the event before to one of the stage; {why}"
+    message = f"within previous_to_current of {stage}"
+    hint = f"call within(..., 'previous_to_current') {where}"
+    return MatchRecognizePlanError(message, notes=(note,), hint=hint)
 
 
 near_exceeds_whole = plan_error("""within previous_to_current of {stage} is {near}, that of the

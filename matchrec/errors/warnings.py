@@ -145,12 +145,10 @@ false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEF
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
     """DEFINE A AS "status" = 'on'. quoted: a text in double quotes, or nothing."""
     column = f"write {as_name(quoted[1:-1])} without quotes, if it is a column"
-    return NeverTrueWarning(
-        f"a comparison of two texts in {part('DEFINE')} is never true",
-        span,
-        notes=("quotes make a text, also double quotes",) if quoted else (),
-        hint=column if quoted else "compare a column; if no row is meant, write FALSE",
-    )
+    message = f"a comparison of two texts in {part('DEFINE')} is never true"
+    notes = ("quotes make a text, also double quotes",) if quoted else ()
+    hint = column if quoted else "compare a column; if no row is meant, write FALSE"
+    return NeverTrueWarning(message, span, notes=notes, hint=hint)
 
 
 # PATTERN (A B) SKIP TILL NEXT MATCH DEFINE B AS price > PREV(price).

@@ -48,7 +48,6 @@ def stream_lines(executable: Executable) -> Iterator[str]:
 
 
 def bound_line(executable: Executable) -> str:
-    """What bounds it."""
     longest = executable.task.pattern.longest
     if executable.window_rows is not None:
         return f"bounded by the window: a run ends after {executable.window_rows:,} rows"

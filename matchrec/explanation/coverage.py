@@ -155,28 +155,20 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     """Rows, partitions and matches, and what is strange about them."""
     found = clause.figures
     alone = found.partitions - found.matched_partitions
-    yield (
-        f"{found.rows:,} in {counted(found.partitions, 'partition')}, {alone:,} of them without a"
-        f" match; the largest has {found.largest:,}"
-    )
+    rows = f"{found.rows:,} in {counted(found.partitions, 'partition')}"
+    yield f"{rows}, {alone:,} of them without a match; the largest has {found.largest:,}"
     if clause.selects:
         begin = "row begins" if found.matches == 1 else "rows begin"
         yield f"{found.matches:,} starting {begin} a match"
     elif found.matches:
-        yield (
-            f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')};"
-            f" the longest has {found.longest:,}"
-        )
+        over = f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')}"
+        yield f"{over}; the longest has {found.longest:,}"
     if found.ties:
-        yield (
-            f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time: add a"
-            " column that tells these rows apart"
-        )
+        ties = f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time"
+        yield f"{ties}: add a column that tells these rows apart"
     if found.held >= LARGE:
-        yield (
-            f"{found.held:,} were held by a worker at once, as a search looked that far: bound it"
-            " by WITHIN or by a quantifier such as {1,100}"
-        )
+        cure = "bound it by WITHIN or by a quantifier such as {1,100}"
+        yield f"{found.held:,} were held by a worker at once, as a search looked that far: {cure}"
 
 
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -205,9 +197,8 @@ def why(coverage: OccurrenceCoverage) -> str:
     if not coverage.ended:
         return ""
     most = coverage.endings[0]
-    if len(coverage.endings) == 1:
-        return f"{coverage.ended:,} ended: {most}"
-    return f"{coverage.ended:,} ended: {most} ({most.count:,})"
+    count = f" ({most.count:,})" if len(coverage.endings) > 1 else ""
+    return f"{coverage.ended:,} ended: {most}{count}"
 
 
 def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -371,12 +362,9 @@ def summarise(counted: Counted) -> ClauseCoverage:
     ended = [sum(one.count for one in group) for group in endings]
     tried = sum(ended) + counted.figures.matches
     came = [tried, *counted.counts.came.tolist()]
-    occurrences = tuple(
-        OccurrenceCoverage(
-            number, variable, came[number], ended[number], endings[number], parts(counted, number)
-        )
-        for number, variable in enumerate([None, *variables])
-    )
+    false = (parts(counted, number) for number in range(len(came)))
+    columns = range(len(came)), [None, *variables], came, ended, endings, false
+    occurrences = tuple(OccurrenceCoverage(*row) for row in zip(*columns, strict=True))
     pattern = show(counted.asked.drafted.plan.pattern)
     selects = counted.task.selects
     return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
@@ -436,11 +424,8 @@ def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
 def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
-    found = [
-        FalsePart(*part, count)
-        for part, count in zip(all_parts(counted.asked), counts, strict=True)
-        if count and part is not None
-    ]
+    pairs = zip(all_parts(counted.asked), counts, strict=True)
+    found = [FalsePart(*part, count) for part, count in pairs if count and part is not None]
     return tuple(sorted(found, key=lambda part: -part.count))
 
 

@@ -174,20 +174,16 @@ def window_line(plan: MatchPlan, within: Within) -> str:
         return f"the last row lies less than {interval} after the first one, along {order}"
     variables = ", ".join(said.variables)
     conditions = "conditions" if len(said.variables) > 1 else "condition"
-    return (
-        f"the last row lies {said.written} after the first one, along {order}: "
-        f"from the {conditions} of {variables}"
-    )
+    source = f"from the {conditions} of {variables}"
+    return f"the last row lies {said.written} after the first one, along {order}: {source}"
 
 
 def gap_line(gap: Gap) -> str:
     """How far apart rows inside of the match may lie."""
     if gap.to is None:
         return f"each row lies less than {gap.interval.text} after the row before it in the match"
-    return (
-        f"each row of {gap.to} lies less than {gap.interval.text} after the last row of "
-        f"{gap.after} before it"
-    )
+    before = f"the last row of {gap.after} before it"
+    return f"each row of {gap.to} lies less than {gap.interval.text} after {before}"
 
 
 def has_window(plan: MatchPlan) -> bool:
@@ -381,11 +377,8 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     for place, state in enumerate(task.pattern.folding.states):
         if place >= task.pattern.folding.starts and state != program.final:
             needed.setdefault(state, set()).update(vector.needed(place))
-    lines = (
-        f"in state {program.named(state)}: {' '.join(in_order(needed[state])) or 'nothing'}"
-        for state in sorted(needed)
-    )
-    yield from few(lines, "more states")
+    told = ((state, " ".join(in_order(needed[state])) or "nothing") for state in sorted(needed))
+    yield from few((f"in state {program.named(one)}: {text}" for one, text in told), "more states")
 
 
 def in_order(values: Iterable[str]) -> list[str]:

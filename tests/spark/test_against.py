@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api import backtest
-from matchrec.api.clauses import clause_at
+from matchrec.api.clauses import clause_asked
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
@@ -136,7 +136,7 @@ def test_attempts_are_what_coverage_counts(
 ) -> None:
     asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
     with asked._read(asked.options) as reading:
-        clause = clause_at(reading, 1)
+        clause = clause_asked(reading, 1)
         plan = backtest.plan_of_matches(clause)
         drafted, task, attempts = backtest.attempts_of(clause.question(plan, clause.options))
         words = backtest.words_of_endings(drafted)

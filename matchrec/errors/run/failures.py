@@ -320,11 +320,8 @@ def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
 
 def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
     """A partition as one asks for it. numbers: which of the keys are whole numbers."""
-
-    def written(name: str, value: str | None) -> str:
-        return str(value) if value is None or name in numbers else f'"{value}"'
-
-    pairs = [(name, written(name, value)) for name, value in keys.items()]
+    plain = {name for name, value in keys.items() if value is None or name in numbers}
+    pairs = [(name, str(value) if name in plain else f'"{value}"') for name, value in keys.items()]
     return current_surface().keys(pairs)
 
 
@@ -336,13 +333,11 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
 
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
     """row= has more values than there are columns, or there is no order."""
-    return MatchRecognizePlanError(
-        f"`row` has {counted(given, 'value')}, ORDER BY has {counted(len(orders), 'column')}",
-        notes=(f"ORDER BY: {listed(orders)}",),
-        hint=f"write the value of the first one, or {current_surface().all_of_row}"
-        if orders
-        else "write ORDER BY, or leave row out",
-    )
+    values, columns = counted(given, "value"), counted(len(orders), "column")
+    first = f"write the value of the first one, or {current_surface().all_of_row}"
+    hint = first if orders else "write ORDER BY, or leave row out"
+    message, note = f"`row` has {values}, ORDER BY has {columns}", f"ORDER BY: {listed(orders)}"
+    return MatchRecognizePlanError(message, notes=(note,), hint=hint)
 
 
 # No row has these values. near: a line for each of the rows about there.

@@ -30,9 +30,8 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     alone = "write the clause alone, from PARTITION BY to DEFINE"
     hint = meant or f"{alone}, or pass a whole query to {current_surface().query}"
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in {start}", span, notes=(_ORDER,), hint=hint
-    )
+    message = f"unexpected `{text}` in {start}"
+    return MatchRecognizeParseError(message, span, notes=(_ORDER,), hint=hint)
 
 
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
@@ -43,8 +42,7 @@ missing_pattern = parse_error(
 )
 
 # PATERN (A B).
-misspelt_pattern = parse_error("""{where} without PATTERN, but with `{text}`
-    write PATTERN""")
+misspelt_pattern = parse_error("{where} without PATTERN, but with `{text}`", hint="write PATTERN")
 
 # Words after PATTERN that are no event selection.
 malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
@@ -323,11 +321,8 @@ unreadable_text = parse_error("""text that is opened here and never closed
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A token that cannot stand where it does."""
-    return MatchRecognizeParseError(
-        f"unexpected `{text}` in {where}",
-        span,
-        hint=cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where),
-    )
+    hint = cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where)
+    return MatchRecognizeParseError(f"unexpected `{text}` in {where}", span, hint=hint)
 
 
 def meant_by(text: str, where: str) -> str | None:
@@ -392,8 +387,7 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     return _not_of_names(span, text=text, where=where)
 
 
-_unseen = parse_error("""the character {code} in {where} is not seen
-    remove it""")
+_unseen = parse_error("the character {code} in {where} is not seen", hint="remove it")
 _not_of_names = parse_error("""unexpected `{text}` in {where}
     write a name with such characters in backticks""")
 

@@ -332,8 +332,7 @@ def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
         return what, cure
     if so_far and current() is PATTERN_CALLS:
-        what = f"`{name}` is a stage, which has an event or several"
-        return what, worded("write {word.another}")
+        return f"`{name}` is a stage, which has an event or several", worded("write {word.another}")
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
         cure = f"write {shortened(so_far)} for its value so far, or {cure}"
@@ -465,11 +464,9 @@ def refused_by_engine(
 
     cure: what to write, where the names in it tell.
     """
-    return MatchRecognizePlanError(
-        f"{engine} refuses an expression in {part(clause)}: {sentence}",
-        span,
-        hint=cure_of_look_alike(sentence) or cure or cure_of_types(sentence),
-    )
+    message = f"{engine} refuses an expression in {part(clause)}: {sentence}"
+    hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
+    return MatchRecognizePlanError(message, span, hint=hint)
 
 
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")

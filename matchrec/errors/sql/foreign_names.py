@@ -80,8 +80,7 @@ def cure_of_syntax(text: str) -> str | None:
     if top := re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE):
         return or_dialect(f"write LIMIT {top[1]} at the end", "snowflake")
     if re.search(r"\bQUALIFY$", text, re.IGNORECASE):
-        around = "write SELECT * FROM (SELECT ...) WHERE ... around it"
-        return or_dialect(around, "snowflake")
+        return or_dialect("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
     name = re.search(r'"([^"\n]+)"$', text)

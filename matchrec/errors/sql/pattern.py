@@ -230,14 +230,11 @@ def modifier_of_navigation(
 ) -> MatchRecognizeParseError:
     """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
-    hint = _MODIFIED.get((function, modifier), f"remove {modifier}")
+    hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(define=part("DEFINE"))
     taken = "a variable" if function == "CLASSIFIER" else "an offset"
-    return MatchRecognizeParseError(
-        f"{modifier} with {function} in {clause}",
-        span,
-        notes=(f"{function} reads one row of the match and takes {taken} only",),
-        hint=hint.format(define=part("DEFINE")),
-    )
+    note = f"{function} reads one row of the match and takes {taken} only"
+    message = f"{modifier} with {function} in {clause}"
+    return MatchRecognizeParseError(message, span, notes=(note,), hint=hint)
 
 
 _MODIFIED = {

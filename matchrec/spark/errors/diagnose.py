@@ -266,7 +266,7 @@ class Diagnosis:
         """The error of a window that is not a distance along its key."""
         order = self.plan.order_by[0].expression
         names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
-        return within_of_other_type(names[0], names[1], (order.span, interval.span))
+        return within_of_other_type(names[0], names[1], order.span, interval.span)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """One refusal in our words: unknown names by name, anything else in Spark's words."""

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Fields = Sequence[StructField]
+PreparedRules = Prepared[SharedDrafts]
 Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
 
 
@@ -78,13 +79,8 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructTy
     numbers = [StructField(name, IntegerType(), nullable=False) for name in (wire.RULE, wire.KIND)]
     own = enumerate(inputs[place] for place in rule_set.keys)
     keys = [StructField(wire.key(i), k.dataType, metadata=padding_of(k)) for i, k in own]
-    known = {
-        wire.ROW_NUMBER: LongType(),
-        wire.FIRST: order,
-        wire.LAST: order,
-        wire.EVENTS: ArrayType(events, containsNull=False),
-        wire.MESSAGE: StringType(),
-    }
+    known = {wire.ROW_NUMBER: LongType(), wire.FIRST: order, wire.LAST: order}
+    known |= {wire.EVENTS: ArrayType(events, containsNull=False), wire.MESSAGE: StringType()}
     return StructType([*numbers, *keys, *struct_of(known), *slots])
 
 
@@ -96,7 +92,7 @@ class BuiltRuleSet:
     question: Question
     rule_set: RuleSet
     slots: Slots
-    prepared: Prepared[SharedDrafts]
+    prepared: PreparedRules
 
     @property
     def shared(self) -> SharedDrafts:
@@ -170,20 +166,17 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     return SharedDrafts(every, events)
 
 
-def link_rule(
-    prepared: Prepared[SharedDrafts], rule: Rule, crossing: dict[RowColumn, int]
-) -> Executable:
+def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
     """The executable of one rule. crossing: see `compile.path.link`."""
     plan = prepared.demand.drafts[rule.name].plan
     with prepared.question.asking(rule):
         for key in further_keys(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
-        found = prepared.link(rule, crossing)
-        return replace(found, relevant=prepared.demand.drafts_made.relevant)
+        return replace(prepared.link(rule, crossing), relevant=prepared.demand.drafts_made.relevant)
 
 
-def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> RuleSet:
+def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     """The rules with digests of all that their searches depend on; not on other rules."""
     question, found = prepared.question, []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
@@ -196,7 +189,7 @@ def with_identities(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> Rule
     return replace(rule_set, rules=tuple(found))
 
 
-def match_rules(prepared: Prepared[SharedDrafts], rule_set: RuleSet) -> tuple[DataFrame, Slots]:
+def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
     """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots, fields = find_slots(rule_set, sent.fields)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -97,12 +98,10 @@ class RuleSetWorker:
         """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
         whole = SharedRows(piece.table, piece.starts, words)
-        divided: dict[tuple[int, ...], SharedRows] = {}
+        divide = cache(whole.divide)
         for number, rule in enumerate(self.rule_set.rules):
             if rule.version.has_all:
-                if rule.equal not in divided:
-                    divided[rule.equal] = whole.divide(rule.equal)
-                shared, rows = whole, divided[rule.equal]
+                shared, rows = whole, divide(rule.equal)
             else:
                 shared = whole.of_version(rule.version, self.rule_set.order)
                 rows = shared.divide(rule.equal)
@@ -257,19 +256,16 @@ class RuleOutput:
 
     def of_matches(self, gatherer: Gatherer) -> Columns:
         """What is asked of every match."""
-        reader, own = gatherer.reader, self.rule_set
-        keys = {
-            wire.key(i): gatherer.take_values(place, reader.rows.row)
-            for i, place in enumerate(own.keys)
-        }
+        reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
+        keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
         numbers = reader.match_numbers()
         kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
         return {
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
-            wire.FIRST: gatherer.take_values(own.order, reader.positions(FIRST)),
-            wire.LAST: gatherer.take_values(own.order, reader.positions(LAST)),
+            wire.FIRST: take(own.order, reader.positions(FIRST)),
+            wire.LAST: take(own.order, reader.positions(LAST)),
             wire.EVENTS: self.events(gatherer, reader),
         }
 
@@ -339,10 +335,8 @@ def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
     """A batch of a rule's rows with all columns of a schema, those that are not given NULL."""
     count = len(columns[wire.KIND])
     known = {wire.RULE: constant(number, count)} | columns
-    arrays = [
-        cast(known[field.name], field.type) if field.name in known else pa.nulls(count, field.type)
-        for field in schema
-    ]
+    found = ((known.get(one.name), one.type) for one in schema)
+    arrays = [pa.nulls(count, kind) if one is None else cast(one, kind) for one, kind in found]
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)
 
 

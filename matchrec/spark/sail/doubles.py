@@ -63,9 +63,7 @@ class Fractional(Enum):
 WHOLE = frozenset({"FLOOR", "CEIL", "CEILING", "ISNAN", "ROUND"})
 
 # A number with an exponent or the letter of a DOUBLE or FLOAT: 0.5D, 2f, 1e3.
-FLOATING_LITERAL = re.compile(
-    r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])", re.ASCII | re.IGNORECASE
-)
+FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])")
 
 # What stands in a text in which a decimal, or a fraction that NULLIF compares, may be.
 FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)

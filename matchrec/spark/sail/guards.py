@@ -67,11 +67,8 @@ class Guards:
         """The one row that it looks at, nothing where there are several, or none."""
         if not looks_at_columns_only(scalar):
             return frozenset()
-        found = frozenset(
-            self.place(one.navigation)
-            for one in scalar.references
-            if isinstance(one, ColumnReference)
-        )
+        columns = (one for one in scalar.references if isinstance(one, ColumnReference))
+        found = frozenset(self.place(one.navigation) for one in columns)
         return found if len(found) == 1 else frozenset()
 
     def place(self, navigation: Navigation) -> Navigation:

@@ -66,9 +66,7 @@ SENTENCES = {
 }
 
 # What its parser says: a word, its characters, and a long list of what might stand there.
-SYNTAX = re.compile(
-    r"found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)", re.DOTALL
-)
+SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)")
 
 # The word and the list where a query begins with FROM, as Spark's own may.
 FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)

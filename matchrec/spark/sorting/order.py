@@ -367,7 +367,6 @@ def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
 
 
 def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
-    """The rows of a table in order."""
     if order.rows is None:
         return table
     columns = []
@@ -395,7 +394,6 @@ def has_one_form(kind: pa.DataType) -> bool:
 
 
 def take(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
-    """Some of the values."""
     return pc.take(values, arrays.arrow_of(rows), boundscheck=False)
 
 

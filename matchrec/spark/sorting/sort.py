@@ -108,9 +108,7 @@ def budget_of(room: int) -> int:
     return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
 
 
-def sorted_tables(
-    batches: Batches, sorting: Sorting, budget: int
-) -> Generator[pa.Table, None, None]:
+def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
     """The rows in order, as many at a time as are in memory together."""
     held: list[pa.RecordBatch] = []
     size = 0

@@ -154,7 +154,6 @@ States = Mapping[str, ByKey]  # what searches of some keys need, by name
 
 
 def take(states: States, keys: IntArray) -> States:
-    """The states of some of the keys."""
     return {name: state.take(keys) for name, state in states.items()}
 
 
@@ -221,28 +220,21 @@ class Arriving:
         for field in self.schema:
             before = names.get(self.column_map.columns.get(field.name, field.name))
             if field.name in of_bits:
-                arrays.append(pack(rows, places, self.column_map.bits, of_bits[field.name], field))
+                arrays.append(self.pack(rows, places, of_bits[field.name]).cast(field.type))
             elif before is not None and rows.schema.field(before).type == field.type:
                 arrays.append(column(rows, before))
             else:
                 arrays.append(pa.nulls(rows.num_rows, field.type))
         return replace(memory, rows=pa.table(arrays, self.schema), column_map=self.column_map)
 
-
-def pack(
-    rows: pa.Table, places: Mapping[str, int], bits: Sequence[str], number: int, field: pa.Field
-) -> pa.Array:
-    """A column of packed bits, of those that rows have at other places.
-
-    places: of the bits of the rows. bits: that are wanted. number: of the column.
-    """
-    found = np.zeros(rows.num_rows, np.int64)
-    for bit in range(wire.bits_a_column()):
-        place = number * wire.bits_a_column() + bit - 1  # the first bit is of no condition
-        known = places.get(bits[place]) if 0 <= place < len(bits) else None
-        if known is not None:
-            found |= flags_of(rows, known) << bit
-    return arrow_of(found).cast(field.type)
+    def pack(self, rows: pa.Table, places: Mapping[str, int], number: int) -> pa.Array:
+        """A column of packed bits, by its number. places: of the bits that the rows have."""
+        found, size = np.zeros(rows.num_rows, np.int64), wire.bits_a_column()
+        begin = number * size - 1  # the first bit is of no condition
+        for place, text in enumerate(self.column_map.bits):
+            if begin <= place < begin + size and text in places:
+                found |= flags_of(rows, places[text]) << (place - begin)
+        return arrow_of(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +288,7 @@ class ArrivedRows:
         order = times(self.rows.slice(first))
         own = rows_of_version(version, order, np.ones(count, np.bool_))
         key = np.repeat(np.arange(len(self.new)), self.new)[own]
-        sizes = np.bincount(key, minlength=len(self.new)).astype(np.int64)
-        return ByKey(places[own], sizes)
+        return ByKey(places[own], np.bincount(key, minlength=len(self.new)).astype(np.int64))
 
     def known(self, kept: ByKey, new: ByKey, watermark: int) -> Known:
         """Rows of some keys: those that are kept of each, and its new ones."""
@@ -309,13 +300,9 @@ class ArrivedRows:
         return Known(rows, starts_of(kept.sizes + new.sizes), new.sizes, places, watermark)
 
 
-def arrange(
-    memory: Memory, kept: IntArray, new: Batches, arriving: Arriving, watermark: int
-) -> ArrivedRows:
-    """Put the new events of a bucket in order with those that wait. watermark: in microseconds.
-
-    kept: int64[k], how many rows of the memory searches need of each key; the others wait.
-    """
+def arrange(memory: Memory, new: Batches, arriving: Arriving, watermark: int) -> ArrivedRows:
+    """Put the new events of a bucket in order with those that wait. watermark: in microseconds."""
+    kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # that searches need of each key
     count = int(kept.sum())
     fresh = in_time(pa.Table.from_batches(list(new), arriving.schema), memory.passed)
     waiting = pa.concat_tables([memory.rows.slice(count), fresh]).combine_chunks()
@@ -343,7 +330,7 @@ def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
 
 def times(rows: pa.Table) -> IntArray:
     """Microseconds."""
-    return as_integers(column(rows, wire.MICROSECONDS)) if rows.num_rows else np.zeros(0, np.int64)
+    return as_integers(column(rows, wire.MICROSECONDS))
 
 
 def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> pa.Table:

@@ -119,12 +119,10 @@ class KeyState:
         return KeyState(self.keys[stay], states)
 
 
-def store(
-    searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket
-) -> tuple[Memory, int]:
+def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket) -> Memory:
     """What several searches need: the keys of which anything is kept, and each row once.
 
-    And the least end of a window. searches: by their names. known: what the rows and rules are.
+    searches: by their names. known: what the rows and rules are.
     """
     keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
     places = (one.states[PLACES].values for one in searches.values())
@@ -143,11 +141,9 @@ def store(
             if (state.sizes != 1).any():
                 arrays[f"{search} {name} sizes"] = state.sizes
     arrays["rows"] = np.bincount(np.searchsorted(keys, key), minlength=len(keys)).astype(np.int64)
-    next_end = min((int(one.next_end.min()) for one in searches.values()), default=FOREVER)
     rows = pa.concat_tables([arrived.rows.take(pa.array(union[order])), arrived.later])
     own_keys = arrived.keys.take(pa.array(keys)).combine_chunks()
-    memory = Memory(arrived.passed, arrays, own_keys, rows.combine_chunks(), *known)
-    return memory, next_end
+    return Memory(arrived.passed, arrays, own_keys, rows.combine_chunks(), *known)
 
 
 def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
@@ -206,11 +202,12 @@ class Bucket:
         """The output rows of what is decided now; the state is kept in the group."""
         watermark = group.getCurrentWatermarkMs() * 1000
         memory = self.recall(group)
-        arrived = arrange(memory, memory.arrays.get("rows", NO_KEYS), new, self.arriving, watermark)
+        arrived = arrange(memory, new, self.arriving, watermark)
         needs = yield from self.go_on(memory.arrays, arrived, watermark)
-        memory, next_end = store(needs, arrived, (self.arriving.column_map, self.versions))
+        memory = store(needs, arrived, (self.arriving.column_map, self.versions))
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((checked(dump(memory, self.query), memory),))
+            next_end = min((int(one.next_end.min()) for one in needs.values()), default=FOREVER)
             wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
         elif group.exists:
             group.remove()

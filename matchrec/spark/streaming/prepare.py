@@ -95,9 +95,7 @@ class EventPreparation(Preparation):
             raise streams.no_watermark(first_item.span, order=first_item.text)
         return frame.filter(f"{wire.EVENT_TIME} IS NOT NULL")
 
-    def send(
-        self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None
-    ) -> SentEvents:
+    def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> Sent:
         prepared = self.dataframe(columns) if rows is None else rows
         names = self.names(columns)
         frame, apart = types.encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)

@@ -87,7 +87,7 @@ class KeySearch(ABC):
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
     """When the window ends that begins with a row, FOREVER without one; microseconds."""
     crossing = executable.crossing
-    if not crossing.window or not rows.num_rows:
+    if not crossing.window:
         return np.full(rows.num_rows, FOREVER, np.int64)
     found = as_integers(column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
@@ -99,11 +99,7 @@ def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
     """int64[w, n], when windows between neighbours end that begin with a row; microseconds."""
     near = executable.crossing.ends[1 if executable.crossing.window else 0 :]
-    if not near:
-        return None
-    if not rows.num_rows:
-        return np.zeros((len(near), 0), np.int64)
-    return np.stack([as_integers(column(rows, wire.column(i))) for i in near])
+    return np.stack([as_integers(column(rows, wire.column(i))) for i in near]) if near else None
 
 
 @dataclass(frozen=True)

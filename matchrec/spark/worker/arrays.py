@@ -86,8 +86,7 @@ def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:
 
 def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
     """An array of a type whose values are held as whole numbers."""
-    held = numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)
-    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(held)])
+    return arrow_of(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
 
 
 def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:

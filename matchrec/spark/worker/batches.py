@@ -140,9 +140,9 @@ class Waiting:
         """More rows."""
         if batch.num_rows == 0:
             return
-        last = last_start(batch)
-        if last >= 0:
-            self.border = self.rows + last
+        starts = starts_in(batch.column(wire.FIRST_BITS))
+        if len(starts):
+            self.border = self.rows + int(starts[-1])
         self.batches.append(batch)
         self.rows += batch.num_rows
         self.size += batch.nbytes
@@ -189,12 +189,10 @@ class Waiting:
         self.left = self.rows
 
 
-def divide(
-    batches: list[pa.RecordBatch], rows: int
-) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
-    """Divide a table after so many rows."""
+def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
+    """The first so many rows, then the others."""
     table = pa.Table.from_batches(batches)
-    return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
+    return (part.to_batches() for part in (table.slice(0, rows), table.slice(rows)))
 
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
@@ -211,9 +209,3 @@ def starts_in(bits: pa.Array) -> IntArray:
 def starts_partition(batch: pa.RecordBatch) -> bool:
     """Whether its first row, if there is one, starts a partition."""
     return len(starts_in(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0
-
-
-def last_start(batch: pa.RecordBatch) -> int:
-    """The position of the last row that starts a partition, or -1."""
-    starts = starts_in(batch.column(wire.FIRST_BITS))
-    return int(starts[-1]) if len(starts) else -1

@@ -21,6 +21,7 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import IntArray
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import doubles_of
+from matchrec.spark.worker.batches import Piece
 
 KIND = pa.list_(pa.int64())
 MOST = 2.0**63 - 1024  # the greatest double that is a BIGINT
@@ -65,12 +66,10 @@ class Tally:
             yield found
             del found  # a table less in memory while the next one grows
 
-    def count_matches(
-        self, found: Iterator[Matches], rows: int, partitions: int
-    ) -> Iterator[Matches]:
-        """Count the matches while they pass."""
-        self.numbers[EVENTS] += rows
-        self.numbers[PARTITIONS] += partitions
+    def count_matches(self, found: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
+        """Count the matches of a piece while they pass."""
+        self.numbers[EVENTS] += piece.fresh
+        self.numbers[PARTITIONS] += piece.fresh_partitions
         for matches in self.time_items(MATCHING, found):
             self.numbers[MATCHES] += number_of(matches)
             yield matches

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.match import searching
 from matchrec.spark.worker.matching import Incoming
 
+Nearest = list[pa.Array] | None  # how many rows a run needed, and what names its starting row
 NO_START = -1
 NOTED = counting.NOTE_REMAINING, counting.NOTE_CHOICE, counting.NOTE_REASON, counting.NOTE_PARTS
 
@@ -46,32 +47,37 @@ class CoverageWorker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch of one row."""
-        figures, counts = Figures(), Counts.of(self.task.coverable)
-        nearest: list[pa.Array] | None = None
+        figures, counts = [Figures()], Counts.of(self.task.coverable)
+        nearest: Nearest = None
         for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
-            figures = self.count_matches(piece, counts, count_rows(piece, figures))
+            figures.append(self.count_matches(piece, counts))
             nearest = self.nearest(piece, counts) or nearest
             del piece  # a table less in memory while the next one grows
-        yield self.row(figures, counts, nearest)
+        yield self.row(together(np.array(list(map(astuple, figures)))), counts, nearest)
 
-    def count_matches(self, piece: Piece, counts: Counts, figures: Figures) -> Figures:
-        """Search a piece, and add what is found in it. Raises MatchRecognizeRunError."""
+    def count_matches(self, piece: Piece, counts: Counts) -> Figures:
+        """Search a piece, and count what is found in it. Raises MatchRecognizeRunError."""
         executable, covered = self.task.executable, int(np.count_nonzero(piece.covered))
         known = {0} if piece.frontier.number[:1].any() else set()
-        matched, number, longest = set(known), 0, figures.longest
+        matched, number, longest = set(known), 0, 0
         with all_conditions(executable, piece) as partitions:
             for matches in find_matches(self.task.coverable, counts, partitions):
                 number += matches.count
                 longest = max(longest, int(np.diff(matches.offsets).max()))
                 matched.update(np.unique(matches.partition).tolist())
                 piece.covered[:] |= matched_rows(matches, partitions.rows)
-        return replace(
-            figures,
-            matched_partitions=figures.matched_partitions + len(matched - known),
-            matches=figures.matches + number,
-            covered=figures.covered + int(np.count_nonzero(piece.covered)) - covered,
-            ties=figures.ties + self.ties(piece, partitions),
+        sizes = np.diff(piece.starts)
+        sizes[0] += piece.passed
+        return Figures(
+            rows=piece.fresh,
+            partitions=piece.fresh_partitions,
+            matched_partitions=len(matched - known),
+            matches=number,
+            covered=int(np.count_nonzero(piece.covered)) - covered,
+            ties=self.ties(piece, partitions),
             longest=longest,
+            largest=int(sizes.max()),
+            held=piece.table.num_rows,
         )
 
     def ties(self, piece: Piece, partitions: Partitions) -> int:
@@ -86,7 +92,7 @@ class CoverageWorker:
         flags[piece.starts[:-1]] = 0  # the row before is of another partition
         return int(flags[len(flags) - piece.fresh :].sum())
 
-    def nearest(self, piece: Piece, counts: Counts) -> list[pa.Array] | None:
+    def nearest(self, piece: Piece, counts: Counts) -> Nearest:
         """What the nearest run that began no match still needed, and what names its starting row,
         if this piece has brought one.
         """
@@ -98,10 +104,7 @@ class CoverageWorker:
         named_by = (one.slice(start, 1).combine_chunks() for one in columns)
         return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
 
-    def row(
-        self, figures: Figures, counts: Counts, nearest: list[pa.Array] | None
-    ) -> pa.RecordBatch:
-        """The row of what was counted."""
+    def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
         numbers = [*astuple(figures), *flat(counts).tolist()]
         found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
         return batch_of([pa.array([numbers]), *found], self.schema)
@@ -163,22 +166,15 @@ def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def count_rows(piece: Piece, figures: Figures) -> Figures:
-    """Add the rows that no piece has had before, and their partitions."""
-    sizes = np.diff(piece.starts)
-    sizes[0] += piece.passed
-    return replace(
-        figures,
-        rows=figures.rows + piece.fresh,
-        partitions=figures.partitions + piece.fresh_partitions,
-        largest=max(figures.largest, int(sizes.max())),
-        held=max(figures.held, piece.table.num_rows),
-    )
-
-
 def flat(counts: Counts) -> IntArray:
     """The counts in a row."""
     return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
+
+
+def together(figures: IntArray) -> Figures:
+    """What several pieces, or tasks, have counted. figures: int64[n, f], at least one of each."""
+    added, most = figures[:, :SUMS].sum(axis=0), figures[:, SUMS:].max(axis=0)
+    return Figures(*map(int, (*added, *most)))
 
 
 def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
@@ -187,10 +183,9 @@ def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Coun
     size = len(fields(Figures))
     none = np.zeros(size + len(flat(counts)), np.int64)
     numbers = np.array([none, *rows], np.int64)
-    figures = [*numbers[:, :SUMS].sum(axis=0), *numbers[:, SUMS:size].max(axis=0)]
     total, begin = numbers[:, size:].sum(axis=0), 0
     found = []
     for part in (counts.came, counts.ended, counts.parts_false):
         found.append(total[begin : begin + part.size].reshape(part.shape))
         begin += part.size
-    return Figures(*map(int, figures)), Counts(*found, *counts[len(found) :])
+    return together(numbers[:, :size]), Counts(*found, *counts[len(found) :])

@@ -124,9 +124,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
         ranks = dense_ranks(end_to_end(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
-    found: list[npt.NDArray[np.generic]] = [
-        np.where(validity(one), as_integers(one), never) for one in ends
-    ]
+    found = [np.where(validity(one), as_integers(one), never) for one in ends]
     if not executable.task.windowed:
         found.insert(0, np.full(table.num_rows, never))
     return stacked(found, table.num_rows, np.int64)
@@ -135,8 +133,7 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
 def end_to_end(columns: list[pa.Array]) -> pa.Array:
     """Their values one after the other; decimals of several types as one that holds them all."""
     tables = [pa.table({"values": one}) for one in columns]
-    whole = pa.concat_tables(tables, promote_options="permissive")
-    return whole.column("values").combine_chunks()
+    return pa.concat_tables(tables, promote_options="permissive").column("values").combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:
@@ -294,9 +291,11 @@ def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, I
     """The keys of rows and the ends of their windows as int64 that compare, and which there are."""
     if pa.types.is_floating(order.type):
         keys, bounds = rising_floats(as_floats(order)), rising_floats(as_floats(bound))
-    else:
-        order, bound = of_one_kind(order, bound)
+    elif is_whole(order.type):
         keys, bounds = as_integers(order), as_integers(bound)
+    else:  # of one type, whose ranks compare
+        both = as_integers(dense_ranks(pa.chunked_array([order, bound]).combine_chunks()))
+        keys, bounds = np.split(both, [len(order)])
     return keys, validity(order), bounds, validity(bound)
 
 
@@ -307,14 +306,6 @@ def ends_at_gaps(near: IntArray, starts: IntArray) -> IntArray:
     following = np.arange(1, starts[-1] + 1)
     borders = np.unique(np.append(following[near <= following], starts))
     return borders[np.searchsorted(borders, following - 1, side="right")]
-
-
-def of_one_kind(order: pa.Array, bound: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Two arrays of one type as they are, or as their ranks where they are no whole numbers."""
-    if is_whole(order.type):
-        return order, bound
-    both = dense_ranks(pa.chunked_array([order, bound]).combine_chunks())
-    return both.slice(0, len(order)), both.slice(len(order))
 
 
 def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:

@@ -147,8 +147,7 @@ def place_of_value(read: Read) -> int | None:
 
 def list_of_structs(offsets: IntArray, values: list[pa.Array], names: list[str]) -> pa.Array:
     """An array of structs for each output row. offsets: where each begins."""
-    structs = pa.StructArray.from_arrays(values, names)
-    return pa.ListArray.from_arrays(offsets_of(offsets), structs)
+    return pa.ListArray.from_arrays(offsets_of(offsets), pa.StructArray.from_arrays(values, names))
 
 
 @dataclass(frozen=True)
@@ -234,8 +233,7 @@ class Gatherer:
     def sizes_at(self, place: int, positions: IntArray) -> IntArray:
         """int64[p], about how many bytes the values of a column at row positions take."""
         sizes = sizes_of(self.values(place))
-        known = sizes if isinstance(sizes, int) else sizes[positions]
-        return np.where(positions < 0, 0, known)
+        return np.where(positions < 0, 0, sizes if isinstance(sizes, int) else sizes[positions])
 
     def sizes_of_lists(
         self, variable: str | None, places: Iterable[int], semantics: Semantics

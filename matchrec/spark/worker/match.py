@@ -125,8 +125,7 @@ class Worker:
         task = self.executable.task
         if self.output is None:
             task = chain_matches(self.executable, piece.table)
-        found = algorithm.search(task, partitions, tally.of_kernels)
-        return tally.count_matches(found, piece.fresh, piece.fresh_partitions)
+        return tally.count_matches(algorithm.search(task, partitions, tally.of_kernels), piece)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
         """The rows that no match covers, with every measure NULL.
