@@ -48,8 +48,8 @@ CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
 
+# Operators that are whole of whole numbers.
 OF_THEIR_KIND = (COMPUTED - {"/"}) | CHOSEN | {"NULLIF", "NULLIFZERO"}
-"""Operators that are whole of whole numbers."""
 
 
 class Fractional(Enum):
