@@ -354,7 +354,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
         return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
 
     monkeypatch.setattr(incremental, "ROOM", replace(incremental.ROOM, most=1 << 21))
-    with pytest.raises(MatchRecognizeRunError, match="more than 128 are allowed") as caught:
+    with pytest.raises(MatchRecognizeRunError, match="more than 2 are allowed") as caught:
         rows_out(pattern)
     assert caught.value.partition == {"k": "p"}
     assert re.search(r"k`? = 'p', at 1970-01-01T00:01:[45]\d\.0+ in UTC", str(caught.value))
