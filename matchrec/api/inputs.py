@@ -235,9 +235,9 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
 
 def refuse_other_tables(query: QueryNode, frames: Frames) -> None:
     """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
+    relations = {site.relation.start for site in query.sites} if query.frames else ()
     for name, span in query.frames:
-        is_input = span.start in {site.relation.start for site in query.sites}
-        if is_input and not is_dataframe(frames[name]):
+        if span.start in relations and not is_dataframe(frames[name]):
             error = errors.no_table(span, name=name, value=shown(frames[name]))
             raise error.located(query.source)
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
 
-# The columns that labels get.
+# The columns that labels get: of the matches that hit them, and of the best attempts.
+OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
 OF_ATTEMPTS = ("came_to", "attempt_start", "attempt_end", "needed", "because")
 
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10

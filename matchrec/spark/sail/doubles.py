@@ -10,15 +10,7 @@ from enum import Enum
 from functools import cache
 
 from pyspark.errors import PySparkException
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    MapType,
-    StructType,
-)
+from pyspark.sql.types import DataType, DecimalType, DoubleType, FloatType
 
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
 from matchrec.plan.expression import (
@@ -41,6 +33,7 @@ from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY, Relation, quiet_analysis
+from matchrec.spark.types import is_nested, parts_of
 
 DISTINCTIONS = {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL"}
 COMPARED = COMPARISONS | DISTINCTIONS | {"BETWEEN", "IN"}
@@ -68,7 +61,6 @@ FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])"
 # What stands in a text in which a decimal, or a fraction that NULLIF compares, may be.
 FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
 
-FRACTIONAL_TYPES = re.compile(r"\b(?:float|double|decimal)\b")
 DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
 FLOATING_TYPES = frozenset({"DOUBLE", "FLOAT", "REAL"})
 DECIMAL_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
@@ -94,19 +86,14 @@ def with_doubles(
         return compares_as_decimals(relation.runner.spark)
 
     columns = {one.name: one.dataType for one in relation.rows.schema.fields}
-    inner = any(map(has_inner_fractions, columns.values()))
-    if not (inner or any(map(number_of, columns.values())) or any(map(has_fraction, values(plan)))):
+    fractional = [kind for kind in columns.values() if any(map(number_of, parts_of(kind)))]
+    if not (fractional or any(map(has_fraction, plan.expressions))):
         return plan
+    inner = any(map(is_nested, fractional))
     doubles = Doubles(
         lambda names: columns.get(find(names) or ""), typing_of(relation), is_needed, inner
     )
     return with_expressions(plan, lambda scalar, _: with_operations(scalar, doubles.written))
-
-
-def values(plan: MatchPlan) -> Iterator[Scalar]:
-    """The conditions and measures of a plan."""
-    yield from (one.condition for one in plan.definitions)
-    yield from (one.value for one in plan.measures)
 
 
 def has_fraction(scalar: Scalar) -> bool:
@@ -117,12 +104,6 @@ def has_fraction(scalar: Scalar) -> bool:
         else isinstance(piece, Aggregate) and any(map(has_fraction, terms(piece)))
         for piece in scalar.pieces
     )
-
-
-def has_inner_fractions(kind: DataType) -> bool:
-    """Whether fractional numbers are inside of the values of a type."""
-    is_nested = isinstance(kind, StructType | ArrayType | MapType)
-    return is_nested and FRACTIONAL_TYPES.search(kind.simpleString()) is not None
 
 
 def typing_of(relation: Relation) -> Callable[[str], DataType | None]:
