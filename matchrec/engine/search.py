@@ -499,16 +499,18 @@ def beginnings(task: Task, rules: layout.Rules, rows: layout.RowArrays) -> BoolA
     satisfied = rows.satisfied[: edges[-1]] if len(edges) else rows.satisfied
     asks = rules.program[:, layout.CODE] < rules.program[:, layout.CODE_END]
     looked_at = 1 if task.max_steps is not None and asks.any() else LOOKED_AT
-    states = np.zeros(1, np.int64)
+    masks = rules.program[:, layout.MASK].astype(np.uint64)
+    bits = satisfied.astype(np.min_scalar_type(np.bitwise_or.reduce(masks)))  # mostly one byte
+    states = {0}
     for depth in range(min(looked_at, len(satisfied))):
-        is_choice = np.isin(rules.program[:, layout.SOURCE], states)
-        choices = rules.program[is_choice]
-        states = choices[:, layout.TARGET]
-        if (states == layout.ACCEPT).any():
+        is_choice = [source in states for source in rules.program[:, layout.SOURCE].tolist()]
+        states = {*rules.program[is_choice, layout.TARGET].tolist()}
+        if layout.ACCEPT in states:
             break
-        tests = np.unique(choices[:, [layout.WORD, layout.MASK]], axis=0)
-        if tests[:, 1].all():
-            hold = (satisfied[depth:, word] & mask == mask for word, mask in tests)
+        words = rules.program[is_choice, layout.WORD].tolist()
+        tests = {*zip(words, masks[is_choice].tolist(), strict=True)}
+        if all(mask for _, mask in tests):
+            hold = (bits[depth:, word] & mask == mask for word, mask in tests)
             found[: len(satisfied) - depth] &= reduce(np.logical_or, hold, np.False_)
             if FEW * np.count_nonzero(found) < len(found):
                 break

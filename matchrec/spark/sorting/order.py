@@ -151,10 +151,10 @@ class SortCode:
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
     """The codes of numbers, at least one; they have no bits where all are equal."""
     least, most = int(values.min()), int(values.max())
-    distances = values.view(np.uint64) - np.uint64(least & ALL)
     # the first ones mostly say that there is no greater unit than one
-    unit = gcd(most - least, *distances[:FEW].tolist()) or 1
-    while unit > 1 and (rest := distances % np.uint64(unit)).any():
+    unit = gcd(most - least, *(one - least for one in values[:FEW].tolist())) or 1
+    distances = values[: len(values) if unit > 1 else 0].view(np.uint64) - np.uint64(least & ALL)
+    while (rest := distances % np.uint64(unit)).any():
         unit = gcd(unit, *rest[rest > 0][:FEW].tolist())
     return SortCode(values, least, unit, ((most - least) // unit).bit_length(), falling, of_key)
 

@@ -267,3 +267,19 @@ def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() 
         arrays = prepare_input(task, rows, selects=False)
         found = beginnings(task, arrays.rules, arrays.rows)
         assert " ".join("X" if one else "." for one in found) == expected
+
+
+@pytest.mark.parametrize("first", [0, 6, 14, 30, 61, 62])
+def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> None:
+    """A match is a row of the first of three conditions that follow each other, then of the next
+    ones; of those before them no row holds.
+    """
+    others = " | ".join(f"V{i}" for i in range(first)) or "A"
+    task = Query(parse_row_pattern(f"({others} | A) B C")).task()
+    a, b, c = (1 << bit for bit in range(first, first + 3))
+    words = np.array([a, b, c, b, 0, a, b, a], object)
+    both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
+    rows = replace(partitions(np.zeros(8), 4), satisfied=both)
+    arrays = prepare_input(task, rows, selects=False)
+    found = beginnings(task, arrays.rules, arrays.rows)
+    assert " ".join("X" if one else "." for one in found) == "X . . . . . . X"
