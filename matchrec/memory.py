@@ -28,8 +28,9 @@ TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 MIMALLOC = "MIMALLOC_"
 
 # No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
-# what is freed. Source: mimalloc's documentation, Environment Options.
-OF_MIMALLOC = {f"{MIMALLOC}ALLOW_THP": "0", f"{MIMALLOC}PURGE_DELAY": "10000"}
+# what is freed, so that a query which somebody has thought about for minutes finds it. Source:
+# mimalloc's documentation, Environment Options.
+OF_MIMALLOC = {f"{MIMALLOC}ALLOW_THP": "0", f"{MIMALLOC}PURGE_DELAY": "600000"}
 
 
 def has_room(needed: int) -> bool:
