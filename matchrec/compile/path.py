@@ -39,7 +39,7 @@ from matchrec.conditions.row_column import (
     show_column,
     window_columns,
 )
-from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, MathFunction, Operate, RunExpression, parts_of
 from matchrec.conditions.split import RowScope, split
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
@@ -210,7 +210,11 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     typed = typer.type_step(nearby.step)
     expression = typer.placed(typer.truth(typed))
     found = list(operations(typed))
-    calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
+    calls = any(
+        isinstance(part, Call)
+        or (isinstance(part, Operate) and isinstance(part.operator, MathFunction))
+        for part in parts_of(expression)
+    )
     wide = any(is_wide_decimal(one.type) for one in found)
     if calls or wide or any(part.type.family in NESTED for one in found for part in one.parts):
         raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))

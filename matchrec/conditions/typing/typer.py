@@ -26,15 +26,15 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import RowColumn, cast, local_from_utc, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
-    Choose,
+    Apply,
+    Arithmetic,
+    Basic,
     Constant,
-    IsNull,
-    Not,
+    Operate,
     ReadValue,
     Reduce,
     RunExpression,
-    operands_of,
-    with_operands,
+    operate,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -153,8 +153,10 @@ class Typer(ABC):
                     for row in rows.columns
                 )
                 return replace(expression, rows=replace(rows, columns=columns))
+            case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
+                return replace(expression, parts=tuple(map(self.placed, parts)))
             case _:
-                return with_operands(expression, [*map(self.placed, operands_of(expression))])
+                return expression
 
     def place(self, drafted: int, kind: Kind) -> int:
         """The place of a column that has been drafted."""
@@ -168,8 +170,9 @@ class Typer(ABC):
         there = self.read(step.column, type_, step.navigation)
         if step.missing is None:
             return there
-        found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
-        return Choose(found, there, self.read(step.missing, type_, None))
+        is_missing = operate(Basic.IS_NULL, self.read(TRUE_COLUMN, BOOLEAN, step.navigation))
+        found = operate(Basic.NOT, is_missing)
+        return operate(Basic.CHOOSE, found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> ReadValue:
         self.drafted.append((column, is_ranked(type_)))
