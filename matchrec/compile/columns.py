@@ -174,10 +174,9 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
     times = [types[column] for column in found if types[column].family is not Family.DATE]
     if not times:
         return found
-    dates = (types[column].family is Family.DATE for column in found)
     return tuple(
-        cast(column, times[0].name) if is_date else column
-        for column, is_date in zip(found, dates, strict=True)
+        cast(column, times[0].name) if types[column].family is Family.DATE else column
+        for column in found
     )
 
 
@@ -248,7 +247,9 @@ def find_origins(
     for part_of_plan in plan.sorted_by:
         found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
     for condition in conditions:
-        add(found, of_condition(condition), step_columns(condition))
+        name = condition.variable
+        known = origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
+        add(found, known, step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
             add(found, of_measure(output), output_row_columns(output))
@@ -268,11 +269,6 @@ def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[Ro
 def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
     clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
     return origin(f"an expression in {clause}", clause, key.span)
-
-
-def of_condition(condition: residual.SplitCondition) -> SqlOrigin:
-    name = condition.variable
-    return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
 
 
 def of_measure(measure: Measure) -> SqlOrigin:

@@ -407,9 +407,7 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
     known = {bit for bit in by_name.values() if bit is not None}
     if not (known and taken().partitions) or why_not(Shortcut.PARTITIONS, plan, pattern.follow):
         return ()
-    by_variable = {
-        number: by_name.get(name) for number, name in enumerate(pattern.program.variables)
-    }
+    by_variable = dict(enumerate(map(by_name.get, pattern.program.variables)))
 
     def asks(choice: Choice, bit: int) -> bool:
         asked = choice.variable if choice.test is None else choice.test

@@ -77,19 +77,6 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Collect:
-    """The values of columns on the run's rows mapped to `variable`, as a list that Python keeps.
-
-    columns: by primary variable, by id: the first says whether a row counts, the others are what
-    it adds. so_far: see `Reduce`.
-    """
-
-    variable: str | None
-    columns: tuple[tuple[Collected, ...], ...]
-    so_far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Collected:
     """A value of a list: a column of the row that is appended, or what Python computes of some."""
 
@@ -115,12 +102,18 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """An aggregate, by its name, of a list."""
+    """An aggregate, by its name, of the run's rows mapped to `variable`, a list that Python keeps.
+
+    columns: by primary variable, by id: the first says whether a row counts, the others are what
+    it adds. so_far: see `Reduce`.
+    """
 
     name: str
-    rows: Collect
+    variable: str | None
+    columns: tuple[tuple[Collected, ...], ...]
     use: AggregateUse
     type: ValueType
+    so_far: bool = False
 
 
 Call = Apply | Aggregated  # what Python computes, or has
@@ -168,17 +161,18 @@ def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
             yield from parts_of(part)
 
 
-Argument = tuple["RunExpression | Collect", ValueType]
-
-
-def arguments_of(expression: RunExpression, type_: ValueType) -> Iterator[Argument]:
+def arguments_of(
+    expression: RunExpression, type_: ValueType
+) -> Iterator[tuple[RunExpression, ValueType]]:
     """What an engine is asked for before Python computes an expression, in order, and its types.
+
+    Of an aggregate it is the list.
 
     type_: of the value.
     """
     match expression:
-        case Aggregated(rows=rows):
-            yield rows, BIGINT
+        case Aggregated():
+            yield expression, BIGINT
         case Apply(_, parts, use):
             for part, own in zip(parts, use.types, strict=True):
                 yield from arguments_of(part, own)

@@ -18,7 +18,6 @@ from matchrec.conditions.run_condition import (
     ArithmeticOperator,
     Basic,
     Call,
-    Collect,
     Collected,
     Comparison,
     Constant,
@@ -172,14 +171,14 @@ class ConditionCompiler:
         """What Python is to know, then the call; arguments may have calls of their own."""
         arguments = tuple(arguments_of(call, call.type))
         for argument, _ in arguments:
-            if isinstance(argument, Collect):
+            if isinstance(argument, Aggregated):
                 self._emit(op.REGISTER, self._list(argument))
             else:
                 self.add(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _list(self, collect: Collect) -> int:
+    def _list(self, collect: Aggregated) -> int:
         forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
         return self._register(Listed(self._members(collect.variable), forms, collect.so_far))
 

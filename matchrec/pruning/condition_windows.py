@@ -419,11 +419,9 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
     definitions = {definition.variable: definition for definition in plan.definitions}
     for variable, condition in conditions:
         known = definitions.get(variable)
-        if known is None:
-            definitions[variable] = Definition(variable, condition)
-        else:
-            both = joined("AND", (known.condition, condition), known.condition.span)
-            definitions[variable] = replace(known, condition=both)
+        parts = (condition,) if known is None else (known.condition, condition)
+        both = joined("AND", parts, parts[0].span)
+        definitions[variable] = Definition(variable, both, known.span if known else None)
     in_order = (definitions[name] for name in plan.variables if name in definitions)
     left = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
     return replace(plan, definitions=tuple(in_order), gaps=left)

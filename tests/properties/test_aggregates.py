@@ -13,7 +13,6 @@ from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
     Aggregated,
     Basic,
-    Collect,
     Collected,
     Comparison,
     Constant,
@@ -55,7 +54,7 @@ def called(
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
     type_ = AGGREGATES[name].result(use)
     assert type_ is not None
-    return Aggregated(name, Collect(variable, rows, so_far), use, type_)
+    return Aggregated(name, variable, rows, use, type_, so_far)
 
 
 @st.composite

@@ -309,13 +309,12 @@ class Candidate:
 
     def aggregate(self, expression: Aggregated) -> Value:
         """An aggregate of a list, of which each row's variable says what it adds."""
-        collect = expression.rows
-        wanted = set(self.mapped(collect.variable))
+        wanted = set(self.mapped(expression.variable))
         rows = []
         for row, name in zip(self.rows, self.variables, strict=True):
-            if row not in wanted or (collect.so_far and row == self.row):
+            if row not in wanted or (expression.so_far and row == self.row):
                 continue
-            added = collect.columns[self.names.index(name)]
+            added = expression.columns[self.names.index(name)]
             reads = (one.expression for one in added)
             counts, *values = (
                 self.columns[read.kind][read.column][row]

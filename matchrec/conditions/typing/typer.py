@@ -147,12 +147,12 @@ class Typer(ABC):
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))
-            case Aggregated(rows=rows):
+            case Aggregated():
                 columns = tuple(
                     tuple(replace(one, expression=self.placed(one.expression)) for one in row)
-                    for row in rows.columns
+                    for row in expression.columns
                 )
-                return replace(expression, rows=replace(rows, columns=columns))
+                return replace(expression, columns=columns)
             case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
                 return replace(expression, parts=tuple(map(self.placed, parts)))
             case _:
