@@ -56,8 +56,6 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """What divides the partitions further, such as an equivalence test."""
-    if not plan.equal:
-        return ()
     known = key_columns(plan)
     keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
     return tuple(key for key in keys if key not in known)
@@ -259,10 +257,8 @@ def find_origins(
 def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
     """Adds what columns are made from, with its origin."""
     for column in columns:
-        made: list[Computed] = [*texts_in(column), column]
-        if not column.looks_at_one_row:
-            made += [piece for piece in column.pieces if not isinstance(piece, str)]
-        for one in made:
+        shifted = (piece for piece in column.pieces if not isinstance(piece, str))
+        for one in (*texts_in(column), column, *shifted):
             found.setdefault(one, known)
 
 

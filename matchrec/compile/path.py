@@ -140,8 +140,8 @@ class Draft:
         knows_a_row = any(one.before is not None for one in self.conditions)
         if reads_neighbours or not knows_a_row or (self.is_eager and self.tests_may_fail):
             return replace(self, relevant=())
-        relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
-        return replace(self, relevant=relevant)
+        found = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        return replace(self, relevant=found)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
         """The draft with these outputs only, so that more rows may be left out."""

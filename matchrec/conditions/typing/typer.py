@@ -241,8 +241,7 @@ class Typer(ABC):
         common = common_type(left.type, right.type, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
-        columns = left.value is not None and right.value is not None
-        if is_wide_decimal(common) and columns:
+        if is_wide_decimal(common) and are_columns(left, right):
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.as_number(step, left, common), self.as_number(step, right, common)
 
@@ -377,11 +376,8 @@ def overflows(type_: ValueType) -> bool:
 
 def is_nonzero(part: Typed) -> bool:
     """Whether it is a number that is written there, and not zero."""
-    match part.expression:
-        case Constant(value) if part.value is not None:
-            return value != 0
-        case _:
-            return False
+    written = None if part.value is None else part.expression
+    return isinstance(written, Constant) and written.value != 0
 
 
 def cast_may_fail(own: ValueType, target: ValueType) -> bool:
