@@ -29,7 +29,7 @@ from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.reads import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
-from matchrec.plan.clauses import Gap, Measure, RowExpression, Within
+from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -201,8 +201,7 @@ def guard_read(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Re
             return guard_column(plan, reference)
         case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
             return guard_aggregate(plan, reference)
-        case _:
-            return reference
+    return reference
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
@@ -242,8 +241,9 @@ def find_origins(
 ) -> Mapping[Computed, SqlOrigin]:
     """The origin of all that is computed before the match; of what several ask for, the first."""
     found: dict[Computed, SqlOrigin] = {}
-    for part_of_plan in plan.sorted_by:
-        found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
+    for key in plan.sorted_by:
+        clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
+        found.setdefault(key.text, origin(f"an expression in {clause}", clause, key.span))
     for condition in conditions:
         name = condition.variable
         known = origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
@@ -260,11 +260,6 @@ def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[Ro
         shifted = (piece for piece in column.pieces if not isinstance(piece, str))
         for one in (*texts_in(column), column, *shifted):
             found.setdefault(one, known)
-
-
-def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
-    clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
-    return origin(f"an expression in {clause}", clause, key.span)
 
 
 def of_measure(measure: Measure) -> SqlOrigin:
