@@ -22,20 +22,15 @@ from enum import Enum
 from itertools import product
 
 from matchrec.conditions.run_condition import (
-    And,
     Arithmetic,
-    Choose,
-    Compare,
+    Basic,
+    Comparison,
     Constant,
-    IsNull,
-    Narrow,
-    Not,
-    Or,
+    Operate,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
-    Widen,
     parts_of,
 )
 from matchrec.engine.interface import Absent, Task
@@ -65,7 +60,7 @@ NOWHERE: Place = (-1, ())  # where a run is that can be no match any more
 
 Move = tuple[Choice, Place]
 
-CANNOT_FAIL = (And, Choose, Compare, Constant, IsNull, Narrow, Not, Or, ReadValue, Widen)
+CANNOT_FAIL = (*Basic, *Comparison)
 
 
 def decide_between(task: Task) -> Task:
@@ -227,7 +222,9 @@ def may_fail(part: RunExpression) -> bool:
         return part.ansi and not part.tries
     if isinstance(part, Reduce):
         return part.function is Reduction.SUM
-    return not isinstance(part, CANNOT_FAIL)
+    if isinstance(part, Operate):
+        return part.operator not in CANNOT_FAIL
+    return not isinstance(part, Constant | ReadValue)
 
 
 def read_variables(part: RunExpression, task: Task) -> frozenset[int]:

@@ -29,7 +29,7 @@ from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
 from matchrec.output.reads import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
-from matchrec.plan.clauses import Gap, Measure, RowExpression, Within
+from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -56,8 +56,6 @@ def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
     """What divides the partitions further, such as an equivalence test."""
-    if not plan.equal:
-        return ()
     known = key_columns(plan)
     keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
     return tuple(key for key in keys if key not in known)
@@ -174,10 +172,9 @@ def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[Ro
     times = [types[column] for column in found if types[column].family is not Family.DATE]
     if not times:
         return found
-    dates = (types[column].family is Family.DATE for column in found)
     return tuple(
-        cast(column, times[0].name) if is_date else column
-        for column, is_date in zip(found, dates, strict=True)
+        cast(column, times[0].name) if types[column].family is Family.DATE else column
+        for column in found
     )
 
 
@@ -204,8 +201,7 @@ def guard_read(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Re
             return guard_column(plan, reference)
         case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
             return guard_aggregate(plan, reference)
-        case _:
-            return reference
+    return reference
 
 
 def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
@@ -245,10 +241,13 @@ def find_origins(
 ) -> Mapping[Computed, SqlOrigin]:
     """The origin of all that is computed before the match; of what several ask for, the first."""
     found: dict[Computed, SqlOrigin] = {}
-    for part_of_plan in plan.sorted_by:
-        found.setdefault(part_of_plan.text, of_key(part_of_plan, plan))
+    for key in plan.sorted_by:
+        clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
+        found.setdefault(key.text, origin(f"an expression in {clause}", clause, key.span))
     for condition in conditions:
-        add(found, of_condition(condition), step_columns(condition))
+        name = condition.variable
+        known = origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
+        add(found, known, step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
             add(found, of_measure(output), output_row_columns(output))
@@ -258,21 +257,9 @@ def find_origins(
 def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
     """Adds what columns are made from, with its origin."""
     for column in columns:
-        made: list[Computed] = [*texts_in(column), column]
-        if not column.looks_at_one_row:
-            made += [piece for piece in column.pieces if not isinstance(piece, str)]
-        for one in made:
+        shifted = (piece for piece in column.pieces if not isinstance(piece, str))
+        for one in (*texts_in(column), column, *shifted):
             found.setdefault(one, known)
-
-
-def of_key(key: RowExpression, plan: MatchPlan) -> SqlOrigin:
-    clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
-    return origin(f"an expression in {clause}", clause, key.span)
-
-
-def of_condition(condition: residual.SplitCondition) -> SqlOrigin:
-    name = condition.variable
-    return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
 
 
 def of_measure(measure: Measure) -> SqlOrigin:

@@ -39,7 +39,7 @@ from matchrec.conditions.row_column import (
     show_column,
     window_columns,
 )
-from matchrec.conditions.run_condition import Call, Mathematics, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, MathFunction, Operate, RunExpression, parts_of
 from matchrec.conditions.split import RowScope, split
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
@@ -140,8 +140,8 @@ class Draft:
         knows_a_row = any(one.before is not None for one in self.conditions)
         if reads_neighbours or not knows_a_row or (self.is_eager and self.tests_may_fail):
             return replace(self, relevant=())
-        relevant = find_relevance_tests(self.plan, self.pattern, self.conditions)
-        return replace(self, relevant=relevant)
+        found = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        return replace(self, relevant=found)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
         """The draft with these outputs only, so that more rows may be left out."""
@@ -210,7 +210,11 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     typed = typer.type_step(nearby.step)
     expression = typer.placed(typer.truth(typed))
     found = list(operations(typed))
-    calls = any(isinstance(part, Call | Mathematics) for part in parts_of(expression))
+    calls = any(
+        isinstance(part, Call)
+        or (isinstance(part, Operate) and isinstance(part.operator, MathFunction))
+        for part in parts_of(expression)
+    )
     wide = any(is_wide_decimal(one.type) for one in found)
     if calls or wide or any(part.type.family in NESTED for one in found for part in one.parts):
         raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))
@@ -403,9 +407,7 @@ def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
     known = {bit for bit in by_name.values() if bit is not None}
     if not (known and taken().partitions) or why_not(Shortcut.PARTITIONS, plan, pattern.follow):
         return ()
-    by_variable = {
-        number: by_name.get(name) for number, name in enumerate(pattern.program.variables)
-    }
+    by_variable = dict(enumerate(map(by_name.get, pattern.program.variables)))
 
     def asks(choice: Choice, bit: int) -> bool:
         asked = choice.variable if choice.test is None else choice.test

@@ -38,9 +38,8 @@ def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
         return None
     if not all(expression.looks_at_columns_only(term) for term in expression.terms(aggregate)):
         return None
-    column = counted_column(aggregate)
     span = aggregate.span or NOWHERE
-    return RunningAggregate(function, aggregate.variable, column, aggregate.so_far, span)
+    return RunningAggregate(function, aggregate, counted_column(aggregate), span)
 
 
 def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
@@ -80,15 +79,8 @@ def list_aggregate(
 ) -> ListAggregate:
     """An aggregate reference as one over a list of rows."""
     check(aggregate, span)
-    return ListAggregate(
-        aggregate.function,
-        aggregate.variable,
-        tuple(listed_columns(aggregate, name, split, span) for name in variables),
-        aggregate.distinct,
-        aggregate.ignore_nulls,
-        aggregate.so_far,
-        span,
-    )
+    columns = tuple(listed_columns(aggregate, name, split, span) for name in variables)
+    return ListAggregate(aggregate, columns, span)
 
 
 def check(aggregate: expression.Aggregate, span: Span) -> None:

@@ -87,10 +87,12 @@ class Viewpoint:
                 return reference
 
     def includes(self, variable: str | None) -> tuple[bool, bool]:
-        """Whether a name stands for the negated variable, and for the one that is mapped."""
-        members = self.plan.members(variable)
-        ids = self.plan.ids
-        return variable is None or ids[self.negated] in members, ids[self.mapped] in members
+        """Whether a name stands for the negated variable, and for the one that the row itself is
+        mapped to.
+        """
+        members, ids = self.plan.members(variable), self.plan.ids
+        is_mapped = self.row is Forbidden.HERE and ids[self.mapped] in members
+        return variable is None or ids[self.negated] in members, is_mapped
 
     def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
         """The navigation that finds its row from here."""
@@ -101,15 +103,13 @@ class Viewpoint:
         if is_candidate and offset == 0:
             return self.candidate(navigation.physical_offset)
         before = offset - is_candidate  # the last row before is number 0
-        after = before + is_mapped if self.row is Forbidden.HERE else before
-        return replace(navigation, logical_offset=after)
+        return replace(navigation, logical_offset=before + is_mapped)
 
     def first_row(self, navigation: Navigation, span: Span | None) -> Navigation:
         """The row that FIRST finds, unless it may be the row that the condition is about."""
         is_candidate, is_mapped = self.includes(navigation.variable)
-        members = self.plan.members(navigation.variable)
-        is_mapped = is_mapped and self.row is Forbidden.HERE
-        if is_candidate == is_mapped or self.least(members) > navigation.logical_offset:
+        least = self.least(self.plan.members(navigation.variable))
+        if is_candidate == is_mapped or least > navigation.logical_offset:
             return navigation
         if navigation.variable == self.negated and navigation.logical_offset == 0:
             return self.candidate(navigation.physical_offset)
@@ -137,7 +137,6 @@ class Viewpoint:
         if aggregate.frame is not None:
             return replace(aggregate, frame=self.frame(aggregate.frame))
         is_candidate, is_mapped = self.includes(aggregate.variable)
-        is_mapped = is_mapped and self.row is Forbidden.HERE
         inner = inner_references(aggregate)
         if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
             what, hint = f"{aggregate.function} over the row itself", "aggregate rows of variables"

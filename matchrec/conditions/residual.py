@@ -18,7 +18,7 @@ from typing import Any
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import ValueType
-from matchrec.plan.expression import Navigation, Scalar
+from matchrec.plan.expression import Aggregate, Navigation, Scalar
 from matchrec.plan.text import Amount
 from matchrec.source import Span
 
@@ -49,14 +49,13 @@ class Value:
 class RunningAggregate:
     """An aggregate that grows with the run; column None counts rows.
 
-    so_far: the current row is left out. listed: the same over a list, for a sum or an average of
-    values that the engine cannot add.
+    function: its basic form. listed: the same over a list, for a sum or an average of values that
+    the engine cannot add.
     """
 
     function: str
-    variable: str | None
+    aggregate: Aggregate
     column: RowColumn | None
-    so_far: bool
     span: Span
     listed: ListAggregate | None = None
 
@@ -66,15 +65,11 @@ class ListAggregate:
     """An aggregate of which the engine keeps all rows in a list, for Python to compute it from.
 
     columns: what each primary variable's rows have, by id: the condition that lets a row count, or
-    TRUE, then the arguments. so_far: the current row is left out.
+    TRUE, then the arguments.
     """
 
-    function: str
-    variable: str | None
+    aggregate: Aggregate
     columns: tuple[tuple[Step, ...], ...]
-    distinct: bool
-    ignore_nulls: bool
-    so_far: bool
     span: Span
 
 
@@ -128,13 +123,10 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class TypedOperation:
-    """An operation on operands with types. words: see `plan.expression.Operation`."""
+class TypedOperation(Combined):
+    """An operation on operands with types."""
 
-    operator: str
     operands: tuple[Typed, ...]
-    span: Span
-    words: tuple[str, ...] = ()
 
 
 Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined | Typed

@@ -58,11 +58,6 @@ class RowColumn:
         assert self.looks_at_one_row
         return str(self.pieces[0])
 
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The texts over one row from which it is made, where it looks at several rows."""
-        return tuple(text for piece in self.pieces for text in arguments_of(piece))
-
 
 def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
     """The texts over one row that a piece of a column needs."""
@@ -77,7 +72,9 @@ def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
 
 def texts_in(column: RowColumn) -> tuple[str, ...]:
     """The texts over one row from which a column is made."""
-    return (column.text,) if column.looks_at_one_row else column.arguments
+    if column.looks_at_one_row:
+        return (column.text,)
+    return tuple(text for piece in column.pieces for text in arguments_of(piece))
 
 
 def row_column(text: str, amount: Amount | None = None) -> RowColumn:
@@ -100,12 +97,9 @@ def column_of(pieces: Iterable[str | Shifted | Framed]) -> RowColumn:
 
 def term_column(term: Scalar) -> RowColumn:
     """The column of what an aggregate evaluates on each row, which looks at columns only."""
-    found = row_column(row_text(term))
-    match term.pieces:
-        case (ColumnReference(fields=fields),):
-            return replace(found, fields=fields)
-        case _:
-            return found
+    first, *others = term.pieces
+    fields = first.fields if isinstance(first, ColumnReference) and not others else ()
+    return replace(row_column(row_text(term)), fields=fields)
 
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:

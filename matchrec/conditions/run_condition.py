@@ -10,11 +10,10 @@ Logic is three-valued. NaN equals NaN and is greater than any other number, as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
-from itertools import islice
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
@@ -78,41 +77,11 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Collect:
-    """The values of columns on the run's rows mapped to `variable`, as a list that Python keeps.
-
-    columns: by primary variable, by id: the first says whether a row counts, the others are what
-    it adds. so_far: see `Reduce`.
-    """
-
-    variable: str | None
-    columns: tuple[tuple[Collected, ...], ...]
-    so_far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Collected:
     """A value of a list: a column of the row that is appended, or what Python computes of some."""
 
     expression: RunExpression
     type: ValueType
-
-
-@dataclass(frozen=True, slots=True)
-class Mathematics:
-    """A function of one or two floats, NULL where any is or where Spark has none.
-
-    FLOOR and CEILING give an INTEGER. The second argument of ROUND is how many places are left; it
-    is NULL where compiled code cannot be certain of it.
-    """
-
-    function: MathFunction
-    arguments: tuple[RunExpression, ...]
-
-    @property
-    def kind(self) -> Kind:
-        whole = self.function in (MathFunction.FLOOR, MathFunction.CEILING)
-        return Kind.INTEGER if whole else Kind.FLOATING
 
 
 # What Python computes: functions over one another, and over values of the run.
@@ -133,24 +102,29 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """An aggregate, by its name, of a list."""
+    """An aggregate, by its name, of the run's rows mapped to `variable`, a list that Python keeps.
+
+    columns: by primary variable, by id: the first says whether a row counts, the others are what
+    it adds. so_far: see `Reduce`.
+    """
 
     name: str
-    rows: Collect
+    variable: str | None
+    columns: tuple[tuple[Collected, ...], ...]
     use: AggregateUse
     type: ValueType
+    so_far: bool = False
 
 
 Call = Apply | Aggregated  # what Python computes, or has
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
-    """A truth value from two values of one kind."""
+class Operate:
+    """An operation that its operator says all of; AND and OR have any number of parts."""
 
-    comparison: Comparison
-    left: RunExpression
-    right: RunExpression
+    operator: Operator
+    parts: tuple[RunExpression, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,124 +137,42 @@ class Arithmetic:
     """
 
     operator: ArithmeticOperator
-    left: RunExpression
-    right: RunExpression
+    parts: tuple[RunExpression, ...]
     kind: Kind
     bits: int = 64
     ansi: bool = True
     tries: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Widen:
-    """An INTEGER value as FLOATING."""
-
-    value: RunExpression
-
-
-@dataclass(frozen=True, slots=True)
-class Narrow:
-    """A value as FLOATING, rounded to the 32 bits of a float."""
-
-    value: RunExpression
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    parts: tuple[RunExpression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    parts: tuple[RunExpression, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    part: RunExpression
-
-
-@dataclass(frozen=True, slots=True)
-class IsNull:
-    part: RunExpression
-
-
-@dataclass(frozen=True, slots=True)
-class Choose:
-    """`then` where the condition is true, else `otherwise`; the other one is not evaluated.
-
-    Both are of one kind.
-    """
-
-    condition: RunExpression
-    then: RunExpression
-    otherwise: RunExpression
-
-
 RunExpression = (
-    Constant
-    | ReadValue
-    | ReadClassifier
-    | TriedMatchNumber
-    | Reduce
-    | Compare
-    | Arithmetic
-    | Widen
-    | Narrow
-    | And
-    | Or
-    | Not
-    | IsNull
-    | Choose
-    | Mathematics
-    | Call
+    Constant | ReadValue | ReadClassifier | TriedMatchNumber | Reduce | Operate | Arithmetic | Call
 )
 
 
+def operate(operator: Operator, *parts: RunExpression) -> Operate:
+    return Operate(operator, parts)
+
+
 def parts_of(expression: RunExpression) -> Iterator[RunExpression]:
-    """The expression and all that it is made of, itself first."""
+    """The expression and all that it is made of, itself first; a list is no expression."""
     yield expression
-    for part in operands_of(expression):
-        yield from parts_of(part)
+    if isinstance(expression, Operate | Arithmetic | Apply):
+        for part in expression.parts:
+            yield from parts_of(part)
 
 
-def operands_of(expression: RunExpression) -> tuple[RunExpression, ...]:
-    """What an expression is directly made of; a list is no expression."""
-    found: list[RunExpression] = []
-    for name in OPERANDS.get(type(expression), ()):
-        one = getattr(expression, name)
-        found += one if isinstance(one, tuple) else [one]
-    return tuple(found)
-
-
-def with_operands(expression: RunExpression, new: Sequence[RunExpression]) -> RunExpression:
-    """The operation with other operands, in the order of `operands_of`."""
-    rest: Iterator[RunExpression] = iter(new)
-    changed: dict[str, Any] = {}
-    for name in OPERANDS.get(type(expression), ()):
-        one = getattr(expression, name)
-        is_one = not isinstance(one, tuple)
-        changed[name] = next(rest) if is_one else tuple(islice(rest, len(one)))
-    return replace(expression, **changed) if changed else expression
-
-
-# The fields of each expression that are expressions: one, or several.
-OPERANDS: Mapping[type, tuple[str, ...]] = {
-    kind: tuple(one.name for one in fields(kind) if "RunExpression" in str(one.type))
-    for kind in get_args(RunExpression)
-}
-
-Argument = tuple["RunExpression | Collect", ValueType]
-
-
-def arguments_of(expression: RunExpression, type_: ValueType) -> Iterator[Argument]:
+def arguments_of(
+    expression: RunExpression, type_: ValueType
+) -> Iterator[tuple[RunExpression, ValueType]]:
     """What an engine is asked for before Python computes an expression, in order, and its types.
+
+    Of an aggregate it is the list.
 
     type_: of the value.
     """
     match expression:
-        case Aggregated(rows=rows):
-            yield rows, BIGINT
+        case Aggregated():
+            yield expression, BIGINT
         case Apply(_, parts, use):
             for part, own in zip(parts, use.types, strict=True):
                 yield from arguments_of(part, own)
@@ -291,17 +183,17 @@ def arguments_of(expression: RunExpression, type_: ValueType) -> Iterator[Argume
 def kind_of(expression: RunExpression) -> Kind:
     """How the value of a node is held; truth values are integers."""
     match expression:
-        case Constant() | ReadValue() | Arithmetic() | Mathematics():
+        case Constant() | ReadValue() | Arithmetic():
             return expression.kind
         case Apply() | Aggregated():
             return expression.type.kind
         case Reduce(function=function, kind=kind):
             return {Reduction.COUNT: Kind.INTEGER, Reduction.AVG: Kind.FLOATING}.get(function, kind)
-        case Widen() | Narrow():
-            return Kind.FLOATING
-        case Choose(then=then):
+        case Operate(Basic.CHOOSE, (_, then, _)):
             return kind_of(then)
-        case ReadClassifier() | TriedMatchNumber() | Compare() | And() | Or() | Not() | IsNull():
+        case Operate(operator):
+            return Kind.FLOATING if operator in OF_FLOATING else Kind.INTEGER
+        case ReadClassifier() | TriedMatchNumber():
             return Kind.INTEGER
         case _:
             assert_never(expression)
@@ -321,7 +213,11 @@ class Reduction(Enum):
 
 
 class MathFunction(Enum):
-    """Functions of floats, by the names by which Spark calls them."""
+    """Functions of one or two floats, NULL where any is or where Spark has none.
+
+    FLOOR and CEILING give an INTEGER. The second argument of ROUND is how many places are left; it
+    is NULL where compiled code cannot be certain of it.
+    """
 
     SQRT = "SQRT"
     EXP = "EXP"
@@ -342,6 +238,8 @@ class MathFunction(Enum):
 
 
 class Comparison(Enum):
+    """Truth values from two values of one kind."""
+
     EQUAL = "="
     NOT_EQUAL = "<>"
     LESS = "<"
@@ -357,3 +255,26 @@ class ArithmeticOperator(Enum):
     MULTIPLY = "*"
     DIVIDE = "/"
     REMAINDER = "%"
+
+
+class Basic(Enum):
+    """What is made of truth values, and of one value.
+
+    CHOOSE: the second part where the first is true, else the third; the other one is not evaluated.
+    Both are of one kind. WIDEN: an INTEGER value as FLOATING. NARROW: a value as FLOATING, rounded
+    to the 32 bits of a float.
+    """
+
+    AND = "AND"
+    OR = "OR"
+    NOT = "NOT"
+    IS_NULL = "IS NULL"
+    CHOOSE = "IF"
+    WIDEN = "WIDEN"
+    NARROW = "NARROW"
+
+
+Operator = Comparison | MathFunction | Basic
+
+WHOLE = (MathFunction.FLOOR, MathFunction.CEILING)
+OF_FLOATING = {*MathFunction, Basic.WIDEN, Basic.NARROW} - set(WHOLE)

@@ -236,7 +236,8 @@ class ConditionSplitter:
 
     def step(self, scalar: Scalar) -> Step:
         """What the engine computes for `scalar`."""
-        if cannot_cross(scalar):
+        struct = scalar if isinstance(scalar, Operation) and scalar.operator == "STRUCT" else None
+        if struct and len(set(struct.words)) < len(struct.words):  # one name twice: not in Arrow
             raise not_computed(scalar)
         if self.is_fixed(scalar):
             here, deferred = self.fixed_column(self.guarded(scalar)), self.defer(scalar)
@@ -265,7 +266,7 @@ class ConditionSplitter:
         column = row_column(render(asked, writing(asked)))
         missing = None
         if not is_null_on_null(scalar) and not is_there(self.plan, self.variable, position):
-            missing = row_column(render(scalar, null_like))
+            missing = row_column(render(scalar, lambda one: f"IF(FALSE, {argument_of(one)}, NULL)"))
         return Value(column, position, missing, scalar.span, deferred=self.defer(scalar))
 
     def combined(self, scalar: Operation) -> Combined:
@@ -403,13 +404,6 @@ def is_bare(scalar: Scalar) -> bool:
     )
 
 
-def cannot_cross(scalar: Scalar) -> bool:
-    """Whether it is a struct with two fields of one name, of which Arrow has none."""
-    if not isinstance(scalar, Operation) or scalar.operator != "STRUCT":
-        return False
-    return len(set(scalar.words)) < len(scalar.words)
-
-
 def is_null_on_null(scalar: Scalar) -> bool:
     """Whether the value is NULL wherever any reference in it is; False where that is not known."""
     if isinstance(scalar, Operation):
@@ -440,10 +434,6 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
     """By primary variable, itself; one of the aggregate's for those that it is not over."""
     members, names = plan.members(aggregate.variable), plan.variables
     return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
-
-
-def null_like(reference: Reference) -> str:
-    return f"IF(FALSE, {argument_of(reference)}, NULL)"
 
 
 def named(scalar: Scalar) -> str:

@@ -62,7 +62,6 @@ worker_cannot_sort = unsupported("""{reason}
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
     write {option[sort=auto]}, and each partition is one task's""")
 
-# A rule with times, where only Spark can sort.
 times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
     note: the workers tell the rows of each version apart before its conditions are tested
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
@@ -89,12 +88,10 @@ nothing_counted = plan_error("""the counters have no values: no action on the re
     pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
         result""")
 
-# A column whose values would not survive the way through pandas.
 altered_by_pandas = unsupported("""transport `pandas` would alter column {column} of type
         {type_name}
     write transport="arrow", or leave it out""")
 
-# `sweep` of more combinations than one pass over the rows can hold.
 too_many_points = unsupported("""{count:,} combinations of values
     vary less, or call sweep for one part of the values after the other: it searches at most
         {limit:,} at once""")
@@ -177,7 +174,6 @@ field_as_argument = plan_error("""`{name}` is not an argument of {call}
 no_query = plan_error("""a query of SQL does not begin with {word}
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
 
-# An option of other functions than the one that is called.
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
 
 # What a call says of a Pattern's matches, which has no words in other languages.
@@ -200,13 +196,11 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
 marker_without_value = plan_error("""a parameter marker (?) without a value
     write the value itself, or {here.marker}""")
 
-# `:name` without a value of that name.
 unbound_parameter = plan_error("""parameter `:{name}` has no value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
 
-# A parameter whose value Spark has, and does not put in its place.
 lost_value = plan_error("""this session gives {parameter} no value, though args has one
     note: neither does spark.sql without a clause; an extension such as Delta's is the cause
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
@@ -226,7 +220,6 @@ computed_column = plan_error("""a Column in `{argument}` must be one of the Data
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
 """)
 
-# A table of Arrow, or a frame of Polars, which is passed as one.
 no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
     note: it does from version 4.0 on
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
@@ -237,18 +230,15 @@ too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's
     pass the frame of pandas, Polars or Arrow itself, which is sent in pieces, or read the rows from
         a file""")
 
-# A frame of pandas without rows, of whose columns Spark tells no types.
 no_rows_to_tell_types = plan_error("""`{name}` is a frame of pandas without rows, and PySpark tells
         types of columns by their values
     pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its columns and
         their types""")
 
-# A column of type uint64 with values that only that type has.
 beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
         BIGINT, which PySpark would make negative
     pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
 
-# A table of Arrow with a column of which Spark has no type.
 no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
     cast such columns to other types before, or leave them out""")
 
@@ -258,12 +248,10 @@ column_refused = plan_error("""{engine} refuses the condition {column:short}: {r
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
         and where("name")""")
 
-# A Column of another type.
 column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
 
-# A part of SASE+ or of a Pattern that SQL has no words for.
 cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
 
 # read="pattern", or a Pattern where a language is named.
@@ -335,36 +323,30 @@ no_room_on_machine = run_error("""a Python worker has no room: its machine, or i
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
         spark.executor.cores""")
 
-# Rows that wait to be sorted find no room where Spark has its workers write.
 no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
     name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}""")
 
 stopped_session = refused("""the Spark session has been stopped
     start another, matchrec.session(), and read its DataFrames anew""")
 
-# A nested key with floating-point numbers, of which the engine tells 0.0 and -0.0 apart.
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
         for two values, which are one
     write a key without floating-point numbers, such as to_json(x), or run on Spark""")
 
-# A window of hours along dates, where the engine adds whole days only.
 hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
         to a date
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 
-# A session runs, and another engine, or more of the machine, is asked for.
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 
 setting_of_spark = refused("""`{name}` is no setting of this session
     leave it out, or run on Spark: {option[on=spark]}""")
 
-# Matches are counted while they are found, and the session tells nothing of that.
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
     leave {given} out, or run on Spark: {option[on=spark]}""")
 
-# Rows of a stream wait for those before them, as the watermark says; the session has none.
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
     run on Spark: {option[on=spark]}""")
 

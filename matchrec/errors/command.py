@@ -20,7 +20,6 @@ no_such_query = refused("""the query `{path}` does not exist
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
     leave it out: --param {plain}=VALUE""")
 
-# A name in --values that no marker can have.
 no_name_of_marker = refused("""`{name}` is no name of a marker
     write --values days=3,5,8, and :days in the clause""")
 
@@ -31,20 +30,17 @@ unknown_format = refused("the name of `{path}` does not show its format", notes=
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
     give each format a table of its own""")
 
-# A file without a single column, as a table.
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
 # A file that the engine cannot read, in its words, or a folder without files.
 unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
 
-# A CSV or JSON file in another encoding, of which an engine makes other characters.
 not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
         shows
     if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
         and name that""")
 
-# A JSON file that begins with `[`, and is no array of objects.
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")
 
@@ -64,7 +60,6 @@ malformed_setting = refused("`{argument}` is not NAME=VALUE")
 unknown_engine = refused("""`{argument}` is no engine
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 
-# Two columns of one name in a JSON object or a Parquet file.
 repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
         name once
     write AS with another name, or have csv""")
@@ -72,7 +67,6 @@ repeated_column = refused("""two columns of the result are called `{name}`, and 
 malformed_pattern = refused("""`{where}` does not say where the Pattern is
     write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
 
-# The module of a Pattern, or one that it imports, cannot be found.
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
@@ -80,7 +74,6 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
 
-# An argument of `plot` names a column that is not there, or there twice.
 no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
     near: write "{near}"
     note: columns: {known}""")
@@ -95,11 +88,9 @@ no_places = plan_error("""no columns of `matches` say where a match begins and e
     note: columns of the type of `{x}`: {alike}
     {here.ends}""")
 
-# The matches do not say in which series they are.
 no_series = plan_error("""`matches` has no column that `by` of `plot` names
     add it to the query's result, as PARTITION BY does""")
 
-# The rows of `against` are sorted by what has no place on a line.
 no_line_of = plan_error("""incidents are drawn along numbers, dates and instants, and rows are
         sorted by {kind}
     sort by one of these, or print the figures""")
@@ -117,12 +108,10 @@ no_text = plan_error("""%%matchrec without a query
 argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
     add {other}, or leave {given} out""")
 
-# What `--plot` needs to know.
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     note: wanted: the column along the line, that up it, and that of the series, if any
     write --plot date close ticker""")
 
-# What `--partition` takes.
 no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
     note: DataFrames: {known:some}
     near: write %%matchrec --events {near}

@@ -14,7 +14,6 @@ from matchrec.errors.message import plan_error, unsupported, worded
 from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
-# DEFINE applies a function to several rows of the run that only Spark can compute.
 not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
         {word.rows} of the match
     note: values of several rows may be combined there with operators, CASE, LIKE, CAST,
@@ -22,7 +21,6 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
     write the function around each navigation by itself: {word.alone}, or compute it as a column
         before; or name its value in {part[MEASURES]}, and filter the matches by it""")
 
-# A condition over neighbours that a worker does not compute as Spark does.
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
         compute it
     let Spark sort the rows""")
@@ -45,12 +43,10 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     return MatchRecognizeUnsupportedError(message, span, notes=(note,), hint=hint)
 
 
-# A function of several rows that Python does not compute for such a value.
 does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
     note: it is computed there of values of several {word.rows} of the match
     write the function around each navigation by itself: {word.alone}""")
 
-# A function of instants in a time zone that Python has not.
 unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
         which Python has not
     note: it is that of the session
@@ -61,11 +57,9 @@ filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {ty
         boolean
     write a comparison, such as FILTER (WHERE A.x > 0)""")
 
-# A condition that is not a condition.
 not_boolean = plan_error("""{word.condition} must be boolean, this is {type_name}
     compare it with something, such as x > 0, x = 'a' or x IS NOT NULL""")
 
-# A condition that the engine would have to compute by too many steps one after the other.
 operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
         has over {limit} nested operations
     note: CASE and COALESCE nest one for each branch, a + b + c has two
@@ -82,19 +76,16 @@ clauses_nested_too_deep = unsupported("""more clauses are nested in one another 
     make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read
         FROM inner""")
 
-# A condition that is too large for the engine once it is written out.
 too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
         operations
     note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
 
-# An aggregate in DEFINE that cannot be kept up to date as a match grows.
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
     note: {part[DEFINE]} takes count, sum, avg, min, max and others that docs/reference/supported.md
         lists
     {cure}""")
 
-# An argument of an aggregate that must be the same on all rows.
 not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
     write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")
 
@@ -147,12 +138,10 @@ not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY
 duplicate_output_column = plan_error("""the result would have two columns `{name}`
     give the {what} another name, or rename the input column in a subquery""")
 
-# MATCHED_ROWS over an input with a column `classifier`.
 two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
         column of that name
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 
-# WITHIN counts time forward.
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
     order by the time, ascending; without WITHIN any order will do""")
 

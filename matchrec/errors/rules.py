@@ -22,11 +22,9 @@ incomplete_skip = plan_error("""AFTER MATCH SKIP TO {word} is not complete
     case PAST: write AFTER MATCH SKIP PAST LAST ROW
     write AFTER MATCH SKIP TO NEXT ROW""")
 
-# DEFINE U where U is a union variable.
 definition_of_union = plan_error("""DEFINE of `{name}`, which SUBSET makes a union variable
     write conditions for its members""")
 
-# DEFINE of a variable that PATTERN does not have.
 definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PATTERN
     note: PATTERN has: {known}
     near: write {near}, or add {name} to PATTERN
@@ -36,7 +34,6 @@ duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFIN
     condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
     join the conditions with AND""")
 
-# `{- -}` with ALL ROWS PER MATCH WITH UNMATCHED ROWS.
 exclusion_with_unmatched_rows = plan_error("""exclusion in PATTERN with ALL ROWS PER MATCH WITH
         UNMATCHED ROWS
     note: an excluded row could not be told from one that no match contains
@@ -58,18 +55,15 @@ classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in 
         not supported with {selection}
     write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")
 
-# LONGEST MATCH with SKIP TILL NEXT MATCH.
 longest_that_skips_rows = unsupported("""LONGEST MATCH with {selection} is not supported
     note: the longest match is one whose rows follow each other
     leave out LONGEST MATCH, or {selection}""")
 
-# MATCH_NUMBER() in DEFINE with ALL MATCHES.
 match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} has no meaning with
         ALL MATCHES
     note: all matches are tried at once, and numbered when they are complete
     use MATCH_NUMBER() in MEASURES, and filter the result by it""")
 
-# MATCHED_ROWS with ALL ROWS PER MATCH.
 match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH
     note: there the result already has the rows of the match
     write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS""")
@@ -79,13 +73,11 @@ too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} r
         the limit is {limit:,}
     write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
 
-# SHOW TIMEOUT MATCHES and no WITHIN.
 timeouts_without_within = plan_error("""SHOW TIMEOUT MATCHES without WITHIN
     note: without a window no run times out
     add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the run that
         the end of a partition has left""")
 
-# SHOW UNFINISHED MATCHES with WITHIN 20 ROWS.
 partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
     note: a run that has all rows of its window has neither timed out nor been left unfinished
     write WITHIN INTERVAL ..., or remove {words}""")
@@ -110,7 +102,6 @@ partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables
     note: a run times out where the window of the whole match ends
     leave out {words}, or write the window in DEFINE""")
 
-# SHOW TIMEOUT MATCHES with FIRST 10 MATCHES.
 partial_with_first_matches = unsupported("""{words} with {first} is not supported
     note: after these matches no run is looked for
     leave out {words}, or test MATCH_NUMBER() in the query around the clause""")

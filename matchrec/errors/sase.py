@@ -70,7 +70,6 @@ unknown_component = plan_error("""unknown variable `{name}` in {clause}
 
 # The strategy
 
-# A word after WHERE that is none of the four strategies.
 unknown_strategy = parse_error("""unknown event selection strategy `{name}` in WHERE
     note: strategies: {known}
     near: write {near}
@@ -94,7 +93,6 @@ nothing_to_partition_by = plan_error("""partition_contiguity in WHERE without an
 
 # The window
 
-# A word after a number that is no unit.
 unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
     note: units: {known}
     near: write {near}
@@ -206,7 +204,6 @@ element_elsewhere = plan_error("""predicate in WHERE on each event of `{name}[]`
     note: {name}[i] is tested as it is selected, when later events are not known
     write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)""")
 
-# A predicate on two events neither of which is there.
 two_negated = plan_error("""predicate in WHERE on two negated components, `{names[0]}` and
         `{names[1]}`
     note: each negated component is looked for by itself

@@ -140,7 +140,6 @@ too_long_duration = unsupported("""{call} of {value:shown}: the window is longer
     note: a time is at most 292,271 years, a number less than 2 to the power of 63
     write a smaller one, or leave it out""")
 
-# A word after a number that is no unit of fixed length.
 unknown_unit = plan_error("""{call}: unknown unit `{name}`
     note: units: {known}
     near: write {near}

@@ -13,32 +13,25 @@ from typing_extensions import assert_never
 
 from matchrec.conditions.run_condition import (
     Aggregated,
-    And,
     Apply,
     Arithmetic,
     ArithmeticOperator,
+    Basic,
     Call,
-    Choose,
-    Collect,
     Collected,
-    Compare,
+    Comparison,
     Constant,
-    IsNull,
-    Mathematics,
     MathFunction,
-    Narrow,
-    Not,
-    Or,
+    Operate,
+    Operator,
     ReadClassifier,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    Widen,
     arguments_of,
     kind_of,
-    operands_of,
     parts_of,
 )
 from matchrec.conditions.types import Kind
@@ -63,14 +56,12 @@ _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
+_OF_ONE = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
+_CONNECTED = {Basic.AND: (op.JUMP_IF_FALSE, op.AND), Basic.OR: (op.JUMP_IF_TRUE, op.OR)}
 
 
-def function_of(expression: Arithmetic | Mathematics | Narrow) -> int:
+def function_of(expression: Arithmetic) -> int:
     """The number of a compiled function: see `instructions.MATHEMATICS`."""
-    if isinstance(expression, Narrow):
-        return _NARROW[kind_of(expression.value)]
-    if isinstance(expression, Mathematics):
-        return _MATH_FUNCTIONS.index(expression.function)
     mode = op.TRIES if expression.tries else op.ANSI * expression.ansi
     width = expression.bits if expression.kind is Kind.INTEGER else 0
     return op.ARITHMETIC + _OPERATORS.index(expression.operator) + mode + op.BITS * width
@@ -106,24 +97,11 @@ class ConditionCompiler:
                 self._emit(op.MATCH_NUMBER)
             case Reduce():
                 self._reduce(expression)
-            case Compare(comparison, left):
-                self._operands(expression)
-                self._emit(_COMPARE[kind_of(left)], op.COMPARISONS[comparison])
-            case Arithmetic() | Narrow() | Mathematics():
-                arguments = self._operands(expression)
-                self._emit(op.MATHEMATICS, function_of(expression), arguments)
-            case Widen(value):
-                self._one(value, op.WIDEN)
-            case And(parts):
-                self._connect(parts, op.JUMP_IF_FALSE, op.AND)
-            case Or(parts):
-                self._connect(parts, op.JUMP_IF_TRUE, op.OR)
-            case Not(part):
-                self._one(part, op.NOT)
-            case IsNull(part):
-                self._one(part, op.IS_NULL)
-            case Choose():
-                self._choose(expression)
+            case Arithmetic():
+                self._operands(expression.parts)
+                self._emit(op.MATHEMATICS, function_of(expression), len(expression.parts))
+            case Operate(operator, parts):
+                self._operate(operator, parts)
             case Apply() | Aggregated():
                 self._call(expression)
             case _:
@@ -132,17 +110,26 @@ class ConditionCompiler:
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
         self.code.append((operation, a, b, c, 0))
 
-    def _one(self, part: RunExpression, operation: int) -> None:
-        self.add(part)
-        self._emit(operation)
+    def _operate(self, operator: Operator, parts: tuple[RunExpression, ...]) -> None:
+        if operator in _CONNECTED:
+            return self._connect(parts, *_CONNECTED[operator])
+        if operator is Basic.CHOOSE:
+            return self._choose(*parts)
+        kind = self._operands(parts)
+        if operator in _OF_ONE:
+            return self._emit(_OF_ONE[operator])
+        if isinstance(operator, Comparison):
+            return self._emit(_COMPARE[kind], op.COMPARISONS[operator])
+        is_function = isinstance(operator, MathFunction)
+        function = _MATH_FUNCTIONS.index(operator) if is_function else _NARROW[kind]
+        return self._emit(op.MATHEMATICS, function, len(parts))
 
-    def _operands(self, expression: RunExpression) -> int:
-        """All that an operation is of, of one kind; how many values that is."""
-        operands = operands_of(expression)
-        assert len(set(map(kind_of, operands))) == 1, expression
-        for operand in operands:
-            self.add(operand)
-        return len(operands)
+    def _operands(self, parts: tuple[RunExpression, ...]) -> Kind:
+        """All that an operation is of, of one kind."""
+        (kind,) = set(map(kind_of, parts))
+        for part in parts:
+            self.add(part)
+        return kind
 
     def _constant(self, expression: Constant) -> None:
         if expression.value is None:
@@ -165,31 +152,33 @@ class ConditionCompiler:
         for place in jumps:
             self.code[place] = (jump, len(self.code), 0, 0, 0)
 
-    def _choose(self, expression: Choose) -> None:
+    def _choose(
+        self, condition: RunExpression, then: RunExpression, otherwise: RunExpression
+    ) -> None:
         """The condition jumps to `otherwise`, and `then` jumps after it."""
-        assert kind_of(expression.then) is kind_of(expression.otherwise), expression
-        self.add(expression.condition)
+        assert kind_of(then) is kind_of(otherwise), condition
+        self.add(condition)
         unless = len(self.code)
         self._emit(op.JUMP_UNLESS)
-        self.add(expression.then)
+        self.add(then)
         jump = len(self.code)
         self._emit(op.JUMP)
         self.code[unless] = (op.JUMP_UNLESS, len(self.code), 0, 0, 0)
-        self.add(expression.otherwise)
+        self.add(otherwise)
         self.code[jump] = (op.JUMP, len(self.code), 0, 0, 0)
 
     def _call(self, call: Call) -> None:
         """What Python is to know, then the call; arguments may have calls of their own."""
         arguments = tuple(arguments_of(call, call.type))
         for argument, _ in arguments:
-            if isinstance(argument, Collect):
+            if isinstance(argument, Aggregated):
                 self._emit(op.REGISTER, self._list(argument))
             else:
                 self.add(argument)
         self._emit(op.CALL, len(self.calls), len(arguments))
         self.calls.append(call)
 
-    def _list(self, collect: Collect) -> int:
+    def _list(self, collect: Aggregated) -> int:
         forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
         return self._register(Listed(self._members(collect.variable), forms, collect.so_far))
 

@@ -16,7 +16,8 @@ from matchrec.conditions.functions.function import Compute, Value
 from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
-    Choose,
+    Basic,
+    Operate,
     ReadValue,
     Reduce,
     RunExpression,
@@ -52,7 +53,7 @@ def ranked_column(expression: RunExpression) -> int | None:
     match expression:
         case ReadValue(column=column) | Reduce(column=column):
             return column
-        case Choose(_, then, otherwise):
+        case Operate(Basic.CHOOSE, (_, then, otherwise)):
             found = ranked_column(then)
             return ranked_column(otherwise) if found is None else found
         case _:

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
-from matchrec.conditions.run_condition import Call, Collect, arguments_of
+from matchrec.conditions.run_condition import Aggregated, Call, arguments_of
 from matchrec.conditions.types import is_ranked
 from matchrec.evaluate.formulas import (
     Decode,
@@ -249,7 +249,7 @@ class PythonCalls:
         """What computes a call of the arguments that are on the stack."""
         readers = [
             self.list_at(place)
-            if isinstance(one, Collect)
+            if isinstance(one, Aggregated)
             else self.value_at(place, decoder(own, ranked_values(self.source, ranked_column(one))))
             for place, (one, own) in enumerate(arguments_of(call, call.type))
         ]

@@ -98,8 +98,8 @@ RowForm = tuple[ListedValue, ...]
 class Listed:
     """A list of the rows mapped to `members`, by the number that Python knows it by.
 
-    forms: by variable, what a row of it adds to the list: see `run_condition.Collect`. so_far: all
-    but the last of these rows.
+    forms: by variable, what a row of it adds to the list: see `run_condition.Aggregated`. so_far:
+    all but the last of these rows.
     """
 
     members: Members

@@ -16,20 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.run_condition import (
-    And,
     Arithmetic,
     ArithmeticOperator,
-    Choose,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Narrow,
-    Not,
-    Or,
+    Operate,
     ReadValue,
     RunExpression,
-    Widen,
 )
 from matchrec.conditions.types import Kind
 from matchrec.evaluate.instructions import (
@@ -149,6 +143,9 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
 ROWS_A_BLOCK = 1 << 16
 
 
+Parts = tuple[RunExpression, ...]
+
+
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
     """An operation has no result: OVERFLOW or DIVISION_BY_ZERO, and the row position."""
 
@@ -202,27 +199,27 @@ class Vectors:
                 return Nullable(np.asarray(value or 0, type_), np.asarray(value is not None))
             case ReadValue(column, kind, navigation):
                 return self.read(column, kind, navigation.physical_offset if navigation else 0)
-            case Compare():
-                return self.compare(expression, asked)
+            case Operate(Comparison() as comparison, parts):
+                return self.compare(comparison, parts, asked)
             case Arithmetic():
                 return self.compute(expression, asked)
-            case Widen(part):
+            case Operate(Basic.WIDEN, (part,)):
                 values, valid = self.evaluate(part, asked)
                 return Nullable(values.astype(np.float64), valid)
-            case Narrow(part):
+            case Operate(Basic.NARROW, (part,)):
                 values, valid = self.evaluate(part, asked)
                 return Nullable(values.astype(np.float32).astype(np.float64), valid)
-            case And(parts):
+            case Operate(Basic.AND, parts):
                 return self.connect(parts, asked, decisive=np.False_)
-            case Or(parts):
+            case Operate(Basic.OR, parts):
                 return self.connect(parts, asked, decisive=np.True_)
-            case Not(part):
+            case Operate(Basic.NOT, (part,)):
                 values, valid = self.truth(part, asked)
                 return Nullable(np.logical_not(values), valid)
-            case IsNull(part):
+            case Operate(Basic.IS_NULL, (part,)):
                 return Nullable(np.logical_not(self.evaluate(part, asked).valid), np.asarray(True))
-            case Choose():
-                return self.choose(expression, asked)
+            case Operate(Basic.CHOOSE, parts):
+                return self.choose(parts, asked)
             case _:
                 raise AssertionError(expression)
 
@@ -259,10 +256,10 @@ class Vectors:
             change[ends] -= 1
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
-    def compare(self, expression: Compare, asked: BoolArray) -> Nullable:
+    def compare(self, comparison: Comparison, parts: Parts, asked: BoolArray) -> Nullable:
         """The truth value of a comparison."""
-        left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
-        comparison, valid = expression.comparison, both(left.valid, right.valid)
+        left, right = (self.evaluate(part, asked) for part in parts)
+        valid = both(left.valid, right.valid)
         found = compare(comparison, left.values, right.values)
         if comparison is not Comparison.NULL_SAFE_EQUAL:
             return Nullable(found, valid)
@@ -270,7 +267,7 @@ class Vectors:
 
     def compute(self, expression: Arithmetic, asked: BoolArray) -> Nullable:
         """An arithmetic operation. Raises RowFailure."""
-        left, right = self.evaluate(expression.left, asked), self.evaluate(expression.right, asked)
+        left, right = (self.evaluate(part, asked) for part in expression.parts)
         valid, operator = both(left.valid, right.valid), expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
@@ -292,9 +289,7 @@ class Vectors:
         if failing.any():
             raise RowFailure(status, self.begin + int(np.argmax(failing)))
 
-    def connect(
-        self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_
-    ) -> Nullable:
+    def connect(self, parts: Parts, asked: BoolArray, *, decisive: np.bool_) -> Nullable:
         """AND or OR: what one part decides is not asked of those after it."""
         decided, known = np.asarray(False), np.asarray(True)
         for part in parts:
@@ -304,12 +299,12 @@ class Vectors:
             asked = both(asked, np.logical_not(decides))
         return Nullable(decided == decisive, either(decided, known))
 
-    def choose(self, expression: Choose, asked: BoolArray) -> Nullable:
+    def choose(self, parts: Parts, asked: BoolArray) -> Nullable:
         """One of two values by a condition."""
-        values, valid = self.truth(expression.condition, asked)
+        values, valid = self.truth(parts[0], asked)
         chosen = both(values, valid)
-        then = self.evaluate(expression.then, both(asked, chosen))
-        otherwise = self.evaluate(expression.otherwise, both(asked, np.logical_not(chosen)))
+        then = self.evaluate(parts[1], both(asked, chosen))
+        otherwise = self.evaluate(parts[2], both(asked, np.logical_not(chosen)))
         return Nullable(
             np.where(chosen, then.values, otherwise.values),
             np.where(chosen, then.valid, otherwise.valid),

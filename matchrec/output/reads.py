@@ -392,7 +392,7 @@ class MeasureReader:
             read = self.collected(aggregate)
         else:
             form = basic(aggregate)
-            read = None if form is None else self.basic_read(form, aggregate.semantics)
+            read = None if form is None else self.basic_read(form)
             read = self.accumulated(aggregate) if read is None else read
         return self.by_spark(aggregate) if read is None else read
 
@@ -405,11 +405,12 @@ class MeasureReader:
         place, semantics = self.place(column), aggregate.semantics
         return (self.read(ReadAggregate("collect_list", aggregate.variable, place, semantics)),)
 
-    def basic_read(self, form: RunningAggregate, semantics: Semantics) -> Pieces | None:
+    def basic_read(self, form: RunningAggregate) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
         function, column = form.function, form.column
+        variable, semantics = form.aggregate.variable, form.aggregate.semantics
         if column is None:
-            return (self.read(ReadAggregate("count", form.variable, None, semantics)),)
+            return (self.read(ReadAggregate("count", variable, None, semantics)),)
         kind = self.types[column]
         if function in ("min", "max") and kind.family in SPARKS_OWN:
             return None
@@ -417,7 +418,7 @@ class MeasureReader:
             return None
 
         def read(name: str) -> int:
-            return self.read(ReadAggregate(name, form.variable, self.place(column), semantics))
+            return self.read(ReadAggregate(name, variable, self.place(column), semantics))
 
         if function != "avg" or kind.family is not Family.DECIMAL:
             return (read(function),)

@@ -347,11 +347,8 @@ def amount_of(scalar: Scalar) -> Amount | None:
 
 def names_of(scalar: Scalar) -> tuple[str, ...]:
     """The names of a column, if an expression is nothing else."""
-    match scalar.pieces:
-        case (ColumnReference(names=names),):
-            return names
-        case _:
-            return ()
+    first, *others = scalar.pieces or ("",)
+    return first.names if isinstance(first, ColumnReference) and not others else ()
 
 
 def written_operations(scalar: Scalar) -> Operations:

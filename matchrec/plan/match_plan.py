@@ -229,22 +229,13 @@ def search_only(plan: MatchPlan, measures: tuple[Measure, ...]) -> MatchPlan:
 
 def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
     """The plan with every expression changed: the condition of a variable, or a measure."""
-
-    def definition(one: Definition) -> Definition:
-        return replace(one, condition=change(one.condition, one.variable))
-
-    def measure(one: Measure) -> Measure:
-        return replace(one, value=change(one.value, None))
-
-    return replace(
-        plan,
-        definitions=tuple(map(definition, plan.definitions)),
-        measures=tuple(map(measure, plan.measures)),
+    definitions = (
+        replace(one, condition=change(one.condition, one.variable)) for one in plan.definitions
     )
+    measures = (replace(one, value=change(one.value, None)) for one in plan.measures)
+    return replace(plan, definitions=tuple(definitions), measures=tuple(measures))
 
 
-def with_each(plan: MatchPlan, change: Callable[[Reference, str | None], Reference]) -> MatchPlan:
+def with_each(plan: MatchPlan, change: Callable[[Reference], Reference]) -> MatchPlan:
     """The plan with every reference changed: in the condition of a variable, or in a measure."""
-    return with_expressions(
-        plan, lambda scalar, name: with_references(scalar, lambda each: change(each, name))
-    )
+    return with_expressions(plan, lambda scalar, _: with_references(scalar, change))

@@ -5,9 +5,9 @@ A rule is one function, and one class of `errors.warnings`, whose sentence says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import cache, partial
 from operator import eq, ge, gt, le, lt, ne
 
 from matchrec.errors.language import SQL, current
@@ -75,14 +75,14 @@ Tested = tuple[str, Collection[str]]
 
 def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """Comparisons of a value with itself or with NULL, and of constants."""
-    when_tested = cache(EarlyRows(plan).when_tested)
+    when_tested = cache(early_rows(plan))
     for definition in plan.definitions:
         required = conjuncts(definition.condition)
         needed = set(map(id, required))
         for subexpression in subexpressions(definition.condition):
             if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
                 is_needed = id(subexpression) in needed
-                tested = partial(when_tested, definition.variable, is_needed=is_needed)
+                tested = partial(when_tested, definition.variable, is_needed)
                 yield from comparison(subexpression, definition, plan, tested)
         for conjunct in required:
             if conjunct.references or not isinstance(conjunct, Operation):
@@ -131,33 +131,25 @@ def comparison_with_later(
                     yield compared_with_later(operation.span, read=read, other=other, variable=name)
 
 
-@dataclass(frozen=True)
-class EarlyRows:
-    """Which variables may have rows when the conditions of a plan are tested."""
+def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
+    """Which variables may have rows when a part of the condition of a variable is tested.
 
-    plan: MatchPlan
-
-    def when_tested(self, variable: str, *, is_needed: bool) -> Tested:
-        """Of a part of the condition of a variable. is_needed: see `stages.mapped_before`."""
-        if self.plan.staging is not None:
-            return self.of_stages[is_needed].get(variable, (variable, self.names))
-        if variable in self.plan.absent:
-            return variable, self.names
-        before = variables_before(variable, self.plan.pattern, first=is_needed)
-        return variable, {variable} | before
-
-    @cached_property
-    def names(self) -> Sequence[str]:
-        return variable_names(self.plan.pattern)
-
-    @cached_property
-    def of_stages(self) -> tuple[Mapping[str, Tested], Mapping[str, Tested]]:
-        """Those of parts that need not hold, then those of parts that must."""
+    It depends on whether that part must hold: see `stages.mapped_before`.
+    """
+    names = variable_names(plan.pattern)
+    if plan.staging is not None:
         from matchrec.plan.stages import mapped_before  # of no use in SQL
 
-        assert self.plan.staging is not None
-        steps = self.plan.staging.steps
-        return mapped_before(steps, is_needed=False), mapped_before(steps, is_needed=True)
+        steps = plan.staging.steps
+        of_stages = [mapped_before(steps, is_needed=needed) for needed in (False, True)]
+        return lambda variable, is_needed: of_stages[is_needed].get(variable, (variable, names))
+
+    def when_tested(variable: str, is_needed: bool) -> Tested:
+        if variable in plan.absent:
+            return variable, names
+        return variable, {variable} | variables_before(variable, plan.pattern, first=is_needed)
+
+    return when_tested
 
 
 def variables_before(name: str, pattern: RowPattern, *, first: bool) -> set[str]:

@@ -85,7 +85,7 @@ def run_together(left: str, right: str) -> bool:
     >>> run_together("FROM", "v"), run_together("FROM ", "v"), run_together("x)", "AND")
     (True, False, False)
     """
-    return _in_word(left[-1:]) and _in_word(right[:1])
+    return all(edge.isalnum() or edge == "_" for edge in (left[-1:], right[:1]))
 
 
 Piece = TypeVar("Piece")
@@ -138,10 +138,6 @@ def joined_texts(pieces: Iterable[str | Piece]) -> tuple[str | Piece, ...]:
         elif piece != "":
             joined.append(piece)
     return tuple(joined)
-
-
-def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
 
 
 # Numbers and day-time intervals that are written as constants: how much they are, exactly.

@@ -419,11 +419,9 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
     definitions = {definition.variable: definition for definition in plan.definitions}
     for variable, condition in conditions:
         known = definitions.get(variable)
-        if known is None:
-            definitions[variable] = Definition(variable, condition)
-        else:
-            both = joined("AND", (known.condition, condition), known.condition.span)
-            definitions[variable] = replace(known, condition=both)
+        parts = (condition,) if known is None else (known.condition, condition)
+        both = joined("AND", parts, parts[0].span)
+        definitions[variable] = Definition(variable, both, known.span if known else None)
     in_order = (definitions[name] for name in plan.variables if name in definitions)
     left = () if plan.row_gap is None or plan.selects else (plan.row_gap,)
     return replace(plan, definitions=tuple(in_order), gaps=left)
@@ -436,10 +434,10 @@ def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[st
             for member in sorted(plan.members(gap.to)):
                 yield plan.variables[member], after_variable(plan, gap, member, follow)
         elif plan.selects:
-            for variable in sorted(plan.members(None)):
-                if follow.before(variable):
-                    is_first = variable in follow.first
-                    yield plan.variables[variable], after_row_before(plan, gap, is_first=is_first)
+            near = less_after(plan, gap, Navigation(logical_offset=1))
+            unless_first = joined("OR", (count_is(None, 1, gap), near))
+            for variable in filter(follow.before, sorted(plan.members(None))):
+                yield plan.variables[variable], unless_first if variable in follow.first else near
 
 
 def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets) -> Scalar:
@@ -457,12 +455,6 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     if is_mapped and (is_next or always_precedes(plan.pattern, names, name)):
         return near
     return joined("OR", (count_is(gap.after, 0, gap), near))
-
-
-def after_row_before(plan: MatchPlan, gap: Gap, *, is_first: bool) -> Scalar:
-    """Less than the interval after the row mapped before it. is_first: whether one may be."""
-    near = less_after(plan, gap, Navigation(logical_offset=1))
-    return joined("OR", (count_is(None, 1, gap), near)) if is_first else near
 
 
 def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:

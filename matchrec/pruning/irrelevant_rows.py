@@ -157,9 +157,8 @@ def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: V
         return False
     if plan.output is MatchOutput.LONGEST:  # which match that is, fillers decide as well
         return False
-    if plan.after_match.variable is not None:
-        return False
-    return takes_any_row(pattern.folding.choices, fillers)
+    skips_to_one = plan.after_match.variable is not None
+    return not skips_to_one and takes_any_row(pattern.folding.choices, fillers)
 
 
 def may_end_early(folded: Folded) -> bool:

@@ -73,7 +73,7 @@ def renamed(plan: MatchPlan, names: Mapping[str, str]) -> MatchPlan:
     def new(name: str) -> str:
         return names.get(name, name)
 
-    changed = with_each(plan, lambda each, _: of_variable(each, new))
+    changed = with_each(plan, lambda each: of_variable(each, new))
     return replace(
         changed,
         pattern=with_variables(plan.pattern, new),

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.conditions.run_condition import (
-    Compare,
     Comparison,
     Constant,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine
@@ -102,7 +102,7 @@ def prices(rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 PAST = AfterMatchSkip()
 PRICE = ReadValue(0, Kind.FLOATING)
 FIRST_OF_A = ReadValue(0, Kind.FLOATING, Navigation("A", End.FIRST))
-SAME_KEY = Compare(Comparison.EQUAL, PRICE, FIRST_OF_A)
+SAME_KEY = operate(Comparison.EQUAL, PRICE, FIRST_OF_A)
 RUN_DEPENDENT = 5e6
 UNMATCHED = {  # the last variable is the one that no row satisfies
     "A* B": "AB",
@@ -147,17 +147,17 @@ def run_dependent(
         make_task(
             "A B+ C+",
             down | up,
-            {"B": Compare(LESS, PRICE, FIRST_OF_A), "C": Compare(GREATER, PRICE, last)},
+            {"B": operate(LESS, PRICE, FIRST_OF_A), "C": operate(GREATER, PRICE, last)},
             PAST,
         ),
         partitions,
         RUN_DEPENDENT,
     )
     for name, limit in (("avg", average), ("min", lowest), ("LAST(A.x, 1)", before)):
-        condition = Compare(Comparison.GREATER_OR_EQUAL, PRICE, limit)
+        condition = operate(Comparison.GREATER_OR_EQUAL, PRICE, limit)
         task = make_task("A+ B", down, {"A": condition}, PAST)
         yield Workload(f"running {name}: A+ B", task, partitions, RUN_DEPENDENT)
-    bounded = Compare(LESS, total, Constant(1e4, Kind.FLOATING))
+    bounded = operate(LESS, total, Constant(1e4, Kind.FLOATING))
     summed = make_task("A+", {}, {"A": bounded}, PAST)
     yield Workload("running sum: A+", summed, partitions, RUN_DEPENDENT)
 
@@ -270,7 +270,7 @@ def main() -> None:
 def first(engine: str, run_conditions: str) -> None:
     """Prints the seconds of a first search; "selection": all matches that may skip rows."""
     walk, moves = prices(100)
-    condition = {"B": Compare(LESS, PRICE, FIRST_OF_A)}
+    condition = {"B": operate(LESS, PRICE, FIRST_OF_A)}
     task = make_task("A B+ C+", {"B": 0, "C": 1}, None if run_conditions == "data" else condition)
     if run_conditions == "selection":
         pattern = compiled(parse_row_pattern("A B+ C+"), None, NEXT, MatchOutput.ALL)

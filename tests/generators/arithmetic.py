@@ -16,4 +16,4 @@ def arithmetic(
     operator = draw(st.sampled_from(ArithmeticOperator))
     bits = 64 if kind is Kind.FLOATING else draw(st.sampled_from([8, 32, 64]))
     ansi, tries = draw(st.sampled_from([(False, False), (True, False), (True, True)]))
-    return Arithmetic(operator, left, right, kind, bits, ansi, tries)
+    return Arithmetic(operator, (left, right), kind, bits, ansi, tries)

@@ -8,22 +8,19 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import (
-    And,
     Arithmetic,
     ArithmeticOperator,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Not,
-    Or,
+    Operate,
     ReadClassifier,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    Widen,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
@@ -158,9 +155,9 @@ def values(draw: st.DrawFn, reads: Reads, kind: Kind, depth: int = 1) -> RunExpr
     if choice == 4:
         operators = [ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT]
         left, right = draw(values(reads, kind, 0)), draw(values(reads, kind, 0))
-        return Arithmetic(draw(st.sampled_from(operators)), left, right, kind, 64, False)
+        return Arithmetic(draw(st.sampled_from(operators)), (left, right), kind, 64, False)
     if kind is Kind.FLOATING:
-        return Widen(draw(values(reads, Kind.INTEGER, 0)))
+        return operate(Basic.WIDEN, draw(values(reads, Kind.INTEGER, 0)))
     steps = tuple(step for step in reads.steps if step >= 0)
     return ReadClassifier(draw(navigations(replace(reads, steps=steps))))
 
@@ -171,13 +168,13 @@ def conditions(draw: st.DrawFn, reads: Reads, depth: int = 1) -> RunExpression:
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(reads, kind)), draw(values(reads, kind))
-        return Compare(draw(st.sampled_from(Comparison)), left, right)
+        return operate(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(reads, depth - 1), min_size=1, max_size=2)))
     if choice == 2:
-        return And(parts)
+        return Operate(Basic.AND, parts)
     if choice == 3:
-        return Or(parts)
-    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+        return Operate(Basic.OR, parts)
+    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
 
 
 @st.composite

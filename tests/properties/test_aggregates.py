@@ -12,14 +12,14 @@ from matchrec.conditions.accumulators import AGGREGATES
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
     Aggregated,
-    Collect,
+    Basic,
     Collected,
-    Compare,
     Comparison,
     Constant,
-    Or,
+    Operate,
     ReadValue,
     RunExpression,
+    operate,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
 from matchrec.evaluate import python_calls
@@ -54,7 +54,7 @@ def called(
     use = AggregateUse((BIGINT,) * (len(columns[0]) - 1), distinct=distinct)
     type_ = AGGREGATES[name].result(use)
     assert type_ is not None
-    return Aggregated(name, Collect(variable, rows, so_far), use, type_)
+    return Aggregated(name, variable, rows, use, type_, so_far)
 
 
 @st.composite
@@ -75,12 +75,12 @@ def aggregates(
     call = called(name, variable, columns, distinct=distinct, so_far=so_far)
     value = {Kind.INTEGER: st.integers(0, 3), Kind.FLOATING: st.sampled_from([0.8, 1.3, 2.7])}
     other = Constant(draw(value[call.type.kind]), call.type.kind)
-    compared = Compare(draw(st.sampled_from(Comparison)), call, other)
+    compared = operate(draw(st.sampled_from(Comparison)), call, other)
     if draw(st.booleans()):
         return compared
     count = called("count", None, columns, distinct=False, so_far=False)
-    early = Compare(Comparison.LESS, count, Constant(2, Kind.INTEGER))
-    return Or((early, compared))
+    early = operate(Comparison.LESS, count, Constant(2, Kind.INTEGER))
+    return Operate(Basic.OR, (early, compared))
 
 
 @st.composite

@@ -10,21 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import (
-    And,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Narrow,
-    Not,
-    Or,
+    Operate,
     ReadClassifier,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    Widen,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
@@ -286,8 +282,8 @@ def values(draw: st.DrawFn, names: list[str | None], kind: Kind, depth: int) -> 
         return Reduce(Reduction.COUNT, draw(st.sampled_from(names)), None, kind)
     if choice in (3, 4) and kind is Kind.FLOATING:
         if draw(st.booleans()):
-            return Narrow(draw(values(names, draw(st.sampled_from(Kind)), 0)))
-        return Widen(draw(values(names, Kind.INTEGER, 0)))
+            return operate(Basic.NARROW, draw(values(names, draw(st.sampled_from(Kind)), 0)))
+        return operate(Basic.WIDEN, draw(values(names, Kind.INTEGER, 0)))
     left, right = draw(values(names, kind, depth - 1)), draw(values(names, kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -298,13 +294,13 @@ def conditions(draw: st.DrawFn, names: list[str | None], depth: int = 1) -> RunE
     if choice <= 1 or depth == 0:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(names, kind, 1)), draw(values(names, kind, 1))
-        return Compare(draw(st.sampled_from(Comparison)), left, right)
+        return operate(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(names, depth - 1), min_size=1, max_size=3)))
     if choice == 2:
-        return And(parts)
+        return Operate(Basic.AND, parts)
     if choice == 3:
-        return Or(parts)
-    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+        return Operate(Basic.OR, parts)
+    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
 
 
 def run_dependent() -> st.SearchStrategy[tuple[Query, Rows]]:
@@ -343,7 +339,7 @@ def test_random_conditions_that_depend_on_the_run(case: tuple[Query, Rows]) -> N
 
 def test_what_fails_for_one_match_may_hold_for_the_next() -> None:
     """The loop fails from every row as the first match, which is C alone."""
-    later = Compare(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
+    later = operate(Comparison.GREATER, TriedMatchNumber(), Constant(1, Kind.INTEGER))
     overlapping = replace(
         query("A+ B | C"), after_match=AfterMatchSkip(SkipTo.NEXT_ROW), run_conditions={"B": later}
     )

@@ -13,20 +13,15 @@ from hypothesis import strategies as st
 
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
-    And,
     Arithmetic,
     ArithmeticOperator,
-    Choose,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Narrow,
-    Not,
-    Or,
+    Operate,
     ReadValue,
     RunExpression,
-    Widen,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import NearbyCondition
@@ -65,11 +60,11 @@ def values(draw: st.DrawFn, kind: Kind, depth: int) -> RunExpression:
         return ReadValue(draw(st.integers(0, 1)), kind, draw(st.none() | READS))
     if choice == 3:
         parts = draw(conditions(0)), draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
-        return Choose(*parts)
+        return operate(Basic.CHOOSE, *parts)
     if choice == 4 and kind is Kind.FLOATING:
-        return Widen(draw(values(Kind.INTEGER, 0)))
+        return operate(Basic.WIDEN, draw(values(Kind.INTEGER, 0)))
     if choice == 5 and kind is Kind.FLOATING:
-        return Narrow(draw(values(draw(st.sampled_from(Kind)), depth - 1)))
+        return operate(Basic.NARROW, draw(values(draw(st.sampled_from(Kind)), depth - 1)))
     left, right = draw(values(kind, depth - 1)), draw(values(kind, depth - 1))
     return draw(arithmetic(kind, left, right))
 
@@ -80,13 +75,13 @@ def conditions(draw: st.DrawFn, depth: int) -> RunExpression:
     if choice <= 1:
         kind = draw(st.sampled_from(Kind))
         left, right = draw(values(kind, depth)), draw(values(kind, depth))
-        return Compare(draw(st.sampled_from(Comparison)), left, right)
+        return operate(draw(st.sampled_from(Comparison)), left, right)
     parts = tuple(draw(st.lists(conditions(depth - 1), min_size=1, max_size=3)))
     if choice == 2:
-        return And(parts)
+        return Operate(Basic.AND, parts)
     if choice == 3:
-        return Or(parts)
-    return Not(parts[0]) if choice == 4 else IsNull(parts[0])
+        return Operate(Basic.OR, parts)
+    return operate(Basic.NOT, parts[0]) if choice == 4 else operate(Basic.IS_NULL, parts[0])
 
 
 Columns = dict[Kind, list[list[Value]]]
@@ -177,8 +172,8 @@ def test_rows_whose_neighbours_are_not_here_yet_are_not_asked() -> None:
         return ReadValue(0, Kind.INTEGER, Navigation(physical_offset=distance))
 
     def divided(divisor: RunExpression) -> RunExpression:
-        return Arithmetic(ArithmeticOperator.REMAINDER, one, divisor, Kind.INTEGER)
+        return Arithmetic(ArithmeticOperator.REMAINDER, (one, divisor), Kind.INTEGER)
 
-    there = Compare(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
+    there = operate(Comparison.EQUAL, divided(at(0)), Constant(0, Kind.INTEGER))
     own = NearbyCondition(there, None, row_column("TRUE"), 0, "A")
     assert satisfy_nearby(partitions, (own,)).satisfied.tolist() == [[0], [1], [1], [0]]

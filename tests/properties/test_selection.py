@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Or,
+    Operate,
     ReadValue,
     Reduce,
     Reduction,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Engine
@@ -160,15 +160,14 @@ def rising(function: Reduction) -> SelectionQuery:
     """Price above an aggregate of what was taken so far, then volume below 80 % of the last."""
     so_far = Reduce(function, "U", 0, Kind.FLOATING, so_far=True)
     last_volume = ReadValue(1, Kind.FLOATING, Navigation("U"))
-    percents = Arithmetic(
-        ArithmeticOperator.MULTIPLY, Constant(0.8, Kind.FLOATING), last_volume, Kind.FLOATING
-    )
+    of_volume = Constant(0.8, Kind.FLOATING), last_volume
+    percents = Arithmetic(ArithmeticOperator.MULTIPLY, of_volume, Kind.FLOATING)
     return replace(
         query("A C* B", NEXT),
         subsets={"U": frozenset("AC")},
         run_conditions={
-            "C": Compare(Comparison.GREATER, ReadValue(0, Kind.FLOATING), so_far),
-            "B": Compare(Comparison.LESS, ReadValue(1, Kind.FLOATING), percents),
+            "C": operate(Comparison.GREATER, ReadValue(0, Kind.FLOATING), so_far),
+            "B": operate(Comparison.LESS, ReadValue(1, Kind.FLOATING), percents),
         },
     )
 
@@ -193,27 +192,27 @@ def with_integers(text: str, *column: int | None) -> WindowedRows:
 def test_what_is_so_far_leaves_out_the_current_row() -> None:
     so_far = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER, so_far=True)
     here = ReadValue(0, Kind.INTEGER)
-    more = {"A": Compare(Comparison.GREATER, here, so_far)}  # unknown for the first row
+    more = {"A": operate(Comparison.GREATER, here, so_far)}  # unknown for the first row
     assert_matches(replace(query("A+", STRICT), run_conditions=more), with_integers("A A", 1, 2))
-    either = {"A": Or((IsNull(so_far), more["A"]))}
+    either = {"A": Operate(Basic.OR, (operate(Basic.IS_NULL, so_far), more["A"]))}
     doubling = replace(query("A{3}", ANY), run_conditions=either)
     assert_matches(doubling, with_integers("A A A A", 1, 2, 3, 4), "A0 A1 A3")
 
 
 def test_closing_condition_is_about_each_match_as_a_whole() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
-    closing = Compare(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
+    closing = operate(Comparison.GREATER, last, Constant(1, Kind.INTEGER))
     rows = with_integers("A A A", 1, 5, 1)
     assert_matches(replace(query("A+", STRICT), closing=closing), rows, "A0 A1", "A1")
 
 
 def test_navigation_counts_mapped_rows_and_steps_over_rows() -> None:
     here, first = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST))
-    same = {"B": Compare(Comparison.EQUAL, here, first)}
+    same = {"B": operate(Comparison.EQUAL, here, first)}
     rows = with_integers("AB AB AB AB", 1, 2, 1, 2)
     assert_matches(replace(query("A B", ANY), run_conditions=same), rows, "A0 B2", "A1 B3")
     before = ReadValue(0, Kind.INTEGER, Navigation("A", End.LAST, 0, -1))
-    stepped = {"B": Compare(Comparison.EQUAL, before, here)}
+    stepped = {"B": operate(Comparison.EQUAL, before, here)}
     rows = with_integers("A - A B B", 1, 2, 1, 2, 1)
     assert_matches(replace(query("A A B", ANY), run_conditions=stepped), rows, "A0 A2 B3")
 
@@ -258,7 +257,7 @@ def test_absence_at_the_end_looks_at_rows_in_the_window() -> None:
 
 def test_absence_is_about_rows_that_go_with_the_match() -> None:
     here, of_a = ReadValue(0, Kind.INTEGER), ReadValue(0, Kind.INTEGER, Navigation("A"))
-    same = {"N": Compare(Comparison.EQUAL, here, of_a)}
+    same = {"N": operate(Comparison.EQUAL, here, of_a)}
     correlated = replace(absent("A B", "A", "B"), run_conditions=same)
     assert_matches(correlated, with_integers("A N B", 1, 1, 1))
     assert_matches(correlated, with_integers("A N B", 1, 2, 1), "A0 B2")
@@ -311,7 +310,7 @@ def test_preferred_matches_survive_growing_memory() -> None:
 
 def test_a_preferred_word_that_does_not_close_gives_way() -> None:
     last = ReadValue(0, Kind.INTEGER, Navigation("A"))
-    closing = Compare(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
+    closing = operate(Comparison.EQUAL, last, Constant(2, Kind.INTEGER))
     reluctant = replace(query("A A??", NEXT, PREFERRED), closing=closing)
     assert_matches(reluctant, with_integers("A A", 1, 2), "A0 A1")
 

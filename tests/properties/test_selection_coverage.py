@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import (
-    Compare,
     Comparison,
     Constant,
     Reduce,
     Reduction,
     TriedMatchNumber,
+    operate,
     parts_of,
 )
 from matchrec.conditions.types import Kind
@@ -199,7 +199,7 @@ def test_what_must_not_be_there_ends_a_run() -> None:
 def test_ways_that_multiply_meet_where_conditions_read_the_same() -> None:
     """Each B may be taken or skipped: 2^40 ways, 40 counts of B at each row."""
     count = Reduce(Reduction.COUNT, "B", None, Kind.INTEGER)
-    never = Compare(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
+    never = operate(Comparison.GREATER, count, Constant(1000, Kind.INTEGER))
     asked = replace(query("A B+ C", ANY), run_conditions={"C": never})
     came, ended, begun = by_hand(asked, plain_rows("A " + "BC " * 40))
     assert (came, begun) == ({0: 1, 1: 1}, [])

@@ -15,24 +15,18 @@ import numpy as np
 
 from matchrec.conditions.run_condition import (
     Aggregated,
-    And,
     Arithmetic,
     ArithmeticOperator,
-    Choose,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Narrow,
-    Not,
-    Or,
+    Operate,
     ReadClassifier,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
     TriedMatchNumber,
-    Widen,
 )
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
@@ -247,26 +241,26 @@ class Candidate:
                 return self.reduce(expression)
             case Aggregated():
                 return self.aggregate(expression)
-            case Compare(comparison, left, right):
+            case Operate(Comparison() as comparison, (left, right)):
                 return compared(comparison, self.value(left), self.value(right))
             case Arithmetic():
                 return self.calculate(expression)
-            case Widen(value):
+            case Operate(Basic.WIDEN, (value,)):
                 narrow = self.value(value)
                 return None if narrow is None else float(narrow)
-            case Narrow(value):
+            case Operate(Basic.NARROW, (value,)):
                 wide = self.value(value)
                 return None if wide is None else to_single(wide)
-            case And(parts):
+            case Operate(Basic.AND, parts):
                 return self.connect(parts, 0)
-            case Or(parts):
+            case Operate(Basic.OR, parts):
                 return self.connect(parts, 1)
-            case Not(part):
+            case Operate(Basic.NOT, (part,)):
                 truth = self.value(part)
                 return None if truth is None else 1 - truth
-            case IsNull(part):
+            case Operate(Basic.IS_NULL, (part,)):
                 return int(self.value(part) is None)
-            case Choose(condition, then, otherwise):
+            case Operate(Basic.CHOOSE, (condition, then, otherwise)):
                 return self.value(then if self.value(condition) else otherwise)
 
     def connect(self, parts: tuple[RunExpression, ...], decisive: int) -> Value:
@@ -315,13 +309,12 @@ class Candidate:
 
     def aggregate(self, expression: Aggregated) -> Value:
         """An aggregate of a list, of which each row's variable says what it adds."""
-        collect = expression.rows
-        wanted = set(self.mapped(collect.variable))
+        wanted = set(self.mapped(expression.variable))
         rows = []
         for row, name in zip(self.rows, self.variables, strict=True):
-            if row not in wanted or (collect.so_far and row == self.row):
+            if row not in wanted or (expression.so_far and row == self.row):
                 continue
-            added = collect.columns[self.names.index(name)]
+            added = expression.columns[self.names.index(name)]
             reads = (one.expression for one in added)
             counts, *values = (
                 self.columns[read.kind][read.column][row]
@@ -333,7 +326,7 @@ class Candidate:
         return AGGREGATES[expression.name](rows, expression.use.distinct)
 
     def calculate(self, expression: Arithmetic) -> Value:
-        left, right = self.value(expression.left), self.value(expression.right)
+        left, right = map(self.value, expression.parts)
         if left is None or right is None:
             return None
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)

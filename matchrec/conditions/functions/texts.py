@@ -24,19 +24,11 @@ TEXT = STRING
 MOST = (1 << 31) - 1
 
 
-def concat(*parts: str) -> str:
-    return "".join(parts)
-
-
 def substring(text: str, start: int, length: int = MOST) -> str:
     """From the start-th code point on, from 1; from the end where it is negative."""
     begin = start - 1 if start > 0 else (len(text) + start if start < 0 else 0)
     end = begin + length
     return text[max(begin, 0) : max(end, 0)]
-
-
-def left(text: str, length: int) -> str:
-    return text[: max(length, 0)]
 
 
 def right(text: str, length: int) -> str:
@@ -50,11 +42,6 @@ def trimming(strip: Callable[[str, str], str]) -> Function:
         return strip(one, " ") if other is None else strip(other, one)
 
     return function((TEXT, TEXT), STRING, trim, least=1)
-
-
-def find(text: str, part: str) -> int:
-    """From 1; 0 where it is not in the text."""
-    return text.find(part) + 1
 
 
 def locate(part: str | None, text: str | None, start: int | None = 1) -> int | None:
@@ -122,10 +109,6 @@ def check_letters(text: str) -> str:
     return text
 
 
-def upper(text: str) -> str:
-    return check_letters(text).upper()
-
-
 def lower(text: str) -> str:
     return check_letters(text).lower()
 
@@ -164,17 +147,17 @@ def is_ilike(text: str, pattern: str, escape: str = "\\") -> bool:
 
 TEXTS: Mapping[str, Function] = by_name(
     {
-        "|| CONCAT": function((TEXT,), STRING, concat, repeats=True),
+        "|| CONCAT": function((TEXT,), STRING, lambda *parts: "".join(parts), repeats=True),
         "LENGTH LEN CHAR_LENGTH CHARACTER_LENGTH": function((TEXT,), INT, len),
-        "UPPER UCASE": function((TEXT,), STRING, upper),
+        "UPPER UCASE": function((TEXT,), STRING, lambda text: check_letters(text).upper()),
         "LOWER LCASE": function((TEXT,), STRING, lower),
         "SUBSTRING SUBSTR": function((TEXT, INT, INT), STRING, substring, least=2),
-        "LEFT": function((TEXT, INT), STRING, left),
+        "LEFT": function((TEXT, INT), STRING, lambda text, length: text[: max(length, 0)]),
         "RIGHT": function((TEXT, INT), STRING, right),
         "TRIM": trimming(str.strip),
         "LTRIM": trimming(str.lstrip),
         "RTRIM": trimming(str.rstrip),
-        "INSTR": function((TEXT, TEXT), INT, find),
+        "INSTR": function((TEXT, TEXT), INT, lambda text, part: text.find(part) + 1),
         "LOCATE POSITION": function((TEXT, TEXT, INT), INT, locate, least=2, takes_nulls=True),
         "REPLACE": function((TEXT, TEXT, TEXT), STRING, substitute, least=2),
         "STARTSWITH": function((TEXT, TEXT), BOOLEAN, str.startswith),

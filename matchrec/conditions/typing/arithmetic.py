@@ -8,21 +8,18 @@ from math import nan
 
 from matchrec.conditions.residual import COMPARISONS, Typed, TypedOperation
 from matchrec.conditions.run_condition import (
-    And,
+    WHOLE,
     Apply,
     Arithmetic,
     ArithmeticOperator,
+    Basic,
     Call,
-    Choose,
-    Compare,
     Comparison,
     Constant,
-    IsNull,
-    Mathematics,
     MathFunction,
-    Narrow,
-    Not,
+    Operate,
     RunExpression,
+    operate,
 )
 from matchrec.conditions.types import (
     BIGINT,
@@ -138,8 +135,8 @@ def trying(expression: RunExpression) -> RunExpression:
     match expression:
         case Arithmetic():
             return replace(expression, tries=True)
-        case Narrow(value):
-            return Narrow(trying(value))
+        case Operate(Basic.NARROW, (value,)):
+            return operate(Basic.NARROW, trying(value))
         case Apply(use=use):
             return replace(expression, use=replace(use, ansi=False))
         case _:
@@ -269,18 +266,19 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
         raise not_known_during_the_match(step.span, what=step.operator)
     if function is None:
         return type_isnan(typer, step)
-    if function in (MathFunction.FLOOR, MathFunction.CEILING):
+    if function in WHOLE:
         return type_floor(typer, step, function)
     arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
-    return Typed(Mathematics(function, arguments), DOUBLE)
+    return Typed(Operate(function, arguments), DOUBLE)
 
 
 def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
     """ISNAN(x), which is false of NULL."""
     (part,) = step.operands
     value = as_float(typer, step, part).expression
-    is_nan = Compare(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
-    return Typed(And((Not(IsNull(value)), is_nan)), BOOLEAN)
+    is_nan = operate(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
+    is_there = operate(Basic.NOT, operate(Basic.IS_NULL, value))
+    return Typed(operate(Basic.AND, is_there, is_nan), BOOLEAN)
 
 
 def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType = DOUBLE) -> Typed:
@@ -297,7 +295,7 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
         return Typed(part.expression, BIGINT)
     if part.type.family is Family.DECIMAL:
         return calls.type_call(typer, replace(step, operator=function.value))
-    return Typed(Mathematics(function, (as_float(typer, step, part).expression,)), BIGINT)
+    return Typed(operate(function, as_float(typer, step, part).expression), BIGINT)
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
@@ -312,9 +310,10 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     if own.family is not Family.FLOATING or isinstance(part.expression, Call):
         return exact
     value = as_float(typer, step, part).expression, Constant(float(places), Kind.FLOATING)
-    quick: RunExpression = Mathematics(MathFunction.ROUND, value)
-    quick = Narrow(quick) if own == FLOAT else quick
-    return Typed(Choose(IsNull(quick), exact.expression, quick), own)
+    quick = Operate(MathFunction.ROUND, value)
+    quick = operate(Basic.NARROW, quick) if own == FLOAT else quick
+    is_uncertain = operate(Basic.IS_NULL, quick)
+    return Typed(operate(Basic.CHOOSE, is_uncertain, exact.expression, quick), own)
 
 
 def round_decimal(value: Typed, places: int) -> Typed:
@@ -346,5 +345,6 @@ def type_quotient(typer: Typer, step: TypedOperation) -> Typed:
         raise cannot_combine("DIV", left.name, right.name, step.span)
     one, other = (part.expression for part in step.operands)
     whole = partial(Arithmetic, kind=Kind.INTEGER, ansi=typer.ansi)
-    exact = whole(ArithmeticOperator.SUBTRACT, one, whole(ArithmeticOperator.REMAINDER, one, other))
-    return Typed(whole(ArithmeticOperator.DIVIDE, exact, other), BIGINT)
+    rest = whole(ArithmeticOperator.REMAINDER, (one, other))
+    exact = whole(ArithmeticOperator.SUBTRACT, (one, rest))
+    return Typed(whole(ArithmeticOperator.DIVIDE, (exact, other)), BIGINT)

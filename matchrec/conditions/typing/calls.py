@@ -17,8 +17,9 @@ from matchrec.conditions.residual import BASIC, COMPARISONS, LOGIC, Typed, Typed
 from matchrec.conditions.run_condition import (
     Apply,
     ArithmeticOperator,
+    Basic,
     Call,
-    Choose,
+    Operate,
     ReadValue,
     Reduce,
     RunExpression,
@@ -82,11 +83,12 @@ def in_python(part: Typed) -> bool:
 
 def choices(expression: RunExpression) -> Iterator[RunExpression]:
     """What an expression is one of: itself, or what conditions choose."""
-    if isinstance(expression, Choose):
-        yield from choices(expression.then)
-        yield from choices(expression.otherwise)
-    else:
-        yield expression
+    match expression:
+        case Operate(Basic.CHOOSE, (_, *values)):
+            for value in values:
+                yield from choices(value)
+        case _:
+            yield expression
 
 
 def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:

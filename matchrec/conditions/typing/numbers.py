@@ -11,13 +11,11 @@ from matchrec.conditions.residual import Typed
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Choose,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    Narrow,
     RunExpression,
-    Widen,
+    operate,
 )
 from matchrec.conditions.types import (
     DATE,
@@ -68,11 +66,11 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
         if typed.type.family is Family.FLOATING:
             return Typed(typed.expression, type_)
         if type_ == FLOAT:
-            return Typed(Narrow(typed.expression), type_)
-        expression: RunExpression = Widen(typed.expression)
+            return Typed(operate(Basic.NARROW, typed.expression), type_)
+        expression: RunExpression = operate(Basic.WIDEN, typed.expression)
         if scale:
             power = Constant(float(10**scale), Kind.FLOATING)
-            expression = Arithmetic(ArithmeticOperator.DIVIDE, expression, power, Kind.FLOATING)
+            expression = Arithmetic(ArithmeticOperator.DIVIDE, (expression, power), Kind.FLOATING)
         return Typed(expression, type_)
     shift = type_.scale - scale
     if not shift:
@@ -93,15 +91,15 @@ def _unless(
     comparison: Comparison, typed: Typed, limit: int, then: int, otherwise: RunExpression
 ) -> RunExpression:
     """Another value than a number beyond a limit."""
-    is_beyond = Compare(comparison, typed.expression, Constant(limit, Kind.INTEGER))
-    return Choose(is_beyond, Constant(then, Kind.INTEGER), otherwise)
+    is_beyond = operate(comparison, typed.expression, Constant(limit, Kind.INTEGER))
+    return operate(Basic.CHOOSE, is_beyond, Constant(then, Kind.INTEGER), otherwise)
 
 
 def integer_arithmetic(
     operator: ArithmeticOperator, left: RunExpression, right: RunExpression
 ) -> RunExpression:
     """64-bit integer arithmetic, whose overflow is an error."""
-    return Arithmetic(operator, left, right, Kind.INTEGER)
+    return Arithmetic(operator, (left, right), Kind.INTEGER)
 
 
 def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
@@ -110,9 +108,9 @@ def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool)
         return on_decimals(operator, left, right)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     sides = left.expression, right.expression
-    found = Arithmetic(operator, *sides, type_.kind, type_.bits, ansi)
+    found = Arithmetic(operator, sides, type_.kind, type_.bits, ansi)
     rounds = type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER  # which is exact
-    return Typed(Narrow(found) if rounds else found, type_)
+    return Typed(operate(Basic.NARROW, found) if rounds else found, type_)
 
 
 def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
@@ -134,10 +132,10 @@ def negative(value: Typed, ansi: bool) -> Typed:
     type_ = value.type
     if type_.kind is Kind.FLOATING:
         times, minus_one = ArithmeticOperator.MULTIPLY, Constant(-1.0, Kind.FLOATING)
-        return Typed(Arithmetic(times, minus_one, value.expression, Kind.FLOATING), type_)
+        return Typed(Arithmetic(times, (minus_one, value.expression), Kind.FLOATING), type_)
     minus, zero = ArithmeticOperator.SUBTRACT, Constant(0, Kind.INTEGER)
-    fails = ansi or type_.family is not Family.INTEGER
-    return Typed(Arithmetic(minus, zero, value.expression, Kind.INTEGER, type_.bits, fails), type_)
+    fails, parts = ansi or type_.family is not Family.INTEGER, (zero, value.expression)
+    return Typed(Arithmetic(minus, parts, Kind.INTEGER, type_.bits, fails), type_)
 
 
 def decimal_average(total: RunExpression, count: RunExpression, type_: ValueType) -> Typed:
@@ -185,7 +183,8 @@ def multiple(operator: ArithmeticOperator, span: Typed, number: Typed) -> Typed 
 
 def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpression:
     """Arithmetic of days, which wraps in 32 bits whatever the settings are."""
-    return Arithmetic(operator, left.expression, right.expression, Kind.INTEGER, INT.bits, False)
+    parts = left.expression, right.expression
+    return Arithmetic(operator, parts, Kind.INTEGER, INT.bits, ansi=False)
 
 
 def later_day(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:

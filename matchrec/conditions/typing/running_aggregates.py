@@ -11,7 +11,6 @@ from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, 
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
-    Collect,
     Collected,
     Reduce,
     Reduction,
@@ -63,13 +62,14 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
 def reduce_column(
     typer: Typer, function: Reduction, step: RunningAggregate, column: RowColumn, type_: ValueType
 ) -> Reduce:
-    read = typer.read(column, type_, None)
-    return Reduce(function, step.variable, read.column, read.kind, step.so_far)
+    read, own = typer.read(column, type_, None), step.aggregate
+    return Reduce(function, own.variable, read.column, read.kind, own.so_far)
 
 
 def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     if step.column is None:
-        return Reduce(Reduction.COUNT, step.variable, None, Kind.INTEGER, step.so_far)
+        own = step.aggregate
+        return Reduce(Reduction.COUNT, own.variable, None, Kind.INTEGER, own.so_far)
     column, type_ = step.column, typer.types[step.column]
     if type_.family not in NUMBERS or is_wide_decimal(type_):
         column = row_column(f"IF(({column.text}) IS NULL, NULL, 1)")
@@ -81,20 +81,20 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
     """An aggregate that Python computes from a list of rows."""
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
+    own, function = step.aggregate, step.aggregate.function
     rows = tuple(tuple(collected(typer, one) for one in row) for row in step.columns)
     counts, *first = (one.type for one in rows[0])
     if counts.family is not Family.BOOLEAN and counts != VOID:
-        raise filter_not_boolean(step.span, function=step.function, type_name=counts.name)
-    use = AggregateUse(tuple(first), step.distinct, step.ignore_nulls, typer.ansi)
+        raise filter_not_boolean(step.span, function=function, type_name=counts.name)
+    use = AggregateUse(tuple(first), own.distinct, own.ignore_nulls, typer.ansi)
     use = use.under(typer.settings)
-    compared = first[1:] if step.function in CHOOSING and not step.distinct else first
+    compared = first[1:] if function in CHOOSING and not own.distinct else first
     unread = any(one.family is Family.OTHER and one != VOID for one in first)
     unread |= not all(one.is_ordered for one in compared)
-    type_ = None if unread else AGGREGATES[step.function].result(use)
+    type_ = None if unread else AGGREGATES[function].result(use)
     if type_ is None:
-        raise aggregate_cannot_take(step.function, [one.name for one in first], step.span)
-    collected_rows = Collect(step.variable, rows, step.so_far)
-    return Typed(Aggregated(step.function, collected_rows, use, type_), type_)
+        raise aggregate_cannot_take(function, [one.name for one in first], step.span)
+    return Typed(Aggregated(function, own.variable, rows, use, type_, own.so_far), type_)
 
 
 def collected(typer: Typer, step: Step) -> Collected:

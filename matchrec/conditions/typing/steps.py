@@ -23,17 +23,14 @@ from matchrec.conditions.residual import (
     rewrite,
 )
 from matchrec.conditions.run_condition import (
-    And,
-    Choose,
-    Compare,
+    Basic,
     Comparison,
     Constant,
-    IsNull,
-    Not,
-    Or,
+    Operate,
     ReadClassifier,
     RunExpression,
     TriedMatchNumber,
+    operate,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic
@@ -114,8 +111,8 @@ class StepTyper(Typer):
         *known, absent = (self.read(column, type_, None) for column in step.by_variable)
         expression: RunExpression = absent
         for variable, value in enumerate(known):
-            is_here = Compare(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
-            expression = Choose(is_here, value, expression)
+            is_here = operate(Comparison.EQUAL, here, Constant(variable, Kind.INTEGER))
+            expression = operate(Basic.CHOOSE, is_here, value, expression)
         return Typed(expression, type_)
 
     def combine(self, step: TypedOperation) -> Typed:
@@ -131,29 +128,24 @@ class StepTyper(Typer):
         if operator in arithmetic.TRYING:
             return arithmetic.type_trying(self, step)
         if operator in LOGIC:
-            return self.logic(step)
+            return Typed(Operate(Basic(operator), tuple(map(self.truth, step.operands))), BOOLEAN)
         if operator == "IS NULL":
-            return Typed(IsNull(step.operands[0].expression), BOOLEAN)
+            return Typed(operate(Basic.IS_NULL, step.operands[0].expression), BOOLEAN)
         if operator == "IF":
             return self.choice(step)
         if operator in COMPARISONS:
             left, right = arithmetic.type_compared(self, step)
             if not left.type.is_ordered:
                 raise cannot_combine(operator, left.type.name, right.type.name, step.span)
-            return Typed(Compare(Comparison(operator), left.expression, right.expression), BOOLEAN)
+            return Typed(operate(Comparison(operator), left.expression, right.expression), BOOLEAN)
         return arithmetic.type_arithmetic(self, step)
-
-    def logic(self, step: TypedOperation) -> Typed:
-        parts = tuple(self.truth(part) for part in step.operands)
-        if step.operator == "NOT":
-            return Typed(Not(parts[0]), BOOLEAN)
-        return Typed(And(parts) if step.operator == "AND" else Or(parts), BOOLEAN)
 
     def choice(self, step: TypedOperation) -> Typed:
         """IF(condition, then, otherwise); without a last operand it is NULL."""
         condition = self.truth(step.operands[0])
-        if len(step.operands) == 2:
-            then = step.operands[1]
-            return Typed(Choose(condition, then.expression, null(then.type).expression), then.type)
-        then, otherwise = type_chosen(self, step)
-        return Typed(Choose(condition, then.expression, otherwise.expression), then.type)
+        then = step.operands[1]
+        otherwise = null(then.type)
+        if len(step.operands) > 2:
+            then, otherwise = type_chosen(self, step)
+        values = then.expression, otherwise.expression
+        return Typed(operate(Basic.CHOOSE, condition, *values), then.type)

@@ -26,15 +26,15 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import RowColumn, cast, local_from_utc, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
-    Choose,
+    Apply,
+    Arithmetic,
+    Basic,
     Constant,
-    IsNull,
-    Not,
+    Operate,
     ReadValue,
     Reduce,
     RunExpression,
-    operands_of,
-    with_operands,
+    operate,
 )
 from matchrec.conditions.types import (
     BOOLEAN,
@@ -147,14 +147,16 @@ class Typer(ABC):
         match expression:
             case ReadValue(column=int(column)) | Reduce(column=int(column)):
                 return replace(expression, column=self.place(column, expression.kind))
-            case Aggregated(rows=rows):
+            case Aggregated():
                 columns = tuple(
                     tuple(replace(one, expression=self.placed(one.expression)) for one in row)
-                    for row in rows.columns
+                    for row in expression.columns
                 )
-                return replace(expression, rows=replace(rows, columns=columns))
+                return replace(expression, columns=columns)
+            case Operate(parts=parts) | Arithmetic(parts=parts) | Apply(parts=parts):
+                return replace(expression, parts=tuple(map(self.placed, parts)))
             case _:
-                return with_operands(expression, [*map(self.placed, operands_of(expression))])
+                return expression
 
     def place(self, drafted: int, kind: Kind) -> int:
         """The place of a column that has been drafted."""
@@ -168,8 +170,9 @@ class Typer(ABC):
         there = self.read(step.column, type_, step.navigation)
         if step.missing is None:
             return there
-        found = Not(IsNull(self.read(TRUE_COLUMN, BOOLEAN, step.navigation)))
-        return Choose(found, there, self.read(step.missing, type_, None))
+        is_missing = operate(Basic.IS_NULL, self.read(TRUE_COLUMN, BOOLEAN, step.navigation))
+        found = operate(Basic.NOT, is_missing)
+        return operate(Basic.CHOOSE, found, there, self.read(step.missing, type_, None))
 
     def read(self, column: RowColumn, type_: ValueType, navigation: Navigation | None) -> ReadValue:
         self.drafted.append((column, is_ranked(type_)))
@@ -238,8 +241,7 @@ class Typer(ABC):
         common = common_type(left.type, right.type, self.ansi)
         if common is None:
             raise cannot_combine(step.operator, left.type.name, right.type.name, step.span)
-        columns = left.value is not None and right.value is not None
-        if is_wide_decimal(common) and columns:
+        if is_wide_decimal(common) and are_columns(left, right):
             return self.cast_column(left, common), self.cast_column(right, common)
         return self.as_number(step, left, common), self.as_number(step, right, common)
 
@@ -374,11 +376,8 @@ def overflows(type_: ValueType) -> bool:
 
 def is_nonzero(part: Typed) -> bool:
     """Whether it is a number that is written there, and not zero."""
-    match part.expression:
-        case Constant(value) if part.value is not None:
-            return value != 0
-        case _:
-            return False
+    written = None if part.value is None else part.expression
+    return isinstance(written, Constant) and written.value != 0
 
 
 def cast_may_fail(own: ValueType, target: ValueType) -> bool:

@@ -14,7 +14,6 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, run_error, unsupported
 from matchrec.source import counted
 
-# SKIP TO a variable to which the match maps no row.
 skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
     note: the match starts {place}
     make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW""")
@@ -39,7 +38,6 @@ stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
 
-# Integer arithmetic in a condition left its type.
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}
@@ -74,7 +72,6 @@ function_failed_under_ansi = _not_computed(
     hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
 )
 
-# The search of a partition went beyond max_steps.
 too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
         in a partition
     note: the search has come to a match that would begin {place}
@@ -134,7 +131,6 @@ rows_too_large = run_error("""rows of the result that come out together take {me
     write ONE ROW PER MATCH and join it with the rows, bound the quantifiers or write WITHIN, so
         that matches are shorter, or read fewer columns of long values""")
 
-# A sum in MEASURES left the type that Spark gives it.
 sum_too_large = run_error("""a sum in MEASURES is too large for {type_name}
     note: {place}
     case BIGINT: write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum
@@ -156,26 +152,21 @@ def of_rule(name: str, error: L) -> L:
 no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 
-# A value of a dict of rules that is none.
 no_rule = plan_error("""rule `{name}` of `match_rules` is {value:shown}
     note: wanted: the text of a clause or of SASE+, a Pattern, or a dict of these by when each
         becomes valid
     write "{name}": "PATTERN (...) DEFINE ..." in it""")
 
-# Two names that people take for one.
 alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
     give one of them another name""")
 
-# PARTITION BY or ORDER BY in the clause of a rule.
 clause_of_its_own = plan_error("""{clause} in a rule
     note: all rules of a set have the same partitions and the same order
     leave it out, and write match_rules(..., {argument}="...")""")
 
-# A column of the input that has the name of one of ours.
 taken_name = plan_error("""{what} `{name}` has the name of a column of the result
     rename it first: df.withColumnRenamed("{name}", "{name}_")""")
 
-# The rows have two columns of one name, and events would have them too.
 two_columns_of_one_name = plan_error("""the input has two columns `{name}`
     rename one of them, or write event_columns= with those that events are to have""")
 
@@ -188,20 +179,16 @@ no_times_of_order = unsupported("""times of rules over rows ordered by {order} o
 wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}
     write {wanted}, as the rows are ordered by, or None for the beginning""")
 
-# Two versions of one rule, from the same time on.
 two_versions_at_once = plan_error("""rule `{name}` has two versions that are valid from {time}
     leave one of them out""")
 
-# The table of rules lacks a column.
 rules_column_missing = plan_error("""the table of rules has no column `{name}`
     note: columns: {known}
     a table of rules has the columns rule, text and valid_from""")
 
-# A column of the table of rules has another type.
 rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
     it is to be of type {wanted}""")
 
-# A marker of a rule, of which there are no values but those of a table.
 rule_marker_without_value = plan_error("""parameter `:{name}` has no value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
@@ -212,7 +199,6 @@ wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSO
         texts and truth values
     write {"name": value} for :name; null is NULL""")
 
-# NULL as a rule's name in a table.
 no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
     write a name into column `rule`""")
 
@@ -228,13 +214,11 @@ versions_of_other_columns = plan_error("""the versions of rule `{name}` have dif
     note: {columns[1]}
     give the measures the same names and types, or use `matches`""")
 
-# .rule() of a name that no rule has.
 unknown_rule = plan_error("""there is no rule `{name}`
     note: rules: {known}
     near: write rule("{near}")
     write rule("{known[0]}")""")
 
-# event_columns= names no column of the input.
 unknown_event_column = plan_error("""`{name}` of event_columns is no column of the input
     note: columns: {known}
     near: write {near}
@@ -252,21 +236,17 @@ rows_of_something_else = plan_error("""the rows given to of() have no column `{m
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
 
-# A value that cannot be written as SQL.
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
     write the value as text; an array as "[1, 2]", as CAST(x AS STRING) writes it""")
 
-# A value that cannot be one of its column.
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
     note: a value of `{name}`: {example}
     write one of this type, or leave {argument} out""")
 
-# Why, and coverage, over a streaming DataFrame.
 asked_of_stream = unsupported("""{asked} over a stream: its rows come little by little
     ask about the same rows as a table: spark.read in place of spark.readStream""")
 
-# A query without MATCH_RECOGNIZE.
 no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
     pass the query that has it""")
 
@@ -275,12 +255,10 @@ several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
     note: {names}
     write {option[clause=1]} for the first of them""")
 
-# clause= names none of them.
 unknown_clause = plan_error("""there is no clause {asked:repr}
     note: {names:some}
     write the number of one of them, {option[clause=1]}""")
 
-# partition= names a column by which the rows are not partitioned.
 unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
     note: PARTITION BY has: {known}
     near: write {near}
@@ -325,7 +303,6 @@ def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
     return current_surface().keys(pairs)
 
 
-# Too many rows for the driver.
 partition_too_large = unsupported("""the partition has more than {limit:,} rows, which `why` does
         not bring to the driver
     ask about a part of it: put WHERE before the clause, or pass fewer rows""")

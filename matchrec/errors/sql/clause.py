@@ -271,7 +271,6 @@ correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}
     note: its input is matched once, not once for each row of another relation
     join the relations in a subquery, match its result, and add the key to PARTITION BY""")
 
-# A clause in the definition of a recursive CTE that uses itself.
 recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition of `{name}` is not
         supported
     match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)""")

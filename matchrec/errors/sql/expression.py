@@ -29,11 +29,9 @@ two_variables = plan_error("""{function} in {clause} looks at rows of {first} an
     note: every column in it must belong to one variable; x alone belongs to all of them
     write the variable before each column, or one {function} for each variable""")
 
-# An aggregate in a navigation or in another aggregate.
 aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
     write the two side by side, each over columns only""")
 
-# PREV, NEXT, FIRST or LAST in an aggregate.
 navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {aggregate} in
         {clause}
     note: an aggregate is over columns of the rows that are mapped to one variable
@@ -69,7 +67,6 @@ column_in_double_quotes = parse_error(
     "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
 )
 
-# RUNNING or FINAL before what has no such semantics.
 semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
     note: {word} stands before FIRST, LAST, CLASSIFIER and aggregates
     remove {word}, or write {word} LAST(A.x)""")
@@ -80,7 +77,6 @@ order_in_call = parse_error("""ORDER BY in a call in {clause}
     remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, ',') WITHIN
         GROUP (ORDER BY y)""")
 
-# FINAL in a condition, when the rest of the match is not known yet.
 final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
     note: while rows are being matched only the rows so far are known
     leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
@@ -116,7 +112,6 @@ window_function = _in_place_of_a_window("""window function {function} in {clause
 correlated_subquery = unsupported("""subquery in {clause} that refers to {what} is not supported
     join the input with the subquery's table first""")
 
-# RESPECT NULLS of an aggregate that collects values.
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
     collect what is never NULL, such as {function}(struct(A.x))""")
 
@@ -130,12 +125,10 @@ called_inside = unsupported("""{inner}() in the argument of {function} in {claus
     case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
     write {inner}() outside {function}: it is the same on every row of a match""")
 
-# MATCH_STATUS() or MATCH_TIMEOUT() in DEFINE.
 ending_in_define = plan_error("""{function}() in DEFINE
     note: how a run ends is not known before it has ended
     write it in MEASURES""")
 
-# Navigation, an aggregate or a window function in PARTITION BY, ORDER BY or WITHIN.
 reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
     note: {clause} is evaluated before the match, on each row by itself
     compute it as a column of the input, in a subquery before the clause""")
@@ -377,13 +370,11 @@ def _instead_of_variable(name: str, known: Names) -> str:
             return f"write a column of its rows: {call}{name}.{known.example})"
 
 
-# type_column= is no column of the DataFrame.
 unknown_type_column = plan_error("""unknown column `{name}` in type_column
     note: the input has: {known}
     near: write {option[type_column={near:name}]}
     write one of these""")
 
-# type_column= is of another type than the names of types in SEQ.
 type_column_without_texts = plan_error("""type_column is {type_name}, and types of events in SEQ are
         texts
     write {option[type_column=CAST({name} AS STRING)]}""")
@@ -407,13 +398,11 @@ _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:
     culprit: name
     write {column}, or add {name} to {part[PATTERN]}""")
 
-# A name that several columns of the input have.
 ambiguous_column = plan_error("""column `{name}` in {clause:part} is ambiguous
     note: several columns of the input have this name
     culprit: name
     rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...""")
 
-# A word such as `current_date` that is a value of the query and a column of the input.
 doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the input and a value that
         Spark knows
     culprit: name

@@ -9,7 +9,6 @@ _FRAMES = (
     "AND CURRENT ROW"
 )
 
-# A window in a query that does not begin with SELECT.
 window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
     write SELECT ... OVER w FROM t WINDOW w AS (...)""")
 
@@ -60,7 +59,6 @@ call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in
 star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
     name the columns, or write it in a query around this one""")
 
-# PATTERN in a window, but no ROWS BETWEEN.
 window_without_frame = parse_error(
     "a window with PATTERN, but without a frame",
     notes=(_FRAMES,),
@@ -125,7 +123,6 @@ not_over_rows = unsupported("""`{name}` over a window with PATTERN is not suppor
 
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
 
-# why, coverage, aggregate or convert of a query with a row pattern window.
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
     ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
@@ -139,7 +136,6 @@ without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
     note: {reason}
     {cure}""")
 
-# A fragment of a query whose parts come in another order in the other dialect.
 moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
     write the query around the clause as Spark SQL""")
 
@@ -152,12 +148,10 @@ no_windows = unsupported("""{product:sql} has no PATTERN in windows
 malformed_duration = parse_error("""malformed LIMIT DURATION
     write LIMIT DURATION (minute, 5)""")
 
-# A clause over events that are ordered by nothing that a table has.
 ordered_by_arrival = unsupported("""{product} orders events by the time at which they arrive, which
         a table does not say
     write TIMESTAMP BY and a column of the table after its name""")
 
-# Events with a time of their own for each key, in one order with those of other keys.
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
     add {key} to PARTITION BY, or leave OVER out""")
 

@@ -323,7 +323,7 @@ def seek(plan: MatchPlan) -> MatchPlan:
     pattern = concatenation([passed, plan.pattern], plan.pattern.span)
     members = Subset(MATCHED, variable_names(plan.pattern))
     found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
-    return with_each(found, lambda reference, _: of_match(reference))
+    return with_each(found, of_match)
 
 
 def check_skip(plan: MatchPlan) -> None:

@@ -290,7 +290,7 @@ def test_conjuncts_go_where_they_are_cheapest() -> None:
     assert isinstance(found.during, Combined)
     grown = found.during.operands[0]
     assert isinstance(grown, RunningAggregate)
-    assert (grown.function, grown.variable) == ("avg", "A")
+    assert (grown.function, grown.aggregate.variable) == ("avg", "A")
 
 
 def test_the_classifier_of_another_row_is_a_choice_of_constants() -> None:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from matchrec.conditions.run_condition import (
-    Compare,
     Comparison,
     Constant,
     ReadValue,
     Reduce,
     Reduction,
     RunExpression,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, choose
@@ -67,12 +67,12 @@ def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ..
     ]
 
 
-ABOVE = Compare(
+ABOVE = operate(
     Comparison.GREATER_OR_EQUAL,
     ReadValue(0, Kind.INTEGER),
     ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST)),
 )
-RARE: RunExpression = Compare(
+RARE: RunExpression = operate(
     Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
 )
 
@@ -167,7 +167,7 @@ def test_after_an_empty_match_skip_does_not_matter(engine: Engine) -> None:
 @engines
 def test_a_condition_that_overflows_names_row_and_variable(engine: Engine) -> None:
     total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-    run_conditions = {"B": Compare(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+    run_conditions = {"B": operate(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
         listed(engine, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)

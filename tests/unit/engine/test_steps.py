@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from matchrec.conditions.run_condition import (
-    Compare,
     Comparison,
     Constant,
     Reduce,
     Reduction,
     RunExpression,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, classify_time
@@ -28,8 +28,8 @@ from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
-SOME: RunExpression = Compare(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
-NEVER: RunExpression = Compare(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
+SOME: RunExpression = operate(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
+NEVER: RunExpression = operate(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 

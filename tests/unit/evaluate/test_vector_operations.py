@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import (
     Arithmetic,
     ArithmeticOperator,
-    Compare,
     Comparison,
     Constant,
     ReadValue,
+    operate,
 )
 from matchrec.conditions.types import Kind
 from matchrec.evaluate.vectors import RowFailure, Vectors, compute_integers
@@ -71,8 +71,8 @@ def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]])
 def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
     """It has no result on the second row, of which the first condition does not ask it."""
     column = ReadValue(0, Kind.INTEGER, None)
-    more = Arithmetic(ArithmeticOperator.ADD, column, Constant(1, Kind.INTEGER), Kind.INTEGER)
-    is_more = Compare(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
+    more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)
+    is_more = operate(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
     values, valid = np.array([[5, MOST]]), np.ones((1, 2), np.bool_)
     vectors = Vectors({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
     for _ in range(2):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from matchrec.conditions.run_condition import Compare, Comparison, Constant, Reduce, Reduction
+from matchrec.conditions.run_condition import Comparison, Constant, Reduce, Reduction, operate
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
@@ -66,7 +66,7 @@ def test_what_led_to_no_match_is_not_tried_again() -> None:
 
 def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
     total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER)
-    below = Compare(Comparison.LESS, total, Constant(0, Kind.INTEGER))
+    below = operate(Comparison.LESS, total, Constant(0, Kind.INTEGER))
     asked = replace(query("A+ B"), run_conditions={"B": below})
     given = words("A A B")
     for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
