@@ -13,12 +13,13 @@ import numpy as np
 
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, Partitions, WordArray
+from matchrec.errors.run import failures
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 from matchrec.evaluate.vectors import RowFailure, Vectors
 
-FAILURES = {OVERFLOW: FailureKind.OVERFLOW, DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO}
+FAILURES = {OVERFLOW: failures.overflow_in_condition, DIVISION_BY_ZERO: failures.division_by_zero}
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
@@ -47,7 +48,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
                 found = vectors.holds(condition.expression, asked)
             except RowFailure as failure:
                 status, row = failure.args
-                raise RunFailure(FAILURES[status], row, condition.variable) from failure
+                fields = {"variable": condition.variable}
+                raise RunFailure(FAILURES[status], row, fields) from failure
             word, bit = divmod(condition.bit, 64)
             rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 

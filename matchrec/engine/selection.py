@@ -34,7 +34,6 @@ from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
 from matchrec.engine.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, words_of
 from matchrec.engine.matches import (
-    FailureKind,
     Matches,
     Numbering,
     RunFailure,
@@ -52,6 +51,7 @@ from matchrec.engine.search import (
     at_most,
     needs_release_times,
 )
+from matchrec.errors.run import failures
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import MatchOutput
 
@@ -200,8 +200,8 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         is_first = target[missed] != NO_ROW  # that of the match
-        kind = FailureKind.STAGE_IS_FIRST if is_first else FailureKind.STAGE_MISSED
-        raise RunFailure(kind, int(start[missed]), skip.variable or "")
+        message = failures.stage_is_first if is_first else failures.stage_missed
+        raise RunFailure(message, int(start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
 
 

@@ -16,8 +16,10 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
+from matchrec.errors.calls import total_too_large
+from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import (
     AggregateReader,
@@ -183,11 +185,12 @@ class Gatherer:
         largest = int(np.argmax(sizes))
         row, size = int(rows.row[largest]), int(sizes[largest])
         if size > MOST_BYTES:
-            raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20, MOST_BYTES >> 20)
+            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES >> 20}
+            raise RunFailure(failures.row_too_large, row, fields)
         if makes_queries.is_set():
             together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
             if not memory.has_room(together):
-                raise RunFailure(FailureKind.ROWS_TOO_LARGE, row, together >> 20)
+                raise RunFailure(failures.rows_too_large, row, {"mebibytes": together >> 20})
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         known = {read: self.column(read) for read in narrow}
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
@@ -459,7 +462,7 @@ class Gatherer:
             row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
             columns = [show_column(one) for one in self.executable.crossing.columns]
             asked = show_read(read, columns)
-            raise RunFailure(FailureKind.TOTAL_TOO_LARGE, row, type_name, asked)
+            raise RunFailure(total_too_large, row, {"type_name": type_name, "asked": asked})
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
         """The least or greatest count or sum of a match. Raises RunFailure."""
@@ -468,7 +471,7 @@ class Gatherer:
         lost = np.flatnonzero((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent)
         if len(lost):
             row = int(self.reader.rows.row[lost[0]])
-            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, "BIGINT")
+            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
         return arrow_of(words[:, 0], absent)
 
     def name_variables(self, variables: IntArray) -> pa.Array:
@@ -527,7 +530,8 @@ class Aggregation:
         lost = too_large(words, at(self.float_sums(), index, 0), kind.scale) & ~absent
         if self.ansi and lost.any():
             row = int(self.aggregates.rows[index[np.flatnonzero(lost)[0]]])
-            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, f"DECIMAL(38, {kind.scale})")
+            fields = {"type_name": f"DECIMAL(38, {kind.scale})"}
+            raise RunFailure(failures.sum_too_large, row, fields)
         return decimals(words, absent | lost, total)
 
     def float_sums(self) -> FloatArray:
