@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.types import Kind
 from matchrec.engine.interface import MOST_IN_STREAM, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
@@ -39,6 +38,7 @@ from matchrec.engine.selection import (
     release_matches,
     sort_matches,
 )
+from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import Reduced, RowOf
 from matchrec.nfa.program import NOT_NEAR
 
@@ -335,6 +335,8 @@ def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     linked = compile_task(task, 1 + max(columns)).linked
     kept = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
-        isinstance(meaning, Reduced) and meaning.kind is Kind.INTEGER and meaning.column in columns
+        isinstance(meaning, Reduced)
+        and meaning.operation in (op.SUM_INTEGER, op.MIN_INTEGER, op.MAX_INTEGER)
+        and meaning.column in columns
         for meaning in kept
     )

@@ -55,29 +55,6 @@ class VariableOfRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CountOfRows:
-    """How many rows are mapped to `members`, or have a value in a column.
-
-    so_far: all but the last of these rows.
-    """
-
-    members: Members
-    column: int | None
-    so_far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reduced:
-    """A flag and a sum or an extreme, in two registers. so_far: of all rows but the last."""
-
-    function: Reduction
-    members: Members
-    column: int
-    kind: Kind
-    so_far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class ListedValue:
     """A value of a list's row. columns: that the expression reads of the row, among all columns."""
 
@@ -95,19 +72,34 @@ RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A list of the rows mapped to `members`, by the number that Python knows it by.
+class Reduced:
+    """What the rows mapped to `members` come to: how many they are, or have a value in a column; a
+    flag and a sum or an extreme, in two registers; or where there are forms, a list of the rows, by
+    the number that Python knows it by.
 
-    forms: by variable, what a row of it adds to the list: see `run_condition.Collect`. so_far: all
-    but the last of these rows.
+    forms: by variable, what a row of it adds to the list: see `run_condition.Collect`. so_far: of
+    all these rows but the last.
     """
 
+    function: Reduction
     members: Members
-    forms: tuple[RowForm, ...]
+    column: int | None
+    kind: Kind = Kind.INTEGER
     so_far: bool = False
+    forms: tuple[RowForm, ...] = ()
+
+    @property
+    def operation(self) -> int:
+        """Of the step by which a row is added."""
+        if self.forms:
+            return op.APPEND
+        if self.function is Reduction.COUNT:
+            return op.ADD_ONE if self.column is None else op.ADD_VALID
+        return op.SUM_INTEGER + 2 * _ADDED.index(self.function) + (self.kind is Kind.FLOATING)
 
 
-Meaning = RowOf | RecentVariable | VariableOfRow | CountOfRows | Reduced | Listed
+_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
+Meaning = RowOf | RecentVariable | VariableOfRow | Reduced
 
 
 class Step(NamedTuple):
@@ -179,7 +171,7 @@ class Registers:
                 yield row
                 if physical <= 0:
                     yield RecentVariable(-physical)
-            case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+            case Reduced(so_far=True):
                 yield last_row(meaning.members)
             case _:
                 return
@@ -211,22 +203,13 @@ class Registers:
                 yield from self._last_variable(meaning, variable)
             case VariableOfRow():
                 yield from self._first_variable(meaning, variable)
-            case CountOfRows(members, None) if variable in members:
-                yield Step(op.ADD_ONE, register, 0, self._place(meaning))
-            case CountOfRows(members, int(column)) if variable in members:
-                yield Step(op.ADD_VALID, register, column, self._place(meaning))
-            case Reduced(function, members, column, kind) if variable in members:
-                added = op.SUM_INTEGER + 2 * _ADDED.index(function) + (kind is Kind.FLOATING)
-                yield Step(added, register, column, self._place(meaning))
-            case Listed(members, forms) if variable in members:
-                form = self.forms.setdefault(forms[variable], len(self.forms))
-                yield Step(op.APPEND, register, form, self._place(meaning))
+            case Reduced(members=members, column=added, forms=forms) if variable in members:
+                if forms:
+                    added = self.forms.setdefault(forms[variable], len(self.forms))
+                row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
+                yield Step(meaning.operation, register, added or 0, row)
             case _:
                 return
-
-    def _place(self, meaning: CountOfRows | Reduced | Listed) -> int:
-        """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
-        return self.numbers[last_row(meaning.members)] + 1 if meaning.so_far else 0
 
     def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
         """The step of one place in a chain whose place 0 becomes `first`."""
@@ -259,10 +242,8 @@ def _initial(meaning: Meaning) -> list[int]:
     match meaning:
         case RowOf(End.FIRST, offset=offset):
             return [-1 - offset]
-        case CountOfRows() | Listed():
-            return [0]
         case Reduced():
-            return [0, 0]
+            return [0, 0] if meaning.operation >= op.SUM_INTEGER else [0]
         case _:
             return [-1]
 
@@ -273,7 +254,7 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
     What is so far reads the position of the last row before that becomes another.
     """
     match meaning:
-        case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+        case Reduced(so_far=True):
             return -1, 0
         case RowOf(end, offset=offset):
             return 0, -offset if end is End.LAST else 0
@@ -283,9 +264,6 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return 2, -offset
         case _:
             return 3, 0
-
-
-_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
 
 
 def last_row(members: Members) -> RowOf:
