@@ -32,7 +32,6 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
     Read,
-    ReadAccumulated,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
@@ -111,7 +110,7 @@ def chain_matches(executable: Executable, table: pa.Table) -> Task:
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
     totals = (one for one in reads if isinstance(one, ReadAggregate) and one.function == "sum")
-    summed = (column(table, wire.column(one.column)) for one in totals if one.column is not None)
+    summed = (column(table, wire.column(place)) for one in totals for place in one.columns)
     exact = all(sums_exactly(values, ansi=executable.ansi) for values in summed)
     return replace(task, chained=exact)
 
@@ -128,8 +127,8 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
     """Of a read that is a list of rows: of which variable, which columns, and up to where."""
     match read:
-        case ReadAggregate("collect_list", variable, int() as place, semantics):
-            return variable, (place,), semantics
+        case ReadAggregate("collect_list", variable, places, semantics):
+            return variable, places, semantics
         case ReadMatch(variable, place):
             return variable, (place,), Semantics.FINAL
         case ReadMatchedRows(places):
@@ -140,9 +139,7 @@ def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None
 def place_of_value(read: Read) -> int | None:
     """The column of which a read is a value."""
     match read:
-        case ReadRow(place) | ReadAt(place):
-            return place
-        case ReadAggregate("min" | "max", column=place) | ReadAccumulated(chosen=place):
+        case ReadRow(place) | ReadAt(place) | ReadAggregate(chosen=place):
             return place
     return None
 
@@ -265,7 +262,7 @@ class Gatherer:
                 return self.values(place).take(self.find(navigation))
             case ReadClassifierAt(navigation):
                 return self.name_variables(self.reader.classifiers(navigation))
-            case ReadAggregate("collect_list", variable, int() as place, semantics):
+            case ReadAggregate("collect_list", variable, (place,), semantics):
                 return self.collect_rows(variable, place, semantics)
             case ReadMatch(variable, place):
                 return self.match(variable, place)
@@ -287,9 +284,9 @@ class Gatherer:
                 return arrow_of(np.ones(self.reader.rows.count, np.bool_))
             case ReadFact.IS_MATCHED:
                 return arrow_of(self.reader.rows.match >= 0)
-            case ReadAggregate():
+            case ReadAggregate(use=None):
                 return self.aggregate(read)
-            case ReadAccumulated():
+            case ReadAggregate():
                 return self.accumulate(read)
             case _:
                 raise AssertionError(read)
@@ -316,10 +313,11 @@ class Gatherer:
         index, offsets = reader.collect(counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows[index]))
 
-    def accumulate(self, read: ReadAccumulated) -> pa.Array:
+    def accumulate(self, read: ReadAggregate) -> pa.Array:
         """The aggregate of the rows that each output row sees, added up from row to row."""
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
+        assert read.use is not None
         begin = partial(AGGREGATES[read.function].begin_rows, read.use)
         rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
         counted = self.reader.mask(read.variable)
