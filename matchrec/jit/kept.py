@@ -136,11 +136,6 @@ class KernelPart:
         return self._dispatcher
 
 
-def dispatcher_of(function: FunctionType, options: dict[str, Any]) -> Any:
-    """What numba makes of a function that may call parts."""
-    return taken_by_numba(with_parts(function), options)
-
-
 def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
     """What numba makes of a function when that is first called or compiled."""
     import numba
@@ -294,7 +289,7 @@ class KeptFunction:
         try:
             return self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it
-            return dispatcher_of(self.function, self.options)
+            return taken_by_numba(with_parts(self.function), self.options)
 
     def name(self, types: tuple[Any, ...]) -> str:
         """What the files are called that hold the code for some types."""
@@ -307,7 +302,7 @@ class KeptFunction:
 
     def kept_as(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """The function, compiled for arguments or found among the files of a name."""
-        compiled = dispatcher_of(with_parts(self.function, name), self.options)
+        compiled = taken_by_numba(with_parts(self.function, name), self.options)
         place = enable_caching(compiled)
         with lock_name(place, name):
             if not is_found(self.function, place, name):
@@ -316,7 +311,7 @@ class KeptFunction:
         return compiled
 
     def place(self) -> Path | None:
-        return enable_caching(dispatcher_of(self.function, self.options))
+        return enable_caching(taken_by_numba(self.function, {}))
 
 
 def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
