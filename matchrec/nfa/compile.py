@@ -341,7 +341,8 @@ class CompiledPattern:
         folded = self.folding.choices
         if len(folded) > MOST_SEARCHED:
             return True
-        reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
+        onward = partial(targets, folded)
+        reached = [set(reachable([state], onward)) for state in range(len(folded))]
         return any(
             sum(way.target is not None and state in reached[way.target] for way in choices) > 1
             for state, choices in enumerate(folded)
