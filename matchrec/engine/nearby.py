@@ -15,11 +15,7 @@ from matchrec.conditions.types import Kind
 from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, Partitions, WordArray
-from matchrec.errors.run import failures
-from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 from matchrec.evaluate.vectors import RowFailure, Vectors
-
-FAILURES = {OVERFLOW: failures.overflow_in_condition, DIVISION_BY_ZERO: failures.division_by_zero}
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
@@ -47,9 +43,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 found = vectors.holds(condition.expression, asked)
             except RowFailure as failure:
-                status, row = failure.args
-                fields = {"variable": condition.variable}
-                raise RunFailure(FAILURES[status], row, fields) from failure
+                message, row = failure.args
+                raise RunFailure(message, row, {"variable": condition.variable}) from failure
             word, bit = divmod(condition.bit, 64)
             rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 

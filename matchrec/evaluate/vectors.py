@@ -32,14 +32,10 @@ from matchrec.conditions.run_condition import (
     Widen,
 )
 from matchrec.conditions.types import Kind
-from matchrec.evaluate.instructions import (
-    COMPARISONS,
-    DIVISION_BY_ZERO,
-    EQUAL,
-    GREATER,
-    LESS,
-    OVERFLOW,
-)
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.message import Message
+from matchrec.errors.run import failures
+from matchrec.evaluate.instructions import COMPARISONS, EQUAL, GREATER, LESS
 from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
@@ -150,7 +146,7 @@ ROWS_A_BLOCK = 1 << 16
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
-    """An operation has no result: OVERFLOW or DIVISION_BY_ZERO, and the row position."""
+    """An operation has no result: the message of the user's error, and the row position."""
 
 
 class Nullable(NamedTuple):
@@ -275,7 +271,7 @@ class Vectors:
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.tries:
-                self.fail(DIVISION_BY_ZERO, is_zero & valid, asked)
+                self.fail(failures.division_by_zero, is_zero & valid, asked)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
             return Nullable(OF_FLOATS[operator](left.values, right.values), valid)
@@ -283,14 +279,16 @@ class Vectors:
         if expression.tries:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
-            self.fail(OVERFLOW, overflows & valid, asked)
+            self.fail(failures.overflow_in_condition, overflows & valid, asked)
         return Nullable(values, valid)
 
-    def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
+    def fail(
+        self, message: Message[MatchRecognizeRunError], rows: BoolArray, asked: BoolArray
+    ) -> None:
         """Raises RowFailure if an operation fails on a row that is asked."""
         failing = rows & asked
         if failing.any():
-            raise RowFailure(status, self.begin + int(np.argmax(failing)))
+            raise RowFailure(message, self.begin + int(np.argmax(failing)))
 
     def connect(
         self, parts: tuple[RunExpression, ...], asked: BoolArray, *, decisive: np.bool_
