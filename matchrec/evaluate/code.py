@@ -60,6 +60,7 @@ Instruction = tuple[int, int, int, int, int]
 _OPERATORS = tuple(ArithmeticOperator)
 _MATH_FUNCTIONS = tuple(MathFunction)
 _COMPARE = {Kind.INTEGER: op.COMPARE_INTEGER, Kind.FLOATING: op.COMPARE_FLOAT}
+_OF_ONE = {Widen: op.WIDEN, Not: op.NOT, IsNull: op.IS_NULL}
 _NARROW = {Kind.INTEGER: op.NARROW_INTEGER, Kind.FLOATING: op.NARROW}
 
 
@@ -110,16 +111,13 @@ class ConditionCompiler:
             case Arithmetic() | Narrow() | Mathematics():
                 arguments = self._operands(expression)
                 self._emit(op.MATHEMATICS, function_of(expression), arguments)
-            case Widen(value):
-                self._one(value, op.WIDEN)
+            case Widen() | Not() | IsNull():
+                self._operands(expression)
+                self._emit(_OF_ONE[type(expression)])
             case And(parts):
                 self._connect(parts, op.JUMP_IF_FALSE, op.AND)
             case Or(parts):
                 self._connect(parts, op.JUMP_IF_TRUE, op.OR)
-            case Not(part):
-                self._one(part, op.NOT)
-            case IsNull(part):
-                self._one(part, op.IS_NULL)
             case Choose():
                 self._choose(expression)
             case Apply() | Aggregated():
@@ -129,10 +127,6 @@ class ConditionCompiler:
 
     def _emit(self, operation: int, a: int = 0, b: int = 0, c: int = 0) -> None:
         self.code.append((operation, a, b, c, 0))
-
-    def _one(self, part: RunExpression, operation: int) -> None:
-        self.add(part)
-        self._emit(operation)
 
     def _operands(self, expression: RunExpression) -> int:
         """All that an operation is of, of one kind; how many values that is."""

@@ -35,13 +35,6 @@ class RowOf:
 
 
 @dataclass(frozen=True, slots=True)
-class RecentVariable:
-    """Variable of the row `distance` before the row mapped last, or -1."""
-
-    distance: int
-
-
-@dataclass(frozen=True, slots=True)
 class VariableOfRow:
     """Variable of the row `physical` rows from another one, -1 outside of the match."""
 
@@ -99,7 +92,7 @@ class Reduced:
 
 
 _ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
-Meaning = RowOf | RecentVariable | VariableOfRow | Reduced
+Meaning = RowOf | VariableOfRow | Reduced
 
 
 class Step(NamedTuple):
@@ -161,16 +154,13 @@ class Registers:
         match meaning:
             case RowOf(End.LAST, offset=offset) if offset > 0:
                 yield meaning.before
-            case RecentVariable(distance) if distance > 0:
-                yield RecentVariable(distance - 1)
-            case VariableOfRow(RowOf(End.LAST, offset=offset) as row, physical):
-                if offset > 0:
+            case VariableOfRow(RowOf(end, offset=offset) as row, physical):
+                if end is End.LAST and offset > 0:
                     yield meaning.of_row_before
-                yield row if physical > 0 else RecentVariable(-physical)
-            case VariableOfRow(row, physical):
-                yield row
-                if physical <= 0:
-                    yield RecentVariable(-physical)
+                if physical > 0 or end is End.FIRST:
+                    yield row
+                if physical < 0:
+                    yield self.recent(-physical)
             case Reduced(so_far=True):
                 yield last_row(meaning.members)
             case _:
@@ -190,8 +180,6 @@ class Registers:
     def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
         match meaning:
-            case RecentVariable(distance):
-                yield self._shift(register, RecentVariable(distance - 1), distance, variable)
             case RowOf(end, members, offset) if variable in members:
                 if end is End.FIRST:
                     yield Step(op.COUNT_DOWN, register)
@@ -199,10 +187,8 @@ class Registers:
                     yield Step(op.COPY, register, self.numbers[meaning.before])
                 else:
                     yield Step(op.SET_ROW, register)
-            case VariableOfRow(RowOf(End.LAST)):
-                yield from self._last_variable(meaning, variable)
             case VariableOfRow():
-                yield from self._first_variable(meaning, variable)
+                yield from self._variable(meaning, variable)
             case Reduced(members=members, column=added, forms=forms) if variable in members:
                 if forms:
                     added = self.forms.setdefault(forms[variable], len(self.forms))
@@ -211,31 +197,23 @@ class Registers:
             case _:
                 return
 
-    def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
-        """The step of one place in a chain whose place 0 becomes `first`."""
-        if place > 0:
-            return Step(op.COPY, register, self.numbers[before])
-        return Step(op.SET, register, first)
+    def recent(self, distance: int) -> VariableOfRow:
+        """The variable of the row so many mapped rows before the one mapped last."""
+        return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
 
-    def _last_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
-        register = self.numbers[meaning]
-        offset, physical = meaning.row.offset, meaning.physical
-        if variable in meaning.row.members:
-            if offset > 0 or physical > 0:
-                yield self._shift(register, meaning.of_row_before, offset, -1)
-            else:
-                yield Step(op.COPY, register, self.numbers[RecentVariable(-physical)])
-        if physical > 0:
-            yield Step(op.SET_AT, register, self.numbers[meaning.row], physical, variable)
-
-    def _first_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
-        register = self.numbers[meaning]
-        row = self.numbers[meaning.row]
-        if meaning.physical > 0:
-            yield Step(op.SET_AT, register, row, meaning.physical, variable)
-        elif variable in meaning.row.members:
-            recent = self.numbers[RecentVariable(-meaning.physical)]
-            yield Step(op.COPY_AT, register, recent, row)
+    def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
+        register, row, physical = self.numbers[meaning], meaning.row, meaning.physical
+        is_first, is_member = row.end is End.FIRST, variable in row.members
+        if is_member and not is_first and row.offset > 0:
+            yield Step(op.COPY, register, self.numbers[meaning.of_row_before])
+        elif is_member and physical < 0:
+            recent = self.numbers[self.recent(-physical)]
+            copy = Step(op.COPY, register, recent)
+            yield Step(op.COPY_AT, register, recent, self.numbers[row]) if is_first else copy
+        elif is_member and not is_first:
+            yield Step(op.SET, register, -1 if physical > 0 else variable)
+        if physical > 0 or (physical == 0 and is_first and is_member):
+            yield Step(op.SET_AT, register, self.numbers[row], physical, variable)
 
 
 def _initial(meaning: Meaning) -> list[int]:
@@ -249,7 +227,7 @@ def _initial(meaning: Meaning) -> list[int]:
 
 
 def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Sort key: positions, then recent variables, then what reads them; far ends first.
+    """Sort key: positions, then variables of last rows, then what reads them; far ends first.
 
     What is so far reads the position of the last row before that becomes another.
     """
@@ -258,12 +236,10 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
             return -1, 0
         case RowOf(end, offset=offset):
             return 0, -offset if end is End.LAST else 0
-        case RecentVariable(distance):
-            return 1, -distance
         case VariableOfRow(RowOf(End.LAST, offset=offset)):
-            return 2, -offset
+            return 1, -offset
         case _:
-            return 3, 0
+            return 2, 0
 
 
 def last_row(members: Members) -> RowOf:

@@ -424,8 +424,6 @@ class Vector:
                 further = f", {offset} {side} it" if offset else ""
                 row = f"the {end.value.lower()} row of {self.of(members)}{further}"
                 return f"set {self.read_through(register)} of {row}"
-            case registers.RecentVariable(distance):
-                return f"set the variable of the row {distance} before the last one"
             case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
                 row = f"{end.value}({self.of(members)}, {offset})"
                 return f"set the variable at {physical:+d} from {row}"
