@@ -131,9 +131,8 @@ class Numbering:
         """
         if not matches.count:
             return matches
-        is_match = np.ones(matches.count, np.bool_)
-        if matches.kind is not None:
-            is_match = matches.kind == A_MATCH
+        kind = A_MATCH if matches.kind is None else matches.kind
+        is_match = np.full(matches.count, kind == A_MATCH)
         first = np.searchsorted(matches.partition, matches.partition, side="left")
         counted = is_match.astype(np.int64)
         before: IntArray = np.cumsum(counted) - counted
