@@ -80,7 +80,6 @@ HELD = tuple(f.name for f in fields(Matches) if getattr(no_matches(), f.name) is
 
 
 def arrays_of(state: SearchState) -> dict[str, Array]:
-    """The state as arrays by name."""
     arrays: dict[str, Array] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
@@ -121,16 +120,6 @@ class SearchCall:
     ended: BoolArray
     needed: int
     near: BoolArray | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the next call needs. state: of the search. kept: int64[k], positions of the rows before
-    `stop` that must be there, ascending.
-    """
-
-    state: SearchState
-    kept: IntArray
 
 
 class FurtherSearch:
@@ -190,10 +179,7 @@ class FurtherSearch:
         return ended
 
     def decide(self, found: list[Matches]) -> Release:
-        """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
-
-        Raises RunFailure.
-        """
+        """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
         state, numbers, stop = self.state, self.numbers, self.call.stop
         shift = state.done - len(state.numbers)
         bounds = positions_of(state.start_bounds, numbers, shift)
@@ -205,8 +191,10 @@ class FurtherSearch:
         bounds = numbers_of(release.start_bounds, numbers, shift)
         return replace(release, held=held, start_bounds=bounds)
 
-    def answer(self) -> Answer:
-        """What the next call needs, once all matches have come."""
+    def answer(self) -> tuple[SearchState, IntArray]:
+        """What the next call needs, once all matches have come: the state of the search, and the
+        positions of the rows before `stop` that must be there, ascending.
+        """
         task, arrays, call, state = self.task, self.arrays, self.call, self.state
         live, held, last = self.live, self.release.held, self.numbering.found
         after = live.keep(live.starts >= self.release.settled)
@@ -229,7 +217,7 @@ class FurtherSearch:
             start_bounds=self.release.start_bounds,
             held=replace(held, start=places[held.start], rows=places[held.rows]),
         )
-        return Answer(then, kept)
+        return then, kept
 
 
 def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
@@ -298,10 +286,7 @@ def row_registers(compiled: CompiledTask) -> IntArray:
 
 
 def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole: bool) -> IntArray:
-    """The rows before the one to stop at that are needed further on, ascending.
-
-    whole: those between them as well.
-    """
+    """The rows before `stop` that are needed further on, ascending. whole: those between, too."""
     keep = np.zeros(len(call.ended) + 1, np.bool_)
     for rows in needed:
         keep[rows] = True
@@ -311,7 +296,6 @@ def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole
 
 
 def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
-    """The rows so many places further on."""
     assert rows is not None
     return rows + distance
 
