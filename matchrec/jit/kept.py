@@ -145,10 +145,7 @@ def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
 
 
 def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
-    """The function, for which each part it names is what numba makes of it.
-
-    name: a qualified name of its own.
-    """
+    """The function, with what numba makes of each part it names. name: one of its own."""
     found = with_own_globals(function)
     found.__qualname__ = name or function.__qualname__
     put_parts_in(found)
@@ -224,7 +221,6 @@ LINE = (
 
 @lru_cache
 def announce_compiling() -> None:
-    """Says it the first time."""
     sys.stderr.write(f"{LINE}\n")
     sys.stderr.flush()
 
@@ -264,11 +260,9 @@ class KeptFunction:
         return 0 if left <= 0 or types in self.compiled or self.is_kept(types) else left
 
     def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
-        """Count what Python has done for such arguments."""
         self.steps_by_python[tuple(map(type_of, arguments))] += steps
 
     def part(self, name: str) -> KernelPart:
-        """The part that it calls by a name."""
         found = self.function.__globals__[name]
         assert isinstance(found, KernelPart)
         return found
@@ -285,7 +279,6 @@ class KeptFunction:
         return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
     def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-        """The function, compiled for arguments of some types."""
         try:
             return self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it

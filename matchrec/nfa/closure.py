@@ -298,7 +298,6 @@ class FollowSets:
 
     @classmethod
     def of(cls, folded: Folded) -> FollowSets:
-        """What the folded program allows."""
         onward: list[set[VariableId]] = [set() for _ in folded]
         accepting, into = set[int](), set[tuple[VariableId, int]]()
         for state, choices in enumerate(folded):
@@ -314,7 +313,6 @@ class FollowSets:
         return cls(frozenset(onward[0]), last, pairs, 0 in accepting)
 
     def before(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand before one."""
         return frozenset(one for one, other in self.pairs if other == variable)
 
 

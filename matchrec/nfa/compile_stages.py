@@ -101,7 +101,6 @@ class Rest:
     first: Contiguity | None = None
 
     def tail(self) -> Rest:
-        """What follows the first step."""
         return replace(self, at=self.at + 1, first=None)
 
     def __hash__(self) -> int:
@@ -342,7 +341,6 @@ class _StageCompiler:
         yield from self.edges_to_stop(pending.stops)
 
     def edges_out(self, done: Repeated, pending: Pending) -> Iterator[Edge]:
-        """The edges on which a part is left."""
         part, exits = done.part, self.compile_exit(done, pending)
         if part.greedy and part.has_choice and part.until is not None:
             until = (part.until.test,)
@@ -418,7 +416,6 @@ class Composed:
 
 
 def compose_tests(steps: Steps, variables: Names) -> Composed:
-    """The composed tests of a pattern of stages."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}
