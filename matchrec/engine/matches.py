@@ -125,10 +125,7 @@ class Numbering:
         self.found = found
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that come in order of partition.
-
-        What is no match, but a run whose window has ended, has number -1.
-        """
+        """Number matches that come in order of partition; a run whose window has ended has -1."""
         if not matches.count:
             return matches
         kind = A_MATCH if matches.kind is None else matches.kind
@@ -157,7 +154,6 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
         self.message, self.row, self.fields = message, row, fields
 
     def error(self, place: RowPlace) -> MatchRecognizeRunError:
-        """The user's error. place: of the row."""
         return self.message(place=place, **self.fields)
 
 
@@ -185,10 +181,8 @@ def next_starts(
 ) -> IntArray:
     """int64[m], the row from which the search goes on after each match, or `kernel.NO_ROW`."""
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
-    is_target, found = (
-        find_targets(skip.variable, members, variables),
-        np.empty(matches.count, np.int64),
-    )
+    is_target = find_targets(skip.variable, members, variables)
+    found = np.empty(matches.count, np.int64)
     start, offsets = map(np.ascontiguousarray, (matches.start, matches.offsets))
     mapped = np.ascontiguousarray(matches.classifiers)
     rows = None if matches.rows is None else np.ascontiguousarray(matches.rows)

@@ -91,7 +91,6 @@ class KernelSearch(ABC):
 
     @property
     def progress(self) -> layout.Progress:
-        """See `kernels.layout`."""
         return self.work.progress
 
     @property
@@ -255,11 +254,8 @@ class KernelSearch(ABC):
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # which nobody ranks
         completed = None if is_preferred else found[layout.FOUND_COMPLETED]
-        number, rows, kind = (
-            np.zeros(count, np.int64),
-            output.rows[:mapped],
-            found[layout.FOUND_KIND],
-        )
+        number, rows = np.zeros(count, np.int64), output.rows[:mapped]
+        kind = found[layout.FOUND_KIND]
         matches = replace(matches, number=number, rows=rows, completed=completed, kind=kind)
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 

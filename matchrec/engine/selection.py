@@ -130,7 +130,6 @@ def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
 
 
 def concatenate(parts: Sequence[Matches]) -> Matches:
-    """Matches one after the other."""
     first, *others = parts = [part for part in parts if part.count] or parts[:1]
     if not others:
         return first
@@ -163,9 +162,7 @@ class Release:
 
 def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found: of each partition those that are
-    kept, then the runs that timed out.
-
-    Raises RunFailure.
+    kept, then the runs that timed out. Raises RunFailure.
     """
     assert found.kind is not None
     ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)

@@ -171,10 +171,7 @@ class Vectors:
     inside: dict[int, BoolArray] = field(default_factory=dict)
 
     def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
-        """bool[end - begin]: whether a condition is true, of the rows that are asked.
-
-        Raises RowFailure for one of these.
-        """
+        """bool[end - begin]: whether a condition is true, of the rows asked. Raises RowFailure."""
         with np.errstate(all="ignore"):
             found = self.truth(expression, asked)
         return both(both(found.values, found.valid), asked)
@@ -202,16 +199,14 @@ class Vectors:
                 return self.compare(expression, asked)
             case Arithmetic():
                 return self.compute(expression, asked)
-            case Widen(part):
+            case Widen(part) | Narrow(part):
                 values, valid = self.evaluate(part, asked)
+                if isinstance(expression, Narrow):
+                    values = values.astype(np.float32)
                 return Nullable(values.astype(np.float64), valid)
-            case Narrow(part):
-                values, valid = self.evaluate(part, asked)
-                return Nullable(values.astype(np.float32).astype(np.float64), valid)
-            case And(parts):
-                return self.connect(parts, asked, decisive=np.False_)
-            case Or(parts):
-                return self.connect(parts, asked, decisive=np.True_)
+            case And(parts) | Or(parts):
+                decisive = np.bool_(isinstance(expression, Or))
+                return self.connect(parts, asked, decisive=decisive)
             case Not(part):
                 values, valid = self.truth(part, asked)
                 return Nullable(np.logical_not(values), valid)

@@ -218,7 +218,6 @@ class ReadAggregate:
 
     @property
     def column(self) -> int | None:
-        """That of the first argument."""
         return self.columns[0] if self.columns else None
 
     @property
@@ -456,9 +455,7 @@ class MeasureReader:
 
     def term(self, term: Scalar) -> RowTerm:
         """What an aggregate evaluates on each row of the match."""
-        if not term.references:
-            return tuple(piece for piece in term.pieces if isinstance(piece, str))
-        if looks_at_columns_only(term):
+        if term.references and looks_at_columns_only(term):
             return (self.field(term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 

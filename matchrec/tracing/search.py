@@ -191,7 +191,6 @@ class Recorder:
             self.note(Outcome.NOT_THERE, choice, row, depth)
 
     def note_skipped(self, row: int, depth: int) -> None:
-        """That a row is left out."""
         self.note(Outcome.SKIPPED, -1, row, depth)
 
     def note_no_row(self, choice: int, row: int, depth: int) -> None:
