@@ -175,7 +175,8 @@ class FurtherSearch:
         is_out = self.arrays.rows.window_end[live.starts] <= call.stop
         ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
         if call.near is not None:
-            ended |= find_ended_near(self.task, live, call.near)
+            waiting, window = windows_between(self.task, live)
+            ended[waiting] |= call.near[window, live.last_rows[waiting]]
         return ended
 
     def decide(self, found: list[Matches]) -> Release:
@@ -242,14 +243,6 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     found = np.zeros(partitions.rows, np.bool_)
     for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
         found |= satisfied[:, word] & mask == mask
-    return found
-
-
-def find_ended_near(task: Task, live: LiveRuns, ended: BoolArray) -> BoolArray:
-    """bool[r], whether a window between neighbours has ended that a run waits in."""
-    found = np.zeros(len(live.runs), np.bool_)
-    waiting, window = windows_between(task, live)
-    found[waiting] = ended[window, live.last_rows[waiting]]
     return found
 
 

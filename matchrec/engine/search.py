@@ -228,7 +228,6 @@ class KernelSearch(ABC):
             self.progress.memo_to = self.progress.start
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        """An empty output for so many matches and mapped rows."""
         self.check_most(rows * BYTES_COMING_OUT)
         new = partial(self.new_array, np.empty)
         found, taken = new((layout.FOUND_SIZE, matches + 1), np.int64), new((rows,), np.int32)

@@ -149,7 +149,8 @@ NO_BOUNDS = np.zeros((0, 2), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The matches that are released, in order; those that are held; the bounds still needed.
+    """The matches that are released, in order; those that are held; the bounds still needed, from
+    the last one on that was set before the row to stop at.
 
     settled: runs that began before this row can no longer be released.
     """
@@ -173,9 +174,10 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
     whole = filter_matches(ranked, outcome == KEPT)
     released = concatenate([whole, filter_matches(partial, in_time)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
-    settled = int(bounds_before(bounds, np.array([position.stop]))[0])
     held = filter_matches(ranked, outcome == HELD)
-    return Release(released, held, drop_old(bounds, position.stop), settled)
+    last = int(np.searchsorted(bounds[:, 0], position.stop, side="left")) - 1
+    settled = int(bounds[last, 1]) if last >= 0 else -1
+    return Release(released, held, bounds[max(0, last) :], settled)
 
 
 def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
@@ -200,11 +202,6 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
         message = failures.stage_is_first if is_first else failures.stage_missed
         raise RunFailure(message, int(start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
-
-
-def drop_old(bounds: IntArray, stop: int) -> IntArray:
-    """The last bound that was set before a row, and those that were set at it."""
-    return bounds[max(0, int(np.searchsorted(bounds[:, 0], stop, side="left")) - 1) :]
 
 
 LARGE_CHUNK = 1 << 16  # mapped rows
@@ -381,7 +378,6 @@ class RunsSearch(BufferSearch):
         return LiveRuns(runs, work.registers[1 + bank :: 2][:count].copy(), nodes)
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes."""
         needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
         for status, least in needed.items():
             while self.sizes[status] < least:

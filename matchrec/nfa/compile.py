@@ -352,7 +352,6 @@ class CompiledPattern:
 
     @cached_property
     def follow(self) -> FollowSets:
-        """The variables that begin and end matches, and those that follow each other."""
         return FollowSets.of(self.folding.choices)
 
 

@@ -239,7 +239,6 @@ class _StageCompiler:
             yield self.proceed(self.STOP, (test,))
 
     def compile_rest(self, rest: Rest | Repeated | None, pending: Pending) -> StateId:
-        """The state of a run before `rest`."""
         if rest is None:
             return self.compile_end(pending)
         if isinstance(rest, Repeated):
@@ -300,7 +299,6 @@ class _StageCompiler:
         yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.ids_of(tests))
 
     def compile_part(self, done: Repeated, pending: Pending) -> StateId:
-        """The state after some repetitions of a part."""
         part = done.part
         if part.most is not None and done.count >= part.most:
             return self.compile_exit(done, pending)

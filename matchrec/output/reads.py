@@ -342,7 +342,6 @@ class MeasureReader:
                 raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:
-        """The read of a column on the output row's own input row."""
         return self.read(ReadRow(self.place(column)))
 
     def pieces(self, scalar: Scalar) -> Pieces:

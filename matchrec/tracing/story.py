@@ -136,7 +136,6 @@ class Teller:
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def span(self, mapped: Mapped, start: int) -> str:
-        """The rows of a match and its word."""
         if not mapped:
             return f"empty, at row {start + 1}"
         first, last = mapped[0][0] + 1, mapped[-1][0] + 1

@@ -124,7 +124,7 @@ def search_from(
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             if tracing is not None:
-                tracing.note_skipped(row, depth)
+                tracing.note(tracing.SKIPPED, -1, row, depth)
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
@@ -260,7 +260,7 @@ def try_choices(
                     break
         elif tracing is not None:
             if row >= end:
-                tracing.note_no_row(choice, row, depth)
+                tracing.note(tracing.NO_ROW, choice, row, depth)
         choice += 1
     return choice, blocked, matches, status
 
