@@ -140,12 +140,12 @@ class Division:
         for place, moves in self.moves.items():
             for _, target in moves:
                 sources[target].add(place)
-        return reachable(self.ends, lambda place: sources[place])
+        return set(reachable(self.ends, lambda place: sources[place]))
 
     def variables_after(self, number: int) -> frozenset[int]:
         """The variables to which a run may map a row when it is within a part, or later."""
         within_part = (move for move in self.moves if move[1][number] is Part.WITHIN)
-        later = reachable(within_part, lambda one: [to for _, to in self.going_on(one)])
+        later = set(reachable(within_part, lambda one: [to for _, to in self.going_on(one)]))
         mapped = (choice.variable for one in later for choice, _ in self.going_on(one))
         return frozenset(variable for variable in mapped if variable is not None)
 

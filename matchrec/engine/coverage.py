@@ -63,7 +63,6 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, coverable: Coverable) -> Counts:
-        """Counts of nothing."""
         occurrences, parts = coverable.occurrences, sum(map(len, coverable.parts))
         count = len(occurrences.variables)
         return cls(
@@ -78,19 +77,13 @@ class Counts(NamedTuple):
 def find_matches(
     coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
 ) -> Iterator[Matches]:
-    """Matches in chunks, as an algorithm gives them; starting rows are counted on the way.
-
-    Raises RunFailure.
-    """
+    """Matches in chunks; starting rows are counted on the way. Raises RunFailure."""
     search = SelectionCoverage if coverable.task.selects else ContiguousCoverage
     return search(coverable, counts, partitions, room or Room()).find_matches()
 
 
 def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
-    """The nearest run of each starting row that begins no match: `notes` of `RunCounts`.
-
-    Raises RunFailure.
-    """
+    """The nearest run of each starting row without a match, see `RunCounts`. Raises RunFailure."""
     notes = np.zeros((partitions.rows, own.NOTE_SIZE), np.int64)
     notes[:, own.NOTE_REMAINING] = own.NOTHING_NOTED
     for _ in find_matches(coverable, Counts.of(coverable)._replace(notes=notes), partitions):

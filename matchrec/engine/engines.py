@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from matchrec.engine.interface import Room, Task
 from matchrec.errors.calls import engine_cannot
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
@@ -145,7 +145,8 @@ class Engine:
 
     def choose(self, task: Task) -> Algorithm:
         matching = name_matching(replace(task, partial=None), self.name)
-        return Algorithm(self.name, matching, self.room, task.searches_twice)
+        partial = task.partial is not None and task.output in ONE_OF_A_ROW
+        return Algorithm(self.name, matching, self.room, partial)
 
 
 def name_matching(task: Task, engine: str) -> str:
@@ -185,7 +186,6 @@ def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
 
 
 def find_fastest(task: Task) -> str:
-    """The name of the engine expected to be fastest."""
     if task.selects or task.looks_only_at_data:
         all_at_once = task.selects and task.output is not MatchOutput.PREFERRED
     elif task.output is MatchOutput.LONGEST:
@@ -197,7 +197,6 @@ def find_fastest(task: Task) -> str:
 
 
 def find_reason(task: Task, algorithm: Algorithm) -> str:
-    """Why an algorithm is the fastest for a task."""
     if task.totals is not None:
         return CARRIED
     if task.selects:

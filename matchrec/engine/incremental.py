@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.conditions.types import Kind
 from matchrec.engine.interface import MOST_IN_STREAM, Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
@@ -39,6 +38,7 @@ from matchrec.engine.selection import (
     release_matches,
     sort_matches,
 )
+from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import Reduced, RowOf
 from matchrec.nfa.program import NOT_NEAR
 
@@ -80,7 +80,6 @@ HELD = tuple(f.name for f in fields(Matches) if getattr(no_matches(), f.name) is
 
 
 def arrays_of(state: SearchState) -> dict[str, Array]:
-    """The state as arrays by name."""
     arrays: dict[str, Array] = {
         "counts": np.array([state.done, state.numbered], np.int64),
         "numbers": state.numbers,
@@ -121,16 +120,6 @@ class SearchCall:
     ended: BoolArray
     needed: int
     near: BoolArray | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the next call needs. state: of the search. kept: int64[k], positions of the rows before
-    `stop` that must be there, ascending.
-    """
-
-    state: SearchState
-    kept: IntArray
 
 
 class FurtherSearch:
@@ -186,14 +175,12 @@ class FurtherSearch:
         is_out = self.arrays.rows.window_end[live.starts] <= call.stop
         ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
         if call.near is not None:
-            ended |= find_ended_near(self.task, live, call.near)
+            waiting, window = windows_between(self.task, live)
+            ended[waiting] |= call.near[window, live.last_rows[waiting]]
         return ended
 
     def decide(self, found: list[Matches]) -> Release:
-        """Release what a skip strategy has decided on, with bounds and completing rows as numbers.
-
-        Raises RunFailure.
-        """
+        """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
         state, numbers, stop = self.state, self.numbers, self.call.stop
         shift = state.done - len(state.numbers)
         bounds = positions_of(state.start_bounds, numbers, shift)
@@ -205,8 +192,10 @@ class FurtherSearch:
         bounds = numbers_of(release.start_bounds, numbers, shift)
         return replace(release, held=held, start_bounds=bounds)
 
-    def answer(self) -> Answer:
-        """What the next call needs, once all matches have come."""
+    def answer(self) -> tuple[SearchState, IntArray]:
+        """What the next call needs, once all matches have come: the state of the search, and the
+        positions of the rows before `stop` that must be there, ascending.
+        """
         task, arrays, call, state = self.task, self.arrays, self.call, self.state
         live, held, last = self.live, self.release.held, self.numbering.found
         after = live.keep(live.starts >= self.release.settled)
@@ -229,7 +218,7 @@ class FurtherSearch:
             start_bounds=self.release.start_bounds,
             held=replace(held, start=places[held.start], rows=places[held.rows]),
         )
-        return Answer(then, kept)
+        return then, kept
 
 
 def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
@@ -254,14 +243,6 @@ def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
     found = np.zeros(partitions.rows, np.bool_)
     for word, mask in ways[:, [layout.WORD, layout.MASK]].tolist():
         found |= satisfied[:, word] & mask == mask
-    return found
-
-
-def find_ended_near(task: Task, live: LiveRuns, ended: BoolArray) -> BoolArray:
-    """bool[r], whether a window between neighbours has ended that a run waits in."""
-    found = np.zeros(len(live.runs), np.bool_)
-    waiting, window = windows_between(task, live)
-    found[waiting] = ended[window, live.last_rows[waiting]]
     return found
 
 
@@ -298,10 +279,7 @@ def row_registers(compiled: CompiledTask) -> IntArray:
 
 
 def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole: bool) -> IntArray:
-    """The rows before the one to stop at that are needed further on, ascending.
-
-    whole: those between them as well.
-    """
+    """The rows before `stop` that are needed further on, ascending. whole: those between, too."""
     keep = np.zeros(len(call.ended) + 1, np.bool_)
     for rows in needed:
         keep[rows] = True
@@ -311,7 +289,6 @@ def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole
 
 
 def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
-    """The rows so many places further on."""
     assert rows is not None
     return rows + distance
 
@@ -335,6 +312,8 @@ def keeps_values(task: Task, columns: frozenset[int]) -> bool:
     linked = compile_task(task, 1 + max(columns)).linked
     kept = [meaning for _, meaning in linked.meanings] if linked else []
     return any(
-        isinstance(meaning, Reduced) and meaning.kind is Kind.INTEGER and meaning.column in columns
+        isinstance(meaning, Reduced)
+        and meaning.operation in (op.SUM_INTEGER, op.MIN_INTEGER, op.MAX_INTEGER)
+        and meaning.column in columns
         for meaning in kept
     )

@@ -168,11 +168,6 @@ class Task:
         return self.selects or self.partial is not None
 
     @property
-    def searches_twice(self) -> bool:
-        """Whether runs are looked for from starting rows that have been found to begin no match."""
-        return self.partial is not None and self.output in clauses.ONE_OF_A_ROW
-
-    @property
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)

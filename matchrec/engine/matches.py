@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -19,11 +18,9 @@ import numpy.typing as npt
 from matchrec.engine.kernels import starts as kernel
 from matchrec.engine.kernels.layout import SkipRule
 from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import total_too_large
-from matchrec.errors.run import failures
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.message import Message
 from matchrec.errors.run.place import RowPlace
-from matchrec.errors.streams import stream_without_room
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.plan.expression import End
@@ -128,15 +125,11 @@ class Numbering:
         self.found = found
 
     def number_matches(self, matches: Matches) -> Matches:
-        """Number matches that come in order of partition.
-
-        What is no match, but a run whose window has ended, has number -1.
-        """
+        """Number matches that come in order of partition; a run whose window has ended has -1."""
         if not matches.count:
             return matches
-        is_match = np.ones(matches.count, np.bool_)
-        if matches.kind is not None:
-            is_match = matches.kind == A_MATCH
+        kind = A_MATCH if matches.kind is None else matches.kind
+        is_match = np.full(matches.count, kind == A_MATCH)
         first = np.searchsorted(matches.partition, matches.partition, side="left")
         counted = is_match.astype(np.int64)
         before: IntArray = np.cumsum(counted) - counted
@@ -146,53 +139,22 @@ class Numbering:
         return replace(matches, number=np.where(is_match, number, -1))
 
 
-class FailureKind(Enum):
-    """Why a search cannot go on, or what is read of its matches does not come out: the message, and
-    those of its fields that are the detail and the reason of `RunFailure`.
-    """
-
-    SKIP_TO_NO_ROW = failures.skip_to_no_row, "variable"
-    SKIP_TO_FIRST_ROW = failures.skip_to_first_row, "variable"
-    STAGE_MISSED = failures.stage_missed, "stage"
-    STAGE_IS_FIRST = failures.stage_is_first, "stage"
-    OVERFLOW = failures.overflow_in_condition, "variable"
-    DIVISION_BY_ZERO = failures.division_by_zero, "variable"
-    FUNCTION_FAILED = failures.function_failed, "variable", "reason"
-    FUNCTION_FAILED_UNDER_ANSI = failures.function_failed_under_ansi, "variable", "reason"
-    WINDOW_WRAPS = failures.window_wraps, "variables"
-    WINDOW_WITHOUT_END = failures.window_without_end, "words"
-    TOO_MANY_STEPS = failures.too_many_steps, "limit"
-    NO_ROOM = failures.no_room_for_search, "mebibytes"
-    NO_ROOM_IN_STREAM = stream_without_room, "mebibytes", "limit"
-    NO_ROOM_FOR_MATCHES = failures.no_room_for_matches, "mebibytes"
-    SUM_TOO_LARGE = failures.sum_too_large, "type_name"
-    TOTAL_TOO_LARGE = total_too_large, "type_name", "asked"
-    ROW_TOO_LARGE = failures.row_too_large, "mebibytes", "limit"
-    ROWS_TOO_LARGE = failures.rows_too_large, "mebibytes"
-
-
 class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtime words that one
     """A search, or what is read of its matches, ended by its rows.
 
-    row: row position, of the match's starting row for SKIP, of the candidate row for a condition,
-    of the row up to which a sum is. detail: the variable to skip to, or the variable defined, or
-    how many steps there may be, or the mebibytes that are needed, or the type that cannot hold a
-    sum. reason: of a function that has no result, in Spark's terms; or an aggregate over all
-    matches, as one writes it.
+    message, fields: of the user's error, which has the place of the row besides. row: row position,
+    of the match's starting row for SKIP, of the candidate row for a condition, of the row up to
+    which a sum is.
     """
 
     def __init__(
-        self, kind: FailureKind, row: int, detail: str | int, reason: str | int = ""
+        self, message: Message[MatchRecognizeRunError], row: int, fields: Mapping[str, object]
     ) -> None:
-        super().__init__(kind, row, detail, reason)
-        self.kind, self.row, self.detail, self.reason = kind, row, detail, reason
+        super().__init__(message, row, fields)
+        self.message, self.row, self.fields = message, row, fields
 
-    def error(self, place: RowPlace) -> MatchRecognizeError:
-        """The user's error. place: of the row."""
-        message, *fields = self.kind.value
-        told = zip(fields, (self.detail, self.reason), strict=False)
-        found: MatchRecognizeError = message(place=place, **dict(told))
-        return found
+    def error(self, place: RowPlace) -> MatchRecognizeRunError:
+        return self.message(place=place, **self.fields)
 
 
 VariableArray = npt.NDArray[np.signedinteger[Any]]
@@ -219,10 +181,8 @@ def next_starts(
 ) -> IntArray:
     """int64[m], the row from which the search goes on after each match, or `kernel.NO_ROW`."""
     variables = np.arange(int(matches.classifiers.max(initial=0)) + 1)
-    is_target, found = (
-        find_targets(skip.variable, members, variables),
-        np.empty(matches.count, np.int64),
-    )
+    is_target = find_targets(skip.variable, members, variables)
+    found = np.empty(matches.count, np.int64)
     start, offsets = map(np.ascontiguousarray, (matches.start, matches.offsets))
     mapped = np.ascontiguousarray(matches.classifiers)
     rows = None if matches.rows is None else np.ascontiguousarray(matches.rows)

@@ -13,12 +13,9 @@ import numpy as np
 
 from matchrec.conditions.types import Kind
 from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, Partitions, WordArray
-from matchrec.evaluate.instructions import DIVISION_BY_ZERO, OVERFLOW
 from matchrec.evaluate.vectors import RowFailure, Vectors
-
-FAILURES = {OVERFLOW: FailureKind.OVERFLOW, DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO}
 
 
 def satisfy_nearby(partitions: Partitions, conditions: tuple[NearbyCondition, ...]) -> Partitions:
@@ -46,8 +43,8 @@ def set_nearby_bits(partitions: Partitions, conditions: Sequence[NearbyCondition
             try:
                 found = vectors.holds(condition.expression, asked)
             except RowFailure as failure:
-                status, row = failure.args
-                raise RunFailure(FAILURES[status], row, condition.variable) from failure
+                message, row = failure.args
+                raise RunFailure(message, row, {"variable": condition.variable}) from failure
             word, bit = divmod(condition.bit, 64)
             rows[:, word] |= np.left_shift(found, bit, dtype=np.uint64)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.partitions import Frontier, IntArray, Partitions
 from matchrec.evaluate.formulas import RowValues
 from matchrec.evaluate.instructions import MATCH_NUMBER, READ
-from matchrec.evaluate.link import LinkedConditions, Move, Transitions, link_conditions
+from matchrec.evaluate.link import LinkedConditions, Move, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.jit.decorators import read_only
 from matchrec.nfa.closure import GUARD_END, live_states, reached_twice
@@ -175,9 +174,8 @@ def accepting_guards(program: IntArray, states: int) -> IntArray:
     """int64[s]: the weakest guard under which a run that arrives in a state accepts, or -1."""
     guards = np.full(states, -1, np.int64)
     accepting = program[program[:, layout.TARGET] == layout.ACCEPT]
-    for state, guard in accepting[:, [layout.SOURCE, layout.GUARD]].tolist():
-        if guard in (0, GUARD_END):
-            guards[state] = guard if guards[state] < 0 else min(guards[state], guard)
+    for guard in (GUARD_END, 0):  # the weakest last
+        guards[accepting[accepting[:, layout.GUARD] == guard, layout.SOURCE]] = guard
     return guards
 
 
@@ -228,13 +226,13 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
         run_conditions = [condition.run_condition for condition in task.conditions]
         last = [absent.variable for absent in task.absent]
         last += [] if task.closing is None else [task.closing]
-        folded = folding.choices
-        ends = [s for s, ways in enumerate(folded) if any(c.accepts for c in ways)]
+        asked = [last if any(c.accepts for c in ways) else [] for ways in folding.choices]
         before_mapping = bool(folding.waits) | (program[:, layout.TARGET] < 0)
         before = program[(program[:, layout.TEST] >= 0) & before_mapping]
-        asked = [*product(ends, last), *before[:, [layout.SOURCE, layout.TEST]].tolist()]
-        transitions = Transitions(_moves(program, task.stages), len(folded), asked)
-        linked = link_conditions(run_conditions, members, integers, transitions)
+        for state, test in before[:, [layout.SOURCE, layout.TEST]].tolist():
+            asked[state] = [*asked[state], test]
+        moves = _moves(program, task.stages)
+        linked = link_conditions(run_conditions, members, integers, moves, asked)
         _add_links(program, linked)
     (waits, ends_of_runs), states = _waiting(task), len(first) - 1
     flushes = bool(ends_of_runs.any())

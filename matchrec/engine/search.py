@@ -28,9 +28,11 @@ from matchrec.conditions.functions.function import AnsiError
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import chained, depth_first, distances, layout, preferred
 from matchrec.engine.kernels.buffer import compact
-from matchrec.engine.matches import Chains, FailureKind, Matches, RunFailure
+from matchrec.engine.matches import Chains, Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, BoolArray, IntArray
 from matchrec.engine.records import SearchInput
+from matchrec.errors.run import failures
+from matchrec.errors.streams import stream_without_room
 from matchrec.jit.decorators import read_only
 from matchrec.nfa.closure import may_map_twice
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
@@ -46,12 +48,12 @@ BYTES_COMING_OUT = 128  # about; of a mapped row, until it has left the worker
 STEPS_A_SECOND = 1 << 14  # of Python
 
 _FAILURES = {
-    layout.SKIP_TO_NO_ROW: FailureKind.SKIP_TO_NO_ROW,
-    layout.SKIP_TO_FIRST_ROW: FailureKind.SKIP_TO_FIRST_ROW,
-    layout.OVERFLOW: FailureKind.OVERFLOW,
-    layout.DIVISION_BY_ZERO: FailureKind.DIVISION_BY_ZERO,
-    layout.FUNCTION_FAILED: FailureKind.FUNCTION_FAILED,
-    layout.TOO_MANY_STEPS: FailureKind.TOO_MANY_STEPS,
+    layout.SKIP_TO_NO_ROW: failures.skip_to_no_row,
+    layout.SKIP_TO_FIRST_ROW: failures.skip_to_first_row,
+    layout.OVERFLOW: failures.overflow_in_condition,
+    layout.DIVISION_BY_ZERO: failures.division_by_zero,
+    layout.FUNCTION_FAILED: failures.function_failed,
+    layout.TOO_MANY_STEPS: failures.too_many_steps,
 }
 CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_FAILED)
 
@@ -89,7 +91,6 @@ class KernelSearch(ABC):
 
     @property
     def progress(self) -> layout.Progress:
-        """See `kernels.layout`."""
         return self.work.progress
 
     @property
@@ -202,15 +203,16 @@ class KernelSearch(ABC):
             with suppress(MemoryError):
                 return make(shape, dtype)
         builds_all = self.task.output is MatchOutput.ALL and self.task.totals is None
-        kind = FailureKind.NO_ROOM_FOR_MATCHES if builds_all else FailureKind.NO_ROOM
-        raise RunFailure(kind, int(self.progress.start), size >> 20)
+        message = failures.no_room_for_matches if builds_all else failures.no_room_for_search
+        raise RunFailure(message, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_most(self, size: int) -> None:
         """Raises RunFailure where a search over a stream may not take so many bytes."""
         most = self.room.most
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)
-            raise RunFailure(FailureKind.NO_ROOM_IN_STREAM, row, size >> 20, most >> 20)
+            fields = {"mebibytes": size >> 20, "limit": most >> 20}
+            raise RunFailure(stream_without_room, row, fields)
 
     def grow(self, status: int) -> None:
         """At least double what `status` says is full; what a ring has remembered is forgotten.
@@ -226,7 +228,6 @@ class KernelSearch(ABC):
             self.progress.memo_to = self.progress.start
 
     def output(self, matches: int, rows: int) -> layout.FoundArrays:
-        """An empty output for so many matches and mapped rows."""
         self.check_most(rows * BYTES_COMING_OUT)
         new = partial(self.new_array, np.empty)
         found, taken = new((layout.FOUND_SIZE, matches + 1), np.int64), new((rows,), np.int32)
@@ -252,11 +253,8 @@ class KernelSearch(ABC):
             return matches
         is_preferred = self.task.output is MatchOutput.PREFERRED  # which nobody ranks
         completed = None if is_preferred else found[layout.FOUND_COMPLETED]
-        number, rows, kind = (
-            np.zeros(count, np.int64),
-            output.rows[:mapped],
-            found[layout.FOUND_KIND],
-        )
+        number, rows = np.zeros(count, np.int64), output.rows[:mapped]
+        kind = found[layout.FOUND_KIND]
         matches = replace(matches, number=number, rows=rows, completed=completed, kind=kind)
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
@@ -268,24 +266,22 @@ class KernelSearch(ABC):
 
     def raise_failure(self, status: int) -> None:
         """Raises RunFailure where a status says that something has failed."""
-        kind = _FAILURES.get(status)
-        if kind is None:
+        message = _FAILURES.get(status)
+        if message is None:
             return
         progress, task = self.progress, self.task
-        detail = task.after_match.variable or ""
+        row, fields = progress.row, dict[str, object](variable=task.after_match.variable)
         if status in CONDITION_FAILURES:
-            detail = task.variables[self.rules.program[progress.choice, layout.TEST]]
-        row = progress.row
-        if kind is FailureKind.TOO_MANY_STEPS:
-            row, detail = progress.start, str(task.max_steps)
-        reason = ""
-        if kind is FailureKind.FUNCTION_FAILED:
+            fields["variable"] = task.variables[self.rules.program[progress.choice, layout.TEST]]
+        if status == layout.TOO_MANY_STEPS:
+            row, fields = progress.start, {"limit": task.max_steps}
+        if status == layout.FUNCTION_FAILED:
             assert self.arrays.python is not None
             error = self.arrays.python.failed()
-            reason = str(error)
+            fields["reason"] = str(error)
             if isinstance(error, AnsiError):
-                kind = FailureKind.FUNCTION_FAILED_UNDER_ANSI
-        raise RunFailure(kind, int(row), detail, reason)
+                message = failures.function_failed_under_ansi
+        raise RunFailure(message, int(row), fields)
 
     def finish(self) -> None:
         """Add what has been counted, if anyone asks, of live runs the most."""

@@ -34,7 +34,6 @@ from matchrec.engine.kernels.skipping import search_matches
 from matchrec.engine.kernels.starts import NO_ROW
 from matchrec.engine.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE, WAYS, words_of
 from matchrec.engine.matches import (
-    FailureKind,
     Matches,
     Numbering,
     RunFailure,
@@ -52,6 +51,7 @@ from matchrec.engine.search import (
     at_most,
     needs_release_times,
 )
+from matchrec.errors.run import failures
 from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import MatchOutput
 
@@ -130,7 +130,6 @@ def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
 
 
 def concatenate(parts: Sequence[Matches]) -> Matches:
-    """Matches one after the other."""
     first, *others = parts = [part for part in parts if part.count] or parts[:1]
     if not others:
         return first
@@ -150,7 +149,8 @@ NO_BOUNDS = np.zeros((0, 2), np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The matches that are released, in order; those that are held; the bounds still needed.
+    """The matches that are released, in order; those that are held; the bounds still needed, from
+    the last one on that was set before the row to stop at.
 
     settled: runs that began before this row can no longer be released.
     """
@@ -163,9 +163,7 @@ class Release:
 
 def release_matches(task: Task, found: Matches, position: SearchPosition) -> Release:
     """Decide on the matches that were held or have been found: of each partition those that are
-    kept, then the runs that timed out.
-
-    Raises RunFailure.
+    kept, then the runs that timed out. Raises RunFailure.
     """
     assert found.kind is not None
     ranked = sort_matches(filter_matches(found, found.kind == A_MATCH), by_start=True)
@@ -176,9 +174,10 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
     whole = filter_matches(ranked, outcome == KEPT)
     released = concatenate([whole, filter_matches(partial, in_time)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
-    settled = int(bounds_before(bounds, np.array([position.stop]))[0])
     held = filter_matches(ranked, outcome == HELD)
-    return Release(released, held, drop_old(bounds, position.stop), settled)
+    last = int(np.searchsorted(bounds[:, 0], position.stop, side="left")) - 1
+    settled = int(bounds[last, 1]) if last >= 0 else -1
+    return Release(released, held, bounds[max(0, last) :], settled)
 
 
 def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
@@ -200,14 +199,9 @@ def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntAr
     missed = mark_kept(matches, position, skip.fails_on_miss, outcome, bounds)
     if missed >= 0:
         is_first = target[missed] != NO_ROW  # that of the match
-        kind = FailureKind.STAGE_IS_FIRST if is_first else FailureKind.STAGE_MISSED
-        raise RunFailure(kind, int(start[missed]), skip.variable or "")
+        message = failures.stage_is_first if is_first else failures.stage_missed
+        raise RunFailure(message, int(start[missed]), {"stage": skip.variable})
     return outcome, bounds[1:]
-
-
-def drop_old(bounds: IntArray, stop: int) -> IntArray:
-    """The last bound that was set before a row, and those that were set at it."""
-    return bounds[max(0, int(np.searchsorted(bounds[:, 0], stop, side="left")) - 1) :]
 
 
 LARGE_CHUNK = 1 << 16  # mapped rows
@@ -384,7 +378,6 @@ class RunsSearch(BufferSearch):
         return LiveRuns(runs, work.registers[1 + bank :: 2][:count].copy(), nodes)
 
     def restore(self, live: LiveRuns) -> None:
-        """Go on with these runs and their nodes."""
         needed = {layout.RUNS_FULL: 2 * len(live.runs), layout.NODES_FULL: 4 * len(live.nodes)}
         for status, least in needed.items():
             while self.sizes[status] < least:

@@ -37,8 +37,6 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.evaluate import instructions as op
 from matchrec.evaluate.registers import (
-    CountOfRows,
-    Listed,
     ListedValue,
     Meaning,
     Members,
@@ -180,7 +178,10 @@ class ConditionCompiler:
 
     def _list(self, collect: Aggregated) -> int:
         forms = tuple(tuple(map(self._listed, row)) for row in collect.columns)
-        return self._register(Listed(self._members(collect.variable), forms, collect.so_far))
+        members = self._members(collect.variable)
+        return self._register(
+            Reduced(Reduction.COUNT, members, None, so_far=collect.so_far, forms=forms)
+        )
 
     def _listed(self, collected: Collected) -> ListedValue:
         reads = (one for one in parts_of(collected.expression) if isinstance(one, ReadValue))
@@ -227,7 +228,7 @@ class ConditionCompiler:
     def _reduce(self, expression: Reduce) -> None:
         members, place = self._members(expression.variable), expression.column
         column = None if place is None else self._column(place, expression.kind)
-        count = CountOfRows(members, column, expression.so_far)
+        count = Reduced(Reduction.COUNT, members, column, so_far=expression.so_far)
         if expression.function is Reduction.COUNT:
             self._emit(op.REGISTER, self._register(count))
             return

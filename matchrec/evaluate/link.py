@@ -41,15 +41,14 @@ class Move:
 
 def live_registers(
     moves: Sequence[Move],
-    states: int,
     steps: Sequence[tuple[Step, ...]],
     reads: Sequence[RegisterSet],
-    kept: Mapping[int, RegisterSet] | None = None,
+    asked: Sequence[Sequence[int]],
 ) -> list[RegisterSet]:
-    """The live registers of every state. steps, reads: by variable. kept: live in any case."""
-    live: list[set[int]] = [set((kept or {}).get(state, ())) for state in range(states)]
+    """The live registers of every state. steps, reads: by variable. asked: by state."""
+    live = [set[int]().union(*(reads[variable] for variable in asks)) for asks in asked]
     needed = [dependences(one) for one in steps]
-    into: list[list[Move]] = [[] for _ in range(states)]
+    into: list[list[Move]] = [[] for _ in asked]
     waiting = [(state, register) for state, registers in enumerate(live) for register in registers]
 
     def need(move: Move, register: int) -> None:
@@ -135,38 +134,22 @@ class LinkedConditions:
         return frozenset(code[code[:, 0] == op.MATHEMATICS, 1].tolist())
 
 
-@dataclass(frozen=True, slots=True)
-class Transitions:
-    """How runs go from state to state.
-
-    asked: states with variables whose conditions are evaluated on a run in them: before a row is
-    mapped, or as it may be a match. Those that move a run are otherwise evaluated after it.
-    """
-
-    moves: tuple[Move, ...]
-    states: int
-    asked: Sequence[tuple[int, int]]
-
-    def kept(self, reads: Sequence[RegisterSet]) -> dict[int, RegisterSet]:
-        """The registers that are read of runs in a state. reads: by variable."""
-        found: dict[int, RegisterSet] = {}
-        for state, variable in self.asked:
-            found[state] = found.get(state, frozenset()) | reads[variable]
-        return found
-
-
 def link_conditions(
     conditions: Sequence[RunExpression | None],
     members: Mapping[str, Members],
     integers: int,
-    transitions: Transitions,
+    moves: Sequence[Move],
+    asked: Sequence[Sequence[int]],
 ) -> LinkedConditions:
-    """The arrays of conditions, by variable. integers: the number of integer columns."""
-    moves = transitions.moves
+    """The arrays of conditions, by variable. integers: the number of integer columns.
+
+    asked: by state, variables whose conditions are evaluated on a run in it: before a row is
+    mapped, or as it may be a match. Those that move a run are otherwise evaluated after it.
+    """
     registers = Registers(frozenset(move.variable for move in moves))
     mapped = {move.test: move.variable for move in moves}
     instructions, calls = list[Instruction](), list[Call]()
-    code, reads = list[Range](), list[RegisterSet]()
+    code = list[Range]()
 
     def add(variable: int, expression: RunExpression | None) -> RegisterSet:
         """Append the code of an expression; the registers that it reads."""
@@ -177,10 +160,9 @@ def link_conditions(
         code.append((begin, len(instructions)))
         return frozenset(coder.reads)
 
-    for number, condition in enumerate(conditions):
-        reads.append(add(mapped.get(number, number), condition))
+    reads = [add(mapped.get(number, number), one) for number, one in enumerate(conditions)]
     steps = registers.steps(len(conditions))
-    live = live_registers(moves, transitions.states, steps, reads, transitions.kept(reads))
+    live = live_registers(moves, steps, reads, asked)
     of_moves = [
         useful_steps(steps[move.variable], reads[move.test] | live[move.target]) for move in moves
     ]

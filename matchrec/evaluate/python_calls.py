@@ -32,7 +32,7 @@ from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OV
 from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.kernels.machine import Input, IntArray, holds
 from matchrec.evaluate.link import CodedForm, LinkedConditions, Range
-from matchrec.evaluate.registers import Listed, ListedValue
+from matchrec.evaluate.registers import ListedValue, Reduced
 from matchrec.jit.callbacks import NO_CALLBACK, callback
 
 MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
@@ -62,7 +62,7 @@ def is_kept_as_it_is(value: ListedValue) -> bool:
 
 
 class Lists:
-    """All lists that live runs have. forms: of their rows, see `registers.Listed`.
+    """All lists that live runs have. forms: of their rows, see `registers.Reduced`.
 
     computer: what computes a value of a row as it is kept, and raises FunctionError. A row of which
     a value cannot be computed has the error instead, which is raised by who looks at the row.
@@ -168,7 +168,9 @@ class PythonCalls:
         self.failure: BaseException | None = None
         self.registers: Callable[[], IntArray] = lambda: self.stack[:0]
         self.match_number: Callable[[], int] = lambda: 1
-        self.listed = [place for place, one in linked.meanings if isinstance(one, Listed)]
+        self.listed = [
+            place for place, one in linked.meanings if isinstance(one, Reduced) and one.forms
+        ]
         self.source = source
         self.code = linked.instructions
         self.mathematics = mathematics_of(linked)

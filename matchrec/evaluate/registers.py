@@ -35,13 +35,6 @@ class RowOf:
 
 
 @dataclass(frozen=True, slots=True)
-class RecentVariable:
-    """Variable of the row `distance` before the row mapped last, or -1."""
-
-    distance: int
-
-
-@dataclass(frozen=True, slots=True)
 class VariableOfRow:
     """Variable of the row `physical` rows from another one, -1 outside of the match."""
 
@@ -52,29 +45,6 @@ class VariableOfRow:
     def of_row_before(self) -> VariableOfRow:
         """That of as many rows from the row mapped to the same members before."""
         return replace(self, row=self.row.before)
-
-
-@dataclass(frozen=True, slots=True)
-class CountOfRows:
-    """How many rows are mapped to `members`, or have a value in a column.
-
-    so_far: all but the last of these rows.
-    """
-
-    members: Members
-    column: int | None
-    so_far: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reduced:
-    """A flag and a sum or an extreme, in two registers. so_far: of all rows but the last."""
-
-    function: Reduction
-    members: Members
-    column: int
-    kind: Kind
-    so_far: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +65,34 @@ RowForm = tuple[ListedValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A list of the rows mapped to `members`, by the number that Python knows it by.
+class Reduced:
+    """What the rows mapped to `members` come to: how many they are, or have a value in a column; a
+    flag and a sum or an extreme, in two registers; or where there are forms, a list of the rows, by
+    the number that Python knows it by.
 
     forms: by variable, what a row of it adds to the list: see `run_condition.Aggregated`. so_far:
     all but the last of these rows.
     """
 
+    function: Reduction
     members: Members
-    forms: tuple[RowForm, ...]
+    column: int | None
+    kind: Kind = Kind.INTEGER
     so_far: bool = False
+    forms: tuple[RowForm, ...] = ()
+
+    @property
+    def operation(self) -> int:
+        """Of the step by which a row is added."""
+        if self.forms:
+            return op.APPEND
+        if self.function is Reduction.COUNT:
+            return op.ADD_ONE if self.column is None else op.ADD_VALID
+        return op.SUM_INTEGER + 2 * _ADDED.index(self.function) + (self.kind is Kind.FLOATING)
 
 
-Meaning = RowOf | RecentVariable | VariableOfRow | CountOfRows | Reduced | Listed
+_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
+Meaning = RowOf | VariableOfRow | Reduced
 
 
 class Step(NamedTuple):
@@ -169,17 +154,14 @@ class Registers:
         match meaning:
             case RowOf(End.LAST, offset=offset) if offset > 0:
                 yield meaning.before
-            case RecentVariable(distance) if distance > 0:
-                yield RecentVariable(distance - 1)
-            case VariableOfRow(RowOf(End.LAST, offset=offset) as row, physical):
-                if offset > 0:
+            case VariableOfRow(RowOf(end, offset=offset) as row, physical):
+                if end is End.LAST and offset > 0:
                     yield meaning.of_row_before
-                yield row if physical > 0 else RecentVariable(-physical)
-            case VariableOfRow(row, physical):
-                yield row
-                if physical <= 0:
-                    yield RecentVariable(-physical)
-            case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+                if physical > 0 or end is End.FIRST:
+                    yield row
+                if physical < 0:
+                    yield self.recent(-physical)
+            case Reduced(so_far=True):
                 yield last_row(meaning.members)
             case _:
                 return
@@ -198,8 +180,6 @@ class Registers:
     def _steps(self, meaning: Meaning, variable: int) -> Iterator[Step]:
         register = self.numbers[meaning]
         match meaning:
-            case RecentVariable(distance):
-                yield self._shift(register, RecentVariable(distance - 1), distance, variable)
             case RowOf(end, members, offset) if variable in members:
                 if end is End.FIRST:
                     yield Step(op.COUNT_DOWN, register)
@@ -207,85 +187,59 @@ class Registers:
                     yield Step(op.COPY, register, self.numbers[meaning.before])
                 else:
                     yield Step(op.SET_ROW, register)
-            case VariableOfRow(RowOf(End.LAST)):
-                yield from self._last_variable(meaning, variable)
             case VariableOfRow():
-                yield from self._first_variable(meaning, variable)
-            case CountOfRows(members, None) if variable in members:
-                yield Step(op.ADD_ONE, register, 0, self._place(meaning))
-            case CountOfRows(members, int(column)) if variable in members:
-                yield Step(op.ADD_VALID, register, column, self._place(meaning))
-            case Reduced(function, members, column, kind) if variable in members:
-                added = op.SUM_INTEGER + 2 * _ADDED.index(function) + (kind is Kind.FLOATING)
-                yield Step(added, register, column, self._place(meaning))
-            case Listed(members, forms) if variable in members:
-                form = self.forms.setdefault(forms[variable], len(self.forms))
-                yield Step(op.APPEND, register, form, self._place(meaning))
+                yield from self._variable(meaning, variable)
+            case Reduced(members=members, column=added, forms=forms) if variable in members:
+                if forms:
+                    added = self.forms.setdefault(forms[variable], len(self.forms))
+                row = self.numbers[last_row(members)] + 1 if meaning.so_far else 0
+                yield Step(meaning.operation, register, added or 0, row)
             case _:
                 return
 
-    def _place(self, meaning: CountOfRows | Reduced | Listed) -> int:
-        """Which row counts: 0 is the row being mapped, r + 1 the one whose position is in r."""
-        return self.numbers[last_row(meaning.members)] + 1 if meaning.so_far else 0
+    def recent(self, distance: int) -> VariableOfRow:
+        """The variable of the row so many mapped rows before the one mapped last."""
+        return VariableOfRow(RowOf(End.LAST, self.every, distance), 0)
 
-    def _shift(self, register: int, before: Meaning, place: int, first: int) -> Step:
-        """The step of one place in a chain whose place 0 becomes `first`."""
-        if place > 0:
-            return Step(op.COPY, register, self.numbers[before])
-        return Step(op.SET, register, first)
-
-    def _last_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
-        register = self.numbers[meaning]
-        offset, physical = meaning.row.offset, meaning.physical
-        if variable in meaning.row.members:
-            if offset > 0 or physical > 0:
-                yield self._shift(register, meaning.of_row_before, offset, -1)
-            else:
-                yield Step(op.COPY, register, self.numbers[RecentVariable(-physical)])
-        if physical > 0:
-            yield Step(op.SET_AT, register, self.numbers[meaning.row], physical, variable)
-
-    def _first_variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
-        register = self.numbers[meaning]
-        row = self.numbers[meaning.row]
-        if meaning.physical > 0:
-            yield Step(op.SET_AT, register, row, meaning.physical, variable)
-        elif variable in meaning.row.members:
-            recent = self.numbers[RecentVariable(-meaning.physical)]
-            yield Step(op.COPY_AT, register, recent, row)
+    def _variable(self, meaning: VariableOfRow, variable: int) -> Iterator[Step]:
+        register, row, physical = self.numbers[meaning], meaning.row, meaning.physical
+        is_first, is_member = row.end is End.FIRST, variable in row.members
+        if is_member and not is_first and row.offset > 0:
+            yield Step(op.COPY, register, self.numbers[meaning.of_row_before])
+        elif is_member and physical < 0:
+            recent = self.numbers[self.recent(-physical)]
+            copy = Step(op.COPY, register, recent)
+            yield Step(op.COPY_AT, register, recent, self.numbers[row]) if is_first else copy
+        elif is_member and not is_first:
+            yield Step(op.SET, register, -1 if physical > 0 else variable)
+        if physical > 0 or (physical == 0 and is_first and is_member):
+            yield Step(op.SET_AT, register, self.numbers[row], physical, variable)
 
 
 def _initial(meaning: Meaning) -> list[int]:
     match meaning:
         case RowOf(End.FIRST, offset=offset):
             return [-1 - offset]
-        case CountOfRows() | Listed():
-            return [0]
         case Reduced():
-            return [0, 0]
+            return [0, 0] if meaning.operation >= op.SUM_INTEGER else [0]
         case _:
             return [-1]
 
 
 def _phase(meaning: Meaning) -> tuple[int, int]:
-    """Sort key: positions, then recent variables, then what reads them; far ends first.
+    """Sort key: positions, then variables of last rows, then what reads them; far ends first.
 
     What is so far reads the position of the last row before that becomes another.
     """
     match meaning:
-        case CountOfRows(so_far=True) | Reduced(so_far=True) | Listed(so_far=True):
+        case Reduced(so_far=True):
             return -1, 0
         case RowOf(end, offset=offset):
             return 0, -offset if end is End.LAST else 0
-        case RecentVariable(distance):
-            return 1, -distance
         case VariableOfRow(RowOf(End.LAST, offset=offset)):
-            return 2, -offset
+            return 1, -offset
         case _:
-            return 3, 0
-
-
-_ADDED = (Reduction.SUM, Reduction.MIN, Reduction.MAX)  # of integers, then of floats
+            return 2, 0
 
 
 def last_row(members: Members) -> RowOf:

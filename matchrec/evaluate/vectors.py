@@ -26,14 +26,10 @@ from matchrec.conditions.run_condition import (
     RunExpression,
 )
 from matchrec.conditions.types import Kind
-from matchrec.evaluate.instructions import (
-    COMPARISONS,
-    DIVISION_BY_ZERO,
-    EQUAL,
-    GREATER,
-    LESS,
-    OVERFLOW,
-)
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.message import Message
+from matchrec.errors.run import failures
+from matchrec.evaluate.instructions import COMPARISONS, EQUAL, GREATER, LESS
 from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
@@ -147,7 +143,7 @@ Parts = tuple[RunExpression, ...]
 
 
 class RowFailure(Exception):  # noqa: N818 -- not a user's error yet
-    """An operation has no result: OVERFLOW or DIVISION_BY_ZERO, and the row position."""
+    """An operation has no result: the message of the user's error, and the row position."""
 
 
 class Nullable(NamedTuple):
@@ -172,10 +168,7 @@ class Vectors:
     inside: dict[int, BoolArray] = field(default_factory=dict)
 
     def holds(self, expression: RunExpression, asked: BoolArray) -> BoolArray:
-        """bool[end - begin]: whether a condition is true, of the rows that are asked.
-
-        Raises RowFailure for one of these.
-        """
+        """bool[end - begin]: whether a condition is true, of the rows asked. Raises RowFailure."""
         with np.errstate(all="ignore"):
             found = self.truth(expression, asked)
         return both(both(found.values, found.valid), asked)
@@ -272,7 +265,7 @@ class Vectors:
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
             is_zero = np.equal(right.values, 0)
             if expression.ansi and not expression.tries:
-                self.fail(DIVISION_BY_ZERO, is_zero & valid, asked)
+                self.fail(failures.division_by_zero, is_zero & valid, asked)
             valid = both(valid, np.logical_not(is_zero))
         if expression.kind is Kind.FLOATING:
             return Nullable(OF_FLOATS[operator](left.values, right.values), valid)
@@ -280,14 +273,16 @@ class Vectors:
         if expression.tries:
             valid = both(valid, np.logical_not(overflows))
         elif expression.ansi and overflows.any():
-            self.fail(OVERFLOW, overflows & valid, asked)
+            self.fail(failures.overflow_in_condition, overflows & valid, asked)
         return Nullable(values, valid)
 
-    def fail(self, status: int, rows: BoolArray, asked: BoolArray) -> None:
+    def fail(
+        self, message: Message[MatchRecognizeRunError], rows: BoolArray, asked: BoolArray
+    ) -> None:
         """Raises RowFailure if an operation fails on a row that is asked."""
         failing = rows & asked
         if failing.any():
-            raise RowFailure(status, self.begin + int(np.argmax(failing)))
+            raise RowFailure(message, self.begin + int(np.argmax(failing)))
 
     def connect(self, parts: Parts, asked: BoolArray, *, decisive: np.bool_) -> Nullable:
         """AND or OR: what one part decides is not asked of those after it."""

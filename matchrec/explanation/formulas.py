@@ -424,21 +424,14 @@ class Vector:
                 further = f", {offset} {side} it" if offset else ""
                 row = f"the {end.value.lower()} row of {self.of(members)}{further}"
                 return f"set {self.read_through(register)} of {row}"
-            case registers.RecentVariable(distance):
-                return f"set the variable of the row {distance} before the last one"
             case registers.VariableOfRow(registers.RowOf(end, members, offset), physical):
                 row = f"{end.value}({self.of(members)}, {offset})"
                 return f"set the variable at {physical:+d} from {row}"
-            case registers.CountOfRows(members, column, so_far):
-                counted = "*" if column is None else self.columns[column]
-                return f"count {counted} of {self.of(members)}{without_last(so_far)}"
-            case registers.Reduced(function, members, column, _, so_far):
-                what = f"{function.value} {self.columns[column]}"
-                return f"{what} of {self.of(members)}{without_last(so_far)}"
-            case registers.Listed(members, forms, so_far):
+            case registers.Reduced(function, members, column, _, so_far, forms):
                 values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
-                listed = ", ".join(values)
-                return f"list {listed} of {self.of(members)}{without_last(so_far)}"
+                what = f"{function.value} {'*' if column is None else self.columns[column]}"
+                what = f"list {', '.join(values)}" if forms else what
+                return f"{what} of {self.of(members)}{without_last(so_far)}"
             case _:
                 assert_never(meaning)
 

@@ -49,11 +49,9 @@ def _casting(given: str, found: str) -> Callable[[_F], _F]:
 
 @_casting("int64", "float64")
 def float_of(bits: int) -> float:
-    """The float held as these bits."""
     return float(np.int64(bits).view(np.float64))
 
 
 @_casting("float64", "int64")
 def bits_of(value: float) -> int:
-    """The bits that hold a float."""
     return int(np.float64(value).view(np.int64))

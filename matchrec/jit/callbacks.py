@@ -19,10 +19,10 @@ from matchrec.jit.kept import (
     Files,
     announce_compiling,
     digest_of_sources,
-    dispatcher_of,
     enable_caching,
     is_found,
     lock_name,
+    taken_by_numba,
     with_parts,
 )
 
@@ -56,7 +56,7 @@ def compiled(function: Function) -> Any:
     cfunc: Any = numba.cfunc  # its types do not know all options
     name = f"{function.__qualname__}-pointer-{digest_of_sources()}"
     named = with_parts(function, name)
-    place = enable_caching(dispatcher_of(named, {}))
+    place = enable_caching(taken_by_numba(named, {}))
     with lock_name(place, name):
         if not is_found(function, place, name):
             announce_compiling()

@@ -136,11 +136,6 @@ class KernelPart:
         return self._dispatcher
 
 
-def dispatcher_of(function: FunctionType, options: dict[str, Any]) -> Any:
-    """What numba makes of a function that may call parts."""
-    return taken_by_numba(with_parts(function), options)
-
-
 def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
     """What numba makes of a function when that is first called or compiled."""
     import numba
@@ -150,10 +145,7 @@ def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
 
 
 def with_parts(function: FunctionType, name: str | None = None) -> FunctionType:
-    """The function, for which each part it names is what numba makes of it.
-
-    name: a qualified name of its own.
-    """
+    """The function, with what numba makes of each part it names. name: one of its own."""
     found = with_own_globals(function)
     found.__qualname__ = name or function.__qualname__
     put_parts_in(found)
@@ -229,7 +221,6 @@ LINE = (
 
 @lru_cache
 def announce_compiling() -> None:
-    """Says it the first time."""
     sys.stderr.write(f"{LINE}\n")
     sys.stderr.flush()
 
@@ -269,11 +260,9 @@ class KeptFunction:
         return 0 if left <= 0 or types in self.compiled or self.is_kept(types) else left
 
     def count_steps(self, steps: int, arguments: tuple[Any, ...]) -> None:
-        """Count what Python has done for such arguments."""
         self.steps_by_python[tuple(map(type_of, arguments))] += steps
 
     def part(self, name: str) -> KernelPart:
-        """The part that it calls by a name."""
         found = self.function.__globals__[name]
         assert isinstance(found, KernelPart)
         return found
@@ -290,11 +279,10 @@ class KeptFunction:
         return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
     def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-        """The function, compiled for arguments of some types."""
         try:
             return self.kept_as(self.name(types), arguments)
         except OSError:  # there is no room to keep it
-            return dispatcher_of(self.function, self.options)
+            return taken_by_numba(with_parts(self.function), self.options)
 
     def name(self, types: tuple[Any, ...]) -> str:
         """What the files are called that hold the code for some types."""
@@ -307,7 +295,7 @@ class KeptFunction:
 
     def kept_as(self, name: str, arguments: tuple[Any, ...]) -> Any:
         """The function, compiled for arguments or found among the files of a name."""
-        compiled = dispatcher_of(with_parts(self.function, name), self.options)
+        compiled = taken_by_numba(with_parts(self.function, name), self.options)
         place = enable_caching(compiled)
         with lock_name(place, name):
             if not is_found(self.function, place, name):
@@ -316,7 +304,7 @@ class KeptFunction:
         return compiled
 
     def place(self) -> Path | None:
-        return enable_caching(dispatcher_of(self.function, self.options))
+        return enable_caching(taken_by_numba(self.function, {}))
 
 
 def is_found(function: FunctionType, place: Path | None, name: str) -> bool:

@@ -146,15 +146,18 @@ def limit_choices(
         yield state, choices
 
 
-def reachable(begin: Iterable[_State], onward: Callable[[_State], Iterable[_State]]) -> set[_State]:
-    """All states that some lead to, themselves among them."""
+def reachable(
+    begin: Iterable[_State], onward: Callable[[_State], Iterable[_State]]
+) -> Iterator[_State]:
+    """All states that some lead to, themselves among them, as they are met."""
     reached = set(begin)
     waiting = list(reached)
     while waiting:
-        new = set(onward(waiting.pop())) - reached
+        state = waiting.pop()
+        yield state
+        new = set(onward(state)) - reached
         reached |= new
         waiting += new
-    return reached
 
 
 def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator[Choice]:
@@ -270,9 +273,8 @@ def reached_twice(folded: Folded) -> tuple[bool, ...]:
     """
     entered = Counter(choice.target for choices in folded for choice in choices)
     entered[0] += 1
-    twice = reachable(
-        (state for state in range(len(folded)) if entered[state] > 1), partial(targets, folded)
-    )
+    begin = (state for state in range(len(folded)) if entered[state] > 1)
+    twice = set(reachable(begin, partial(targets, folded)))
     return tuple(state in twice for state in range(len(folded)))
 
 
@@ -296,7 +298,6 @@ class FollowSets:
 
     @classmethod
     def of(cls, folded: Folded) -> FollowSets:
-        """What the folded program allows."""
         onward: list[set[VariableId]] = [set() for _ in folded]
         accepting, into = set[int](), set[tuple[VariableId, int]]()
         for state, choices in enumerate(folded):
@@ -312,7 +313,6 @@ class FollowSets:
         return cls(frozenset(onward[0]), last, pairs, 0 in accepting)
 
     def before(self, variable: VariableId) -> frozenset[VariableId]:
-        """The variables that may stand before one."""
         return frozenset(one for one, other in self.pairs if other == variable)
 
 
@@ -347,12 +347,9 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     """
     folded, begin = folding.choices, range(folding.starts)
     accepting = [any(choice.accepts for choice in choices) for choices in folded]
-    waiting = [(one, other, one != other) for one in begin for other in begin]
-    seen = set(waiting)
-    while waiting:
-        one, other, apart = waiting.pop()
-        if apart and accepting[one] and accepting[other]:
-            return True
+
+    def onward(two: tuple[int, int, bool]) -> Iterator[tuple[int, int, bool]]:
+        one, other, apart = two
         found = [(waits[one], waits[other], apart)]
         found += [
             (move.target, another.target, apart or place != second)
@@ -361,10 +358,11 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
             if move.variable == another.variable
         ]
         for left, right, differ in found:
-            if left is not None and right is not None and (left, right, differ) not in seen:
-                seen.add((left, right, differ))
-                waiting.append((left, right, differ))
-    return False
+            if left is not None and right is not None:
+                yield left, right, differ
+
+    pairs = reachable(((one, other, one != other) for one in begin for other in begin), onward)
+    return any(apart and accepting[one] and accepting[other] for one, other, apart in pairs)
 
 
 MOST_SETS = 200  # of states: each further part of a pattern may double them

@@ -19,7 +19,6 @@ from functools import cached_property, partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from itertools import permutations
 from operator import or_
-from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
@@ -52,10 +51,6 @@ from matchrec.plan.pattern import (
     children,
     simplify,
 )
-
-if TYPE_CHECKING:
-    from matchrec.plan.stages import Staging
-
 
 # Ignore edges: which rows a run may skip, by event selection strategy.
 #
@@ -132,7 +127,6 @@ class _PatternCompiler:
         return len(self.states) - 1
 
     def begin(self, variable: Variable, target: StateId) -> Edge:
-        """The edge on which a row is mapped to `variable`."""
         return Edge(Action.BEGIN, target, self.ids[variable.name], excluded=self.excluded)
 
     def compile_node(self, node: RowPattern, then: _Then) -> StateId:
@@ -341,7 +335,8 @@ class CompiledPattern:
         folded = self.folding.choices
         if len(folded) > MOST_SEARCHED:
             return True
-        reached = [reachable([state], partial(targets, folded)) for state in range(len(folded))]
+        onward = partial(targets, folded)
+        reached = [set(reachable([state], onward)) for state in range(len(folded))]
         return any(
             sum(way.target is not None and state in reached[way.target] for way in choices) > 1
             for state, choices in enumerate(folded)
@@ -357,28 +352,19 @@ class CompiledPattern:
 
     @cached_property
     def follow(self) -> FollowSets:
-        """The variables that begin and end matches, and those that follow each other."""
         return FollowSets.of(self.folding.choices)
 
 
 def compile_pattern(plan: MatchPlan) -> CompiledPattern:
-    """The row pattern of a resolved plan, compiled.
-
-    Raises MatchRecognizePlanError where it is too large.
-    """
+    """The row pattern of a resolved plan, compiled. Raises MatchRecognizePlanError if too large."""
     if plan.staging is not None:
-        return compile_staging(plan, plan.staging)
+        from matchrec.nfa import compile_stages as stages  # few plans have any
+
+        steps, names, windowed = plan.staging.steps, plan.variables, plan.within is not None
+        program, tests = stages.compile_stages(steps, names), stages.compose_tests(steps, names)
+        places = stages.fold_places(program, tests, plan.staging.near, windowed=windowed)
+        return CompiledPattern(program, places)
     pattern = simplify(plan.pattern)
     program = compile_program(pattern, plan.variables, plan.selection)
     every_way = plan.output is not MatchOutput.PREFERRED
     return CompiledPattern(program, fold(program, every_way=every_way, span=pattern.span))
-
-
-def compile_staging(plan: MatchPlan, staging: Staging) -> CompiledPattern:
-    """The stages of a plan, compiled. Few plans have any: what compiles them is loaded here."""
-    from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places
-
-    steps = staging.steps
-    program, tests = compile_stages(steps, plan.variables), compose_tests(steps, plan.variables)
-    folding = fold_places(program, tests, staging.near, windowed=plan.within is not None)
-    return CompiledPattern(program, folding)

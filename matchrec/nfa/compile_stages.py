@@ -101,7 +101,6 @@ class Rest:
     first: Contiguity | None = None
 
     def tail(self) -> Rest:
-        """What follows the first step."""
         return replace(self, at=self.at + 1, first=None)
 
     def __hash__(self) -> int:
@@ -240,7 +239,6 @@ class _StageCompiler:
             yield self.proceed(self.STOP, (test,))
 
     def compile_rest(self, rest: Rest | Repeated | None, pending: Pending) -> StateId:
-        """The state of a run before `rest`."""
         if rest is None:
             return self.compile_end(pending)
         if isinstance(rest, Repeated):
@@ -301,7 +299,6 @@ class _StageCompiler:
         yield Edge(Action.IGNORE, self.made["end", closing], forbids=self.ids_of(tests))
 
     def compile_part(self, done: Repeated, pending: Pending) -> StateId:
-        """The state after some repetitions of a part."""
         part = done.part
         if part.most is not None and done.count >= part.most:
             return self.compile_exit(done, pending)
@@ -342,7 +339,6 @@ class _StageCompiler:
         yield from self.edges_to_stop(pending.stops)
 
     def edges_out(self, done: Repeated, pending: Pending) -> Iterator[Edge]:
-        """The edges on which a part is left."""
         part, exits = done.part, self.compile_exit(done, pending)
         if part.greedy and part.has_choice and part.until is not None:
             until = (part.until.test,)
@@ -418,7 +414,6 @@ class Composed:
 
 
 def compose_tests(steps: Steps, variables: Names) -> Composed:
-    """The composed tests of a pattern of stages."""
     ids = {name: number for number, name in enumerate(variables)}
     complements: dict[VariableId, VariableId] = {}
     without: dict[tuple[VariableId, VariableId], VariableId] = {}

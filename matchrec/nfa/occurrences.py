@@ -267,6 +267,3 @@ def nearer(
                 if is_nearer(choice, rows, remaining):
                     found.setdefault((choice.variable, choice.guard), number)
         yield tuple(found.values())
-
-
-__all__ = ["Occurrences", "compile_occurrences", "occurrences_of_stages"]

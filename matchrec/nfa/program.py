@@ -118,7 +118,6 @@ class Program:
         return "\n".join(lines)
 
     def named(self, state: StateId) -> str:
-        """The name of a state, or its number."""
         return self.names[state] if self.names else str(state)
 
     def label(self, edge: Edge) -> str:

@@ -16,8 +16,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
+from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader, look
 from matchrec.plan.expression import Semantics
@@ -131,7 +132,7 @@ class AggregateReader:
             lost = np.flatnonzero(high != low >> 63)
             if len(lost):
                 row = int(self.counted[lost[0]])
-                raise RunFailure(FailureKind.SUM_TOO_LARGE, row, "BIGINT")
+                raise RunFailure(sum_too_large, row, {"type_name": "BIGINT"})
         return sum_values(values, self.counted, self.links)
 
     def decimal_sums(self, words: IntArray) -> IntArray:

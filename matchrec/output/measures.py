@@ -215,10 +215,7 @@ class Reader:
         return np.flatnonzero(mask)[np.arange(offsets[-1]) + shift], offsets
 
     def add_up(self, values: IntArray, semantics: Semantics) -> IntArray:
-        """int64[r], the sum of values of the mapped rows that each output row sees.
-
-        values: int64[k].
-        """
+        """int64[r], the sum of values int64[k] of the mapped rows that each output row sees."""
         before = np.append(0, np.cumsum(values))
         seen = look(self.matches, self.rows, semantics)
         return np.asarray(before[seen.limit] - before[seen.base], np.int64)

@@ -201,36 +201,29 @@ class PointerField(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ReadAggregate:
-    """An aggregate of the values that a variable has in a column, as SQL has it.
+    """An aggregate of the values that a variable has in columns, as SQL has it.
 
-    function: count, sum, avg (a double), min, max, or collect_list in the order of the rows.
-    column: None of a count of rows.
-    """
-
-    function: str
-    variable: str | None
-    column: int | None
-    semantics: Semantics
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAccumulated:
-    """An aggregate that Python adds up, row by row: see `conditions.accumulators`.
-
-    columns: of the arguments. condition: the column that says which rows count; None is all.
+    function: count, sum, avg (a double), min, max, or collect_list in the order of the rows; with a
+    use one that Python adds up, row by row: see `conditions.accumulators`. columns: of the
+    arguments, none of a count of rows. condition: the column that says which rows count; None is
+    all.
     """
 
     function: str
     variable: str | None
     columns: tuple[int, ...]
-    condition: int | None
-    use: AggregateUse
     semantics: Semantics
+    use: AggregateUse | None = None
+    condition: int | None = None
+
+    @property
+    def column(self) -> int | None:
+        return self.columns[0] if self.columns else None
 
     @property
     def chosen(self) -> int | None:
         """The column of which it is a value; None where it is none."""
-        return self.columns[0] if self.function in CHOSEN else None
+        return self.column if self.function in CHOSEN | {"min", "max"} else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +239,7 @@ class ReadTotal:
 
 
 ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows | ReadMatch
-ReadOfAggregate = ReadAggregate | ReadAccumulated | ReadTotal
-Read = ReadOfRows | ReadFact | PointerField | ReadOfAggregate
+Read = ReadOfRows | ReadFact | PointerField | ReadAggregate | ReadTotal
 
 CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
 STATISTICS = frozenset(
@@ -282,11 +274,8 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadTotal(asked, of):
             argument = None if of is None else show_read(of, columns)
             return f"{replace(asked, measure=argument)} over all matches"
-        case ReadAccumulated(function, variable, places, semantics=semantics):
-            argument = ", ".join(columns[place] for place in places)
-            return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
-        case ReadAggregate(function, variable, place, semantics):
-            argument = "*" if place is None else columns[place]
+        case ReadAggregate(function, variable, places, semantics):
+            argument = ", ".join(columns[place] for place in places) or "*"
             return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
 
 
@@ -304,7 +293,7 @@ def is_chained(read: Read) -> bool:
             return not navigation.logical_offset
         case ReadClassifierAt(navigation):
             return not (navigation.logical_offset or navigation.physical_offset)
-        case ReadAggregate(function):
+        case ReadAggregate(function, use=None):
             return function not in ("avg", "collect_list")
         case _:
             return False
@@ -346,12 +335,13 @@ class MeasureReader:
         alone = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
-        if not isinstance(of, ReadAggregate | ReadAt):
-            raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
-        return self.read(ReadTotal(asked, of))
+        match of:
+            case ReadAt() | ReadAggregate(use=None):
+                return self.read(ReadTotal(asked, of))
+            case _:
+                raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:
-        """The read of a column on the output row's own input row."""
         return self.read(ReadRow(self.place(column)))
 
     def pieces(self, scalar: Scalar) -> Pieces:
@@ -402,15 +392,15 @@ class MeasureReader:
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        place, semantics = self.place(column), aggregate.semantics
-        return (self.read(ReadAggregate("collect_list", aggregate.variable, place, semantics)),)
+        places, semantics = (self.place(column),), aggregate.semantics
+        return (self.read(ReadAggregate("collect_list", aggregate.variable, places, semantics)),)
 
     def basic_read(self, form: RunningAggregate) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
         function, column = form.function, form.column
         variable, semantics = form.aggregate.variable, form.aggregate.semantics
         if column is None:
-            return (self.read(ReadAggregate("count", variable, None, semantics)),)
+            return (self.read(ReadAggregate("count", variable, (), semantics)),)
         kind = self.types[column]
         if function in ("min", "max") and kind.family in SPARKS_OWN:
             return None
@@ -418,7 +408,7 @@ class MeasureReader:
             return None
 
         def read(name: str) -> int:
-            return self.read(ReadAggregate(name, variable, self.place(column), semantics))
+            return self.read(ReadAggregate(name, variable, (self.place(column),), semantics))
 
         if function != "avg" or kind.family is not Family.DECIMAL:
             return (read(function),)
@@ -447,7 +437,7 @@ class MeasureReader:
         places = tuple(map(self.place, columns))
         counted = None if condition is None else self.place(condition)
         variable, semantics = aggregate.variable, aggregate.semantics
-        return (self.read(ReadAccumulated(function, variable, places, counted, use, semantics)),)
+        return (self.read(ReadAggregate(function, variable, places, semantics, use, counted)),)
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
@@ -465,9 +455,7 @@ class MeasureReader:
 
     def term(self, term: Scalar) -> RowTerm:
         """What an aggregate evaluates on each row of the match."""
-        if not term.references:
-            return tuple(piece for piece in term.pieces if isinstance(piece, str))
-        if looks_at_columns_only(term):
+        if term.references and looks_at_columns_only(term):
             return (self.field(term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 

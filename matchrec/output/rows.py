@@ -88,7 +88,6 @@ def rows_that_come_out(matches: Matches, rows_per_match: RowsPerMatch, rows: int
 
 
 def unmatched_rows(covered: BoolArray, partitions: Partitions) -> OutputRows:
-    """The output rows of the input rows that no match covers."""
     assert len(covered) == partitions.rows
     row = np.flatnonzero(~covered)
     nothing = np.full(len(row), -1, np.int64)

@@ -102,7 +102,6 @@ def columns_of_totals(
 def table_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
 ) -> list[OutputColumn]:
-    """The columns of the input and the measures."""
     texts = {part.text for part in plan.partition_by}
     keys = []
     for key in dict.fromkeys(plan.partition_by):

@@ -254,9 +254,9 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     places: set[int] = set()
     for read in reads:
         match read:
-            case ReadAggregate("collect_list", column=int() as column) | ReadMatch(column=column):
+            case ReadMatch(column=column):
                 places.add(column)
-            case ReadMatchedRows(columns):
+            case ReadAggregate("collect_list", columns=columns) | ReadMatchedRows(columns):
                 places.update(columns)
     return frozenset(places)
 

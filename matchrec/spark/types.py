@@ -41,7 +41,6 @@ from matchrec.errors import calls as errors
 from matchrec.output.reads import (
     PointerField,
     Read,
-    ReadAccumulated,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
@@ -173,7 +172,7 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
             return unmatched or partial
         case ReadFact():
             return read is ReadFact.KIND
-        case ReadAggregate(function) | ReadAccumulated(function):
+        case ReadAggregate(function):
             return function not in ("count", "collect_list")
         case _:
             return not isinstance(read, ReadMatchedRows | ReadMatch)
@@ -182,18 +181,12 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
 def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
     """The Spark type of a read."""
     match read:
-        case ReadRow(column) | ReadAt(column) | ReadAggregate("min" | "max", _, int(column)):
+        case ReadRow(column) | ReadAt(column) | ReadAggregate(chosen=int(column)):
             return inputs[column].dataType
-        case ReadAggregate("sum", _, int(column)):
+        case ReadAggregate("sum", _, (column,)):
             return sum_type(inputs[column].dataType)
-        case ReadAggregate("collect_list", _, int(column)) | ReadMatch(column=column):
+        case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
-        case ReadAccumulated(chosen=int(column)):
-            return inputs[column].dataType
-        case ReadAggregate("avg"):
-            return DoubleType()
-        case ReadAccumulated(function):
-            return LongType() if function == "count" else DoubleType()
         case ReadMatchedRows(columns):
             return ArrayType(matched_row_type(columns, inputs), containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
@@ -204,8 +197,10 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return BooleanType()
         case ReadTotal(asked, of):
             return total_type(asked, None if of is None else type_of(of, inputs))
-        case ReadFact() | PointerField() | ReadAggregate():
+        case ReadFact() | PointerField() | ReadAggregate("count"):
             return LongType()
+        case ReadAggregate():
+            return DoubleType()
 
 
 def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:

@@ -123,7 +123,6 @@ class Splitter:
     measures: list[Measure]
 
     def conjuncts(self, definition: Definition, mapped: str) -> tuple[Conjunct, ...]:
-        """The conjuncts of a condition of rows that are mapped to a variable."""
         every = conjuncts(definition.condition)
         found = []
         for index, one in enumerate(every):

@@ -140,6 +140,8 @@ class Recorder:
     way: the trials that took the rows of the path.
     """
 
+    SKIPPED, NO_ROW = Outcome.SKIPPED, Outcome.NO_ROW  # which the search notes by itself
+
     def __init__(self, rules: layout.Rules, progress: layout.Progress, most: int) -> None:
         self.program, self.progress, self.most = rules.program, progress, most
         self.trials: list[Trial] = []
@@ -189,14 +191,6 @@ class Recorder:
             self.note(Outcome.REJECTED, -1, row, depth)
         elif not self.is_there(choice, row):
             self.note(Outcome.NOT_THERE, choice, row, depth)
-
-    def note_skipped(self, row: int, depth: int) -> None:
-        """That a row is left out."""
-        self.note(Outcome.SKIPPED, -1, row, depth)
-
-    def note_no_row(self, choice: int, row: int, depth: int) -> None:
-        """That a choice has no row left to map."""
-        self.note(Outcome.NO_ROW, choice, row, depth)
 
     def note_end(self, kind: int, row: int, depth: int) -> None:
         """That the path is a match, or a run whose window has ended."""

@@ -98,7 +98,6 @@ class Teller:
     conditions: Mapping[Key, tuple[str, ...]]
 
     def story(self) -> Story:
-        """All of it."""
         orders = ", ".join(self.rows.orders)
         found = self.passed() if self.trace.is_of_rows else self.found()
         attempts = (self.attempt(number, one) for number, one in enumerate(self.trace.attempts))
@@ -111,7 +110,6 @@ class Teller:
         yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
 
     def found(self) -> Iterator[str]:
-        """The matches of the partition."""
         matches, trace = self.trace.matches, self.trace
         if not matches:
             yield f"no match; searched from {trace.tried:,} of the rows"
@@ -138,7 +136,6 @@ class Teller:
             yield "  write AFTER MATCH SKIP TO NEXT ROW to search from every row"
 
     def span(self, mapped: Mapped, start: int) -> str:
-        """The rows of a match and its word."""
         if not mapped:
             return f"empty, at row {start + 1}"
         first, last = mapped[0][0] + 1, mapped[-1][0] + 1
@@ -152,7 +149,6 @@ class Teller:
         return " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
 
     def attempt(self, number: int, attempt: Attempt) -> AttemptStory:
-        """One attempt."""
         key = {*attempt.best, *attempt.stopped}
         lines = (
             self.line(trial, (number, i), attempt, is_key=i in key)
@@ -162,7 +158,6 @@ class Teller:
         return AttemptStory(attempt.start + 1, title, tuple(lines), ends)
 
     def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
-        """One trial."""
         outcome = trial.outcome.value
         if trial.outcome is Outcome.TAKEN and key[1] not in attempt.best:
             outcome = "given back"
@@ -177,7 +172,6 @@ class Teller:
         return self.task.variables[asked].removeprefix(":") if asked >= 0 else ""
 
     def title(self, attempt: Attempt) -> str:
-        """What came of an attempt."""
         name = self.rows.named(attempt.start)
         own = [one for one in self.trace.matches if one.start == attempt.start]
         if own and self.task.output is not MatchOutput.ALL:

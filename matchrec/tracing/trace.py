@@ -40,14 +40,12 @@ def engine_matches(algorithm: Algorithm, task: Task, partitions: Partitions) -> 
 def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
     """The matches of a chunk, without runs that timed out."""
     onward = next_starts(task.after_match, task.members, chunk).tolist() if chunk.count else []
+    rows = chunk.mapped_rows.tolist()
     spans = zip(chunk.start.tolist(), chunk.offsets[:-1], chunk.offsets[1:], strict=True)
     for i, (start, begin, end) in enumerate(spans):
         if chunk.kind is not None and chunk.kind[i] != A_MATCH:
             continue
-        rows: Iterable[int] = range(start, start + int(end - begin))
-        if chunk.rows is not None:
-            rows = chunk.rows[begin:end].tolist()
-        mapped = tuple(zip(rows, chunk.classifiers[begin:end].tolist(), strict=True))
+        mapped = tuple(zip(rows[begin:end], chunk.classifiers[begin:end].tolist(), strict=True))
         partition, number = int(chunk.partition[i]), int(chunk.number[i])
         yield EngineMatch(partition, number, start, mapped, onward[i])
 

@@ -20,7 +20,7 @@ from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permuta
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, numbered
 from tests.references.matcher import Failure
-from tests.tasks.contiguous import Query, Rows, listed, may_of, words
+from tests.tasks.contiguous import Query, Rows, kind_of, listed, may_of, words
 from tests.tasks.contiguous import query as query_of
 from tests.tasks.copies import cover_both_sizes
 
@@ -62,7 +62,7 @@ def found_of(query: Query, rows: Rows, room: Room) -> Outcome | str:
     try:
         counts, chunks = cover_both_sizes(asked, rows.partitions(query.variables), room)
     except RunFailure as failure:
-        return failure.kind.name
+        return kind_of(failure)
     last = [None, *range(len(asked.occurrences.variables))]
     parts = [
         (query.variables[variable], part is None)

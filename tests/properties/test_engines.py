@@ -378,7 +378,10 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
     """
 
     def comparable(found: Outcome) -> object:
-        is_failure = isinstance(found, tuple) and found[0] in ("OVERFLOW", "DIVISION_BY_ZERO")
+        is_failure = isinstance(found, tuple) and found[0] in (
+            "overflow_in_condition",
+            "division_by_zero",
+        )
         return ("failed", found[1]) if is_failure else found
 
     expected = comparable(run_reference(longest(query), rows))

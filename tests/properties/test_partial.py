@@ -37,7 +37,7 @@ from tests.references.partial import (
     run_of,
     selected_runs,
 )
-from tests.tasks.contiguous import Query, Rows, may_of, query, words
+from tests.tasks.contiguous import Query, Rows, kind_of, may_of, query, words
 from tests.tasks.copies import search_both_sizes
 from tests.tasks.selection import NEXT, WindowedRows, is_deterministic, task
 
@@ -66,7 +66,7 @@ def run_engine(name: str, room: Room, task: Task, partitions: Partitions) -> Out
     try:
         chunks = list(search_both_sizes(algorithm, asked, partitions))
     except RunFailure as failure:
-        return failure.kind.name, failure.row
+        return kind_of(failure), failure.row
     return sorted(one for chunk in chunks for one in listed(chunk, task.variables))
 
 

@@ -43,8 +43,8 @@ INTERPRETED = {  # faster for so many columns and so few rows
     "shuffle__partitions": "1",
 }
 MESSAGES = {
-    "SKIP_TO_NO_ROW": "the match has no row of",
-    "SKIP_TO_FIRST_ROW": "goes to the first row of the match",
+    "skip_to_no_row": "the match has no row of",
+    "skip_to_first_row": "goes to the first row of the match",
 }
 
 

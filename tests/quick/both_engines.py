@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from matchrec.engine.engines import ENGINES
-from matchrec.engine.matches import FailureKind, Matches, RunFailure
+from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
+from matchrec.errors.run.failures import too_many_steps
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
 
@@ -77,15 +78,15 @@ def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
         for _ in outcome.collect(search):
             pass
     except RunFailure as failure:
-        return None if failure.kind is FailureKind.TOO_MANY_STEPS else outcome
+        return None if failure.message is too_many_steps else outcome
     return outcome
 
 
 def check_same(ours: Outcome, others: Outcome) -> None:
     """Both must be the same matches in the same order, or the same failure."""
     if ours.failure or others.failure:
-        kinds = [one.failure and one.failure.kind for one in (ours, others)]
-        assert kinds[0] is kinds[1], f"engines fail in another way: {kinds}"
+        messages = [one.failure and one.failure.message for one in (ours, others)]
+        assert messages[0] is messages[1], f"engines fail in another way: {messages}"
         return
     shared = any(chunk.chains for chunk in ours.matches)
     for name in MATCHES if shared else MATCHES + MAPPED_ROWS:

@@ -61,7 +61,7 @@ class Found:
 
 
 class Failure(Exception):  # noqa: N818
-    """A search that its rows end: `kind` is the name of a FailureKind."""
+    """A search that its rows end: `kind` is the name of a message in `errors.run.failures`."""
 
     def __init__(self, kind: str, row: int) -> None:
         super().__init__(kind, row)
@@ -193,10 +193,10 @@ def next_start(
     wanted = members[after_match.variable]
     rows = [row for row, variable in mapped if variable in wanted]
     if not rows:
-        raise Failure("SKIP_TO_NO_ROW", start)
+        raise Failure("skip_to_no_row", start)
     row = rows[0] if after_match.to is SkipTo.FIRST else rows[-1]
     if row == start:
-        raise Failure("SKIP_TO_FIRST_ROW", start)
+        raise Failure("skip_to_first_row", start)
     return row
 
 
@@ -304,7 +304,7 @@ class Candidate:
         for value in values[1:]:
             total += value
             if expression.kind is Kind.INTEGER and wrapped(total, 64) != total:
-                raise Failure("OVERFLOW", self.row)
+                raise Failure("overflow_in_condition", self.row)
         return total if expression.function is Reduction.SUM else total / len(values)
 
     def aggregate(self, expression: Aggregated) -> Value:
@@ -332,7 +332,7 @@ class Candidate:
         divides = expression.operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER)
         if divides and right == 0:
             if expression.ansi and not expression.tries:
-                raise Failure("DIVISION_BY_ZERO", self.row)
+                raise Failure("division_by_zero", self.row)
             return None
         match expression.operator:
             case ArithmeticOperator.ADD:
@@ -356,7 +356,7 @@ class Candidate:
             return fitting
         if expression.tries:
             return None
-        raise Failure("OVERFLOW", self.row)
+        raise Failure("overflow_in_condition", self.row)
 
 
 def rounded_quotient(left: int, right: int) -> int:

@@ -90,8 +90,8 @@ def next_row(query: WindowQuery, found: Attempt, row: int) -> int:
     wanted = query.members[query.after_match.variable]
     places = [place for place, (name, _) in enumerate(found.word) if name in wanted]
     if not places:
-        raise Failure("SKIP_TO_NO_ROW", row)
+        raise Failure("skip_to_no_row", row)
     place = places[0] if to is SkipTo.FIRST else places[-1]
     if place == 0:
-        raise Failure("SKIP_TO_FIRST_ROW", row)
+        raise Failure("skip_to_first_row", row)
     return row + found.start + place

@@ -21,6 +21,7 @@ from matchrec.engine.engines import Engine
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
+from matchrec.errors.run import failures
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
@@ -193,6 +194,11 @@ def search(
     return search_both_sizes(algorithm, asked, partitions, counters)
 
 
+def kind_of(failure: RunFailure) -> str:
+    """As the reference has it: see `references.matcher.Failure`."""
+    return next(name for name, one in vars(failures).items() if one is failure.message)
+
+
 def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
     """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
     task = query.task()
@@ -201,7 +207,7 @@ def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
         chunks = list(search(engine, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return failure.kind.name, partition, failure.row
+        return kind_of(failure), partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
 
 
@@ -224,7 +230,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
             try:
                 chunks = list(search(engine, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
-                return failure.kind.name, partition, place + failure.row
+                return kind_of(failure), partition, place + failure.row
             found = [one for chunk in chunks for one in listed(chunk, query.variables)]
             outcome += [(partition, number, place + at, word) for _, number, at, word in found]
             start, number, steps = (

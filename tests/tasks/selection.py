@@ -21,7 +21,7 @@ from matchrec.plan.pattern import RowPattern
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compiled
-from tests.tasks.contiguous import Rows, search, words
+from tests.tasks.contiguous import Rows, kind_of, search, words
 
 STRICT = EventSelection.STRICT_CONTIGUITY
 NEXT = EventSelection.SKIP_TILL_NEXT_MATCH
@@ -103,7 +103,7 @@ def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
         chunks = list(search(engine, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
-        return failure.kind.name, partition, failure.row
+        return kind_of(failure), partition, failure.row
     return [match for chunk in chunks for match in _listed(chunk, task.variables)]
 
 

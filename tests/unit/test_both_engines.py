@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.engine.matches import FailureKind, RunFailure, no_matches
+from matchrec.engine.matches import RunFailure, no_matches
+from matchrec.errors.run.failures import overflow_in_condition
 from tests.quick import scale
 from tests.quick.both_engines import Outcome, check_same
 
@@ -24,7 +25,7 @@ ONE = replace(
     excluded=np.array([False]),
     rows=np.array([4]),
 )
-FAILED = RunFailure(FailureKind.OVERFLOW, 4, "A")
+FAILED = RunFailure(overflow_in_condition, 4, {"variable": "A"})
 
 
 def test_the_same() -> None:

@@ -31,7 +31,7 @@ from matchrec.engine.kernels.mapping import (
     note_failure,
     on_run_of,
 )
-from matchrec.engine.kernels.matches import closes, lacks_absent, unwind_matches, write_best
+from matchrec.engine.kernels.matches import closes, lacks_absent, unwind_matches, write_path
 from matchrec.engine.kernels.order import next_row_alone
 from matchrec.engine.kernels.starts import searching
 from matchrec.engine.kernels.totals import carry, join, put_together
@@ -181,7 +181,7 @@ def finish_step(
     progress, counters = work.progress, work.counters
     nodes, merged = progress.nodes - noted, offered - alive
     if progress.best_start >= 0:
-        if write_best(work) != layout.DONE:
+        if write_path(layout.PATH_BEST_ROWS, progress.best_length, work) != layout.DONE:
             return layout.OUTPUT_FULL
         alive = np.int64(0)  # the search goes on after the match
     progress.runs = alive

@@ -27,7 +27,6 @@ IN_A_MATCH = 1
 
 @spliced
 def put_run(made: IntArray, state: int, node: int, start: int) -> None:
-    """Write a row of `runs`."""
     made[layout.RUN_STATE] = state
     made[layout.RUN_NODE] = node
     made[layout.RUN_START] = start

@@ -150,18 +150,9 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 
 @spliced
-def write_path(length: int, work: Work) -> int:
-    """Add the match in `path` to the output; DONE or OUTPUT_FULL."""
-    path, progress, output = work.path, work.progress, work.output
-    return write_match(layout.PATH_ROWS, np.int64(0), length, path, progress, output)
-
-
-@spliced
-def write_best(work: Work) -> int:
-    """Add the best match so far to the output; DONE or OUTPUT_FULL."""
-    path, progress, output = work.path, work.progress, work.output
-    length = progress.best_length
-    return write_match(layout.PATH_BEST_ROWS, np.int64(0), length, path, progress, output)
+def write_path(which: int, length: int, work: Work) -> int:
+    """Add the match in `path`, or the best one so far, to the output: see `write_match`."""
+    return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
 
 
 @inner
@@ -247,7 +238,7 @@ def complete(kind: int, row: int, depth: int, work: Work) -> int:
     """Write out the path as what `kind` says, complete at a row; DONE or OUTPUT_FULL."""
     work.progress.completed = row
     work.progress.match_kind = kind
-    return write_path(depth, work)
+    return write_path(layout.PATH_ROWS, depth, work)
 
 
 @spliced

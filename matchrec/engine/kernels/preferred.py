@@ -330,7 +330,6 @@ def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits
 
 @inner
 def count_step(reads: int, progress: Progress, counters: IntArray) -> None:
-    """Count what was done on a row."""
     counters[layout.READS] += reads
     counters[layout.RUNS_CREATED] += progress.runs
     counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.runs)

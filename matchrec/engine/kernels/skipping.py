@@ -48,7 +48,6 @@ from matchrec.engine.kernels.matches import (
     is_match,
     keep_match,
     lacks_absent,
-    write_best,
     write_path,
 )
 from matchrec.engine.kernels.starts import begin_at, begin_start, searching, skip_match
@@ -125,7 +124,7 @@ def search_from(
             continue
         if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
             if tracing is not None:
-                tracing.note_skipped(row, depth)
+                tracing.note(tracing.SKIPPED, -1, row, depth)
             row, state = row + 1, waits[state]
             choice = states[state]
             continue
@@ -261,7 +260,7 @@ def try_choices(
                     break
         elif tracing is not None:
             if row >= end:
-                tracing.note_no_row(choice, row, depth)
+                tracing.note(tracing.NO_ROW, choice, row, depth)
         choice += 1
     return choice, blocked, matches, status
 
@@ -321,7 +320,6 @@ def count_steps(reads: int, forks: int, depth: int, deepest: int, counters: IntA
 
 @spliced
 def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
-    """Map a row in the path."""
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = marks
@@ -388,7 +386,7 @@ def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, coun
             count_start(otherwise, end, rules, rows, progress, counting)
     if status == ACCEPTED:
         length = progress.best_length
-        status = np.int64(write_path(length, work))
+        status = np.int64(write_path(layout.PATH_ROWS, length, work))
         if counting is not None:
             if status == layout.DONE and length > 0:
                 count_match(length, work.path[layout.PATH_CHOICES], counting)
@@ -417,7 +415,7 @@ def go_on_after(start: int, work: Work) -> int:
         progress.start = start + 1
         return layout.DONE
     progress.completed = progress.best_end
-    status = write_best(work)
+    status = write_path(layout.PATH_BEST_ROWS, progress.best_length, work)
     if status == layout.DONE:
         forget(progress.best_end + 1, progress)
         begin_at(progress.best_end + 1, progress)
@@ -442,7 +440,7 @@ def find_live_run(rules: Rules, rows: RowArrays, work: Work, negation: Hook, wan
         progress.runs = 0
         status = np.int64(search_from(0, end, rules, rows, work, negation, None, None))
         if status == ACCEPTED:
-            status = np.int64(write_path(progress.best_length, work))
+            status = np.int64(write_path(layout.PATH_ROWS, progress.best_length, work))
             if status == layout.DONE and kind == UNFINISHED:
                 progress.unfinished_in = progress.partition
     if status == layout.DONE:

@@ -25,7 +25,6 @@ _INVERSE_LN10 = 4.34294481903251816668e-01
 
 @inner
 def exp(x: float) -> float:
-    """E to the power of x."""
     if isnan(x):
         return x
     if x > _LARGEST_EXPONENT:
@@ -60,7 +59,6 @@ def _scaled(x: float, k: int) -> float:
 
 @inner
 def ln(x: float) -> float:
-    """The natural logarithm."""
     if isnan(x) or x == inf:
         return x
     if x <= 0:
@@ -92,7 +90,6 @@ def ln(x: float) -> float:
 
 @inner
 def log10(x: float) -> float:
-    """The logarithm to base 10."""
     if not 0 < x < inf:
         return ln(x)
     half, exponent = frexp(x)

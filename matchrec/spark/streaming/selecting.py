@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.incremental import (
-    Answer,
     FurtherSearch,
     SearchCall,
     SearchState,
@@ -29,7 +28,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
+from matchrec.engine.selection import LiveRuns, extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
@@ -101,7 +100,7 @@ class SelectingSearch(KeySearch):
             for matches in search.find_matches():
                 if matches.count:
                     yield moved(task, matches, place, own.first)
-        return self.left(own, call, search.answer())
+        return self.left(own, call, *search.answer())
 
     def find_quiet(self, states: States, known: Known, rows: KnownRows) -> BoolArray:
         """bool[p], the keys of which no row is kept and no run begins with a new one."""
@@ -125,28 +124,29 @@ class SelectingSearch(KeySearch):
             IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
         }
 
-    def left(self, rows: KnownRows, call: SearchCall, answer: Answer) -> dict[str, Array]:
-        """What is needed of a key further on."""
-        state, stop = answer.state, call.stop
-        starts = answer.kept[state.live_runs.starts]
+    def left(
+        self, rows: KnownRows, call: SearchCall, state: SearchState, kept: IntArray
+    ) -> dict[str, Array]:
+        """What is needed of a key further on. state, kept: see `FurtherSearch.answer`."""
+        stop, live = call.stop, state.live_runs
+        starts = kept[live.starts]
         ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[stop : stop + 1].tolist()
-        ends += self.near_ends(rows, answer).tolist()
+        ends += self.near_ends(rows, live, kept).tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
         return {
             **arrays_of(state),
-            KEPT: rows.first + np.append(answer.kept, np.arange(stop, len(rows.numbers))),
+            KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
             NEXT_END: np.array([min(ends, default=FOREVER)], np.int64),
             IDLE: is_idle,
         }
 
-    def near_ends(self, rows: KnownRows, answer: Answer) -> IntArray:
+    def near_ends(self, rows: KnownRows, live: LiveRuns, kept: IntArray) -> IntArray:
         """When the windows between neighbours end that runs wait in; microseconds."""
         if rows.near is None:
             return np.zeros(0, np.int64)
-        live = answer.state.live_runs
         waiting, window = windows_between(self.executable.task, live)
-        return np.asarray(rows.near[window, answer.kept[live.last_rows[waiting]]], np.int64)
+        return np.asarray(rows.near[window, kept[live.last_rows[waiting]]], np.int64)
 
 
 def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:

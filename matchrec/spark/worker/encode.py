@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from matchrec.compile.executable import Executable, Totalled, TotalledBy
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import (
     BoolArray,
     Frontier,
@@ -29,6 +29,9 @@ from matchrec.engine.partitions import (
     ends_by_distance,
     window_ends,
 )
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.message import Message
+from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, Form
 from matchrec.spark import wire
 from matchrec.spark.worker.arrays import (
@@ -340,13 +343,13 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
 def check_ends(words: str, order: pa.Array, bound: pa.Array) -> None:
     """Raises RunFailure where the sum of a key and a length is none, or has wrapped around."""
     keys, valid, bounds, known = comparable(order, bound)
-    fail_at(valid & ~(known & (keys <= bounds)), FailureKind.WINDOW_WITHOUT_END, words)
+    fail_at(valid & ~(known & (keys <= bounds)), failures.window_without_end, words=words)
 
 
-def fail_at(wrong: BoolArray, kind: FailureKind, detail: str) -> None:
+def fail_at(wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object) -> None:
     """Raises RunFailure of the first of these rows, if there is one."""
     if wrong.any():
-        raise RunFailure(kind, int(np.argmax(wrong)), detail)
+        raise RunFailure(message, int(np.argmax(wrong)), fields)
 
 
 def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
@@ -367,4 +370,4 @@ def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
         first = np.repeat(first, np.diff(starts))
         wraps |= (keys > first) & ((keys - first).view(np.uint64) > most)
     variables = " and ".join(window.variables)
-    fail_at(np.asarray(wraps & valid, np.bool_), FailureKind.WINDOW_WRAPS, variables)
+    fail_at(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)

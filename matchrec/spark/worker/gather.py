@@ -16,8 +16,10 @@ from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import show_column
 from matchrec.engine.interface import Task, Total
 from matchrec.engine.kernels import totals
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
+from matchrec.errors.calls import total_too_large
+from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output.aggregates import (
     AggregateReader,
@@ -30,7 +32,6 @@ from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
     Read,
-    ReadAccumulated,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
@@ -109,7 +110,7 @@ def chain_matches(executable: Executable, table: pa.Table) -> Task:
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
     totals = (one for one in reads if isinstance(one, ReadAggregate) and one.function == "sum")
-    summed = (column(table, wire.column(one.column)) for one in totals if one.column is not None)
+    summed = (column(table, wire.column(place)) for one in totals for place in one.columns)
     exact = all(sums_exactly(values, ansi=executable.ansi) for values in summed)
     return replace(task, chained=exact)
 
@@ -126,8 +127,8 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
     """Of a read that is a list of rows: of which variable, which columns, and up to where."""
     match read:
-        case ReadAggregate("collect_list", variable, int() as place, semantics):
-            return variable, (place,), semantics
+        case ReadAggregate("collect_list", variable, places, semantics):
+            return variable, places, semantics
         case ReadMatch(variable, place):
             return variable, (place,), Semantics.FINAL
         case ReadMatchedRows(places):
@@ -138,9 +139,7 @@ def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None
 def place_of_value(read: Read) -> int | None:
     """The column of which a read is a value."""
     match read:
-        case ReadRow(place) | ReadAt(place):
-            return place
-        case ReadAggregate("min" | "max", column=place) | ReadAccumulated(chosen=place):
+        case ReadRow(place) | ReadAt(place) | ReadAggregate(chosen=place):
             return place
     return None
 
@@ -183,11 +182,12 @@ class Gatherer:
         largest = int(np.argmax(sizes))
         row, size = int(rows.row[largest]), int(sizes[largest])
         if size > MOST_BYTES:
-            raise RunFailure(FailureKind.ROW_TOO_LARGE, row, size >> 20, MOST_BYTES >> 20)
+            fields = {"mebibytes": size >> 20, "limit": MOST_BYTES >> 20}
+            raise RunFailure(failures.row_too_large, row, fields)
         if makes_queries.is_set():
             together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
             if not memory.has_room(together):
-                raise RunFailure(FailureKind.ROWS_TOO_LARGE, row, together >> 20)
+                raise RunFailure(failures.rows_too_large, row, {"mebibytes": together >> 20})
         narrow = [read for read in self.executable.reads if not self.is_wide(read)]
         known = {read: self.column(read) for read in narrow}
         begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
@@ -262,7 +262,7 @@ class Gatherer:
                 return self.values(place).take(self.find(navigation))
             case ReadClassifierAt(navigation):
                 return self.name_variables(self.reader.classifiers(navigation))
-            case ReadAggregate("collect_list", variable, int() as place, semantics):
+            case ReadAggregate("collect_list", variable, (place,), semantics):
                 return self.collect_rows(variable, place, semantics)
             case ReadMatch(variable, place):
                 return self.match(variable, place)
@@ -284,9 +284,9 @@ class Gatherer:
                 return arrow_of(np.ones(self.reader.rows.count, np.bool_))
             case ReadFact.IS_MATCHED:
                 return arrow_of(self.reader.rows.match >= 0)
-            case ReadAggregate():
+            case ReadAggregate(use=None):
                 return self.aggregate(read)
-            case ReadAccumulated():
+            case ReadAggregate():
                 return self.accumulate(read)
             case _:
                 raise AssertionError(read)
@@ -313,10 +313,11 @@ class Gatherer:
         index, offsets = reader.collect(counted, semantics)
         return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows[index]))
 
-    def accumulate(self, read: ReadAccumulated) -> pa.Array:
+    def accumulate(self, read: ReadAggregate) -> pa.Array:
         """The aggregate of the rows that each output row sees, added up from row to row."""
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
+        assert read.use is not None
         begin = partial(AGGREGATES[read.function].begin_rows, read.use)
         rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
         counted = self.reader.mask(read.variable)
@@ -459,7 +460,7 @@ class Gatherer:
             row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
             columns = [show_column(one) for one in self.executable.crossing.columns]
             asked = show_read(read, columns)
-            raise RunFailure(FailureKind.TOTAL_TOO_LARGE, row, type_name, asked)
+            raise RunFailure(total_too_large, row, {"type_name": type_name, "asked": asked})
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
         """The least or greatest count or sum of a match. Raises RunFailure."""
@@ -468,7 +469,7 @@ class Gatherer:
         lost = np.flatnonzero((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent)
         if len(lost):
             row = int(self.reader.rows.row[lost[0]])
-            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, "BIGINT")
+            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
         return arrow_of(words[:, 0], absent)
 
     def name_variables(self, variables: IntArray) -> pa.Array:
@@ -527,7 +528,8 @@ class Aggregation:
         lost = too_large(words, at(self.float_sums(), index, 0), kind.scale) & ~absent
         if self.ansi and lost.any():
             row = int(self.aggregates.rows[index[np.flatnonzero(lost)[0]]])
-            raise RunFailure(FailureKind.SUM_TOO_LARGE, row, f"DECIMAL(38, {kind.scale})")
+            fields = {"type_name": f"DECIMAL(38, {kind.scale})"}
+            raise RunFailure(failures.sum_too_large, row, fields)
         return decimals(words, absent | lost, total)
 
     def float_sums(self) -> FloatArray:

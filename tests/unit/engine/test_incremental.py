@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from matchrec.engine.engines import Engine
 from matchrec.engine.incremental import (
-    Answer,
     FurtherSearch,
     SearchCall,
     SearchState,
@@ -103,20 +102,20 @@ def in_pieces(asked: Task, whole: Partitions, pieces: list[tuple[int, bool]]) ->
         come = min(whole.rows, come + size)
         numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
         call = call_of(asked, whole, numbers, (len(state.numbers), come, clock))
-        matches, answer = matches_and_answer(asked, state, call)
+        matches, (then, kept) = matches_and_answer(asked, state, call)
         if not (asked.absent or len(state.numbers) or may_begin(asked, call)):
-            assert sum(one.count for one in matches) == len(answer.kept) == 0
-            assert answer.state.is_idle
+            assert sum(one.count for one in matches) == len(kept) == 0
+            assert then.is_idle
         found += listed(matches, numbers)
-        assert answer.state.numbers.tolist() == numbers[answer.kept].tolist()
-        state = through_bytes(answer.state)
+        assert then.numbers.tolist() == numbers[kept].tolist()
+        state = through_bytes(then)
     assert state.is_idle
     return found
 
 
 def matches_and_answer(
     asked: Task, state: SearchState, call: SearchCall
-) -> tuple[list[Matches], Answer]:
+) -> tuple[list[Matches], tuple[SearchState, IntArray]]:
     """What a call finds, and what the next one needs."""
     search = FurtherSearch(asked, state, call)
     return list(search.find_matches()), search.answer()

@@ -21,11 +21,12 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, choose
 from matchrec.engine.interface import Room
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import beginnings
 from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors.run import failures
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.jit.kept import ALL
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
@@ -145,9 +146,9 @@ def test_more_than_64_row_conditions(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("skip", "text", "expected"),
     [
-        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("SKIP_TO_NO_ROW", 1, 3)),
-        (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("SKIP_TO_FIRST_ROW", 0, 1)),
-        (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("SKIP_TO_FIRST_ROW", 0, 1)),
+        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_no_row", 1, 3)),
+        (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("skip_to_first_row", 0, 1)),
+        (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("skip_to_first_row", 0, 1)),
     ],
 )
 def test_skip_that_would_not_go_on_fails(
@@ -172,8 +173,8 @@ def test_a_condition_that_overflows_names_row_and_variable(engine: Engine) -> No
     with pytest.raises(RunFailure) as caught:
         listed(engine, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
     failure = pickle.loads(pickle.dumps(caught.value))
-    assert failure.kind is FailureKind.OVERFLOW
-    assert (failure.row, failure.detail) == (3, "B")
+    assert failure.message == failures.overflow_in_condition
+    assert (failure.row, failure.fields) == (3, {"variable": "B"})
 
 
 LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A A | A)+ B"]

@@ -20,9 +20,10 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import ENGINES, Engine, classify_time
 from matchrec.engine.interface import Room, Task
-from matchrec.engine.matches import FailureKind, RunFailure
+from matchrec.engine.matches import RunFailure
 from matchrec.engine.partial import PartialSearch, find_starts
 from matchrec.engine.partitions import Frontier, Partitions
+from matchrec.errors.run import failures
 from matchrec.plan.clauses import PartialMatches
 from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
@@ -54,9 +55,9 @@ def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
     hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
     with pytest.raises(RunFailure) as failure:
         list(search(engine, hopeless, ones(3, 200)))
-    assert failure.value.kind is FailureKind.TOO_MANY_STEPS
+    assert failure.value.message is failures.too_many_steps
     assert 3 <= failure.value.row < 203
-    assert failure.value.detail == "3000"
+    assert failure.value.fields == {"limit": 3000}
 
 
 @pytest.mark.night  # compiles a search of its own
@@ -67,7 +68,7 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     runs = PartialSearch(hopeless, rows, Room())
     with pytest.raises(RunFailure) as failure:
         list(runs.find_runs(find_starts(hopeless, rows, none, none)))
-    assert failure.value.kind is FailureKind.TOO_MANY_STEPS
+    assert failure.value.message is failures.too_many_steps
     assert failure.value.row == 0
 
 
@@ -78,7 +79,7 @@ def test_each_partition_has_its_own_steps(engine: Engine) -> None:
     assert sum(chunk.count for chunk in wide) == 100
     enough = list(search(engine, task("A A", run_conditions, 8), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
-    with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
+    with pytest.raises(RunFailure, match="were asked more than"):
         list(search(engine, task("A A", run_conditions, 3), ones(4)))
 
 
@@ -90,7 +91,7 @@ def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
     list(search(engine, asked, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
     again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
-    with pytest.raises(RunFailure, match="TOO_MANY_STEPS"):
+    with pytest.raises(RunFailure, match="were asked more than"):
         list(search(engine, asked, again))
 
 

@@ -12,14 +12,14 @@ def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> N
     # A B C with C reading r0, the row of A: nothing is live before A and after C
     moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
     steps = [(Step(op.SET_ROW, 0),), (), ()]
-    live = live_registers(moves, 4, steps, [frozenset(), frozenset(), frozenset({0})])
+    live = live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
     assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
 
 
 def test_in_a_loop_a_count_is_live_all_the_time() -> None:
     moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
     steps = [(Step(op.ADD_ONE, 0),), ()]
-    live = live_registers(moves, 3, steps, [frozenset({0}), frozenset()])
+    live = live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
     assert live == [frozenset({0}), frozenset({0}), frozenset()]
 
 
@@ -37,15 +37,15 @@ def test_live_are_those_that_some_path_reads() -> None:
         steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
         moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
         reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
-        kept = {random.randrange(4): frozenset({random.randrange(8)})}
-        live = [set(kept.get(state, ())) for state in range(4)]
+        asked = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
+        live = [set().union(*map(reads.__getitem__, asks)) for asks in asked]
         for move in moves * 64:
             needed = reads[move.test] | live[move.target]
             for step in reversed(steps[move.variable]):
                 if not needed.isdisjoint(step.writes):
                     needed = needed.difference(step.writes).union(step.reads)
             live[move.source] |= needed
-        assert live_registers(moves, 4, steps, reads, kept) == live, seed
+        assert live_registers(moves, steps, reads, asked) == live, seed
 
 
 def random_step(random: Random) -> Step:

@@ -11,7 +11,7 @@ import pytest
 from matchrec.jit import kept
 from matchrec.jit.bits import bits_of, float_of
 from matchrec.jit.decorators import allocating, inlined, inner, kernel
-from matchrec.jit.kept import dispatcher_of
+from matchrec.jit.kept import taken_by_numba, with_parts
 from matchrec.shortcuts import ALL, in_force
 
 
@@ -110,7 +110,7 @@ def test_no_reference_is_counted() -> None:
     The option that says so is `_nrt`, of which numba's documentation does not speak.
     """
     (function,) = (one for one in kept.ALL if one.function is multiplied.__wrapped__)
-    compiled = dispatcher_of(function.function, function.options)
+    compiled = taken_by_numba(with_parts(function.function), function.options)
     compiled(Record(np.array([1, 2]), 2), np.array([6]))
     (text,) = compiled.inspect_llvm().values()
     assert "@NRT_" not in text

@@ -113,10 +113,10 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 
 def test_what_chains_do_not_answer() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
-    assert read_from_chains([first, ReadAggregate("count", None, None, FINAL)], ONE_ROW)
+    assert read_from_chains([first, ReadAggregate("count", None, (), FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadAggregate("avg", "A", 0, FINAL), ReadFact.POSITION):
+    for read in (second, ReadAggregate("avg", "A", (0,), FINAL), ReadFact.POSITION):
         assert not read_from_chains([first, read], ONE_ROW)
 
 
