@@ -270,6 +270,8 @@ ODD = {
     "s": f"struct({CALENDAR} AS `it's`, NULL AS n, make_dt_interval(i) AS d)",
     "m": "map(i, array(named_struct('y', make_ym_interval(i))))",
     "k": "map(make_ym_interval(i), array(map('x', make_dt_interval(i))))",
+    "e": "array()",
+    "h": "map(i, named_struct('e', array(array()), 'm', map()))",
 }
 
 
