@@ -243,8 +243,9 @@ def struct_of(fields: Mapping[str, DataType]) -> StructType:
 #
 # A year-month interval crosses as its months, a calendar interval as its text. Before Spark 4, a
 # day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
-# Where an array, a map or a struct holds one, its parts cross so. Everything else that Spark has,
-# Arrow has too.
+# Where an array, a map or a struct holds one, its parts cross so. PyArrow has no VOID that is not
+# NULL, which `array()` and `map()` hold: such an array crosses as one that may hold NULL, and such
+# a map as whether there is one. Everything else that Spark has, Arrow has too.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 
@@ -261,8 +262,11 @@ def crosses_as(type_: spark.DataType) -> spark.DataType:
             return spark.IntegerType()
         case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
             return spark.LongType()
+        case spark.MapType() if is_always_empty(type_):
+            return BooleanType()
         case spark.ArrayType():
-            return spark.ArrayType(crosses_as(type_.elementType), type_.containsNull)
+            may_hold_null = type_.containsNull or is_always_empty(type_)
+            return spark.ArrayType(crosses_as(type_.elementType), may_hold_null)
         case spark.MapType():
             key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
@@ -276,6 +280,20 @@ def crosses_as(type_: spark.DataType) -> spark.DataType:
 def is_calendar_interval(type_: spark.DataType) -> bool:
     """Whether it is the type of `make_interval`, which PySpark names from version 4 on."""
     return type_.typeName() == "interval"
+
+
+def is_always_empty(type_: spark.DataType) -> bool:
+    """Whether nothing can be in an array or a map, as it is of VOID that is never NULL.
+
+    >>> is_always_empty(ArrayType(spark.NullType(), False)), is_always_empty(ArrayType(LongType()))
+    (True, False)
+    """
+    match type_:
+        case spark.ArrayType():
+            return not type_.containsNull and isinstance(type_.elementType, spark.NullType)
+        case spark.MapType():
+            return isinstance(type_.keyType, spark.NullType)
+    return False
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
@@ -329,6 +347,8 @@ def convert_parts(value: str, type_: spark.DataType, leaf: Leaf, depth: int = 0)
     """
     if crosses_as(type_) == type_:
         return value
+    if is_always_empty(type_):
+        return leaf(value, type_)
     match type_:
         case spark.ArrayType():
             element = convert_parts(f"e{depth}", type_.elementType, leaf, depth + 1)
@@ -351,6 +371,10 @@ def convert_parts(value: str, type_: spark.DataType, leaf: Leaf, depth: int = 0)
 
 def encode(value: str, type_: spark.DataType) -> str:
     """Encode a value whose type does not cross, SQL to SQL."""
+    if isinstance(type_, spark.ArrayType):
+        return value
+    if isinstance(type_, spark.MapType):
+        return f"IF({value} IS NULL, NULL, true)"
     if is_calendar_interval(type_):
         return f"CAST({value} AS STRING)"
     if isinstance(type_, spark.DayTimeIntervalType):
@@ -369,6 +393,8 @@ def microseconds(value: str) -> str:
 
 def decode(value: str, type_: spark.DataType) -> str:
     """Decode a value that crossed, SQL to SQL of its own type."""
+    if isinstance(type_, spark.ArrayType | spark.MapType):
+        return f"IF({value} IS NULL, NULL, {NESTED[type(type_)].value}())"
     if is_calendar_interval(type_):
         return f"CAST({value} AS INTERVAL)"
     if isinstance(type_, spark.DayTimeIntervalType):

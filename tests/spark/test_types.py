@@ -13,6 +13,7 @@ from decimal import Decimal
 
 import pyspark
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import DataType, YearMonthIntervalType
 
@@ -270,6 +271,8 @@ ODD = {
     "s": f"struct({CALENDAR} AS `it's`, NULL AS n, make_dt_interval(i) AS d)",
     "m": "map(i, array(named_struct('y', make_ym_interval(i))))",
     "k": "map(make_ym_interval(i), array(map('x', make_dt_interval(i))))",
+    "e": "array()",
+    "h": "map(i, named_struct('e', array(array()), 'm', map()))",
 }
 
 
@@ -434,3 +437,15 @@ def of_pair(condition: str) -> str:
     """The condition over two rows, X before A."""
     with_own = re.sub(r"(?<![\w.(])(c5?)\b", r"A.\1", condition)
     return re.sub(r"PREV\((\w+)\)", r"X.\1", with_own)
+
+
+@pytest.mark.parametrize("key", ["PARTITION BY v ORDER BY n", "ORDER BY v"])
+def test_a_place_on_a_map_is_no_key(spark: SparkSession, key: str) -> None:
+    place = "ST_GeomFromWKB(X'0101000000000000000000F03F0000000000000040')"
+    try:
+        frame = spark.sql(f"SELECT 1 AS n, {place} AS v")
+    except AnalysisException:
+        pytest.skip("has no places on a map")
+    words = r"key of type geometry\(0\), which Spark cannot sort(.|\n)*ST_AsBinary"
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=words):
+        matchrec.match_recognize(frame, f"{key} MEASURES 1 AS one PATTERN (A)")

@@ -440,6 +440,8 @@ def _similar(name: str, function: str) -> bool:
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
     """A key of a type that has no order."""
     sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
+    if type_name.startswith(("geometry", "geography")):
+        sortable = "ST_AsBinary(x)"
     message = f"{part(clause)} has a key of type {type_name}, which Spark cannot sort"
     note = f"rows are sorted by both, {part('PARTITION BY')} and {part('ORDER BY')}"
     hint = f"write an expression of another type, such as {sortable}"

@@ -462,7 +462,10 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
 
 
 # Some of which an older PySpark has not.
-WITHOUT_ORDER = ("MapType", "VariantType", "CalendarIntervalType")
+WITHOUT_ORDER = (
+    *("MapType", "VariantType", "CalendarIntervalType"),
+    *("GeometryType", "GeographyType"),
+)
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
