@@ -47,6 +47,11 @@ NAMES: dict[str, DataType] = {
     "Int16": ShortType(),
     "Int32": IntegerType(),
     "Int64": LongType(),
+    # of a Parquet file; the schema has the types with a sign that have as many bits
+    "UInt8": ShortType(),
+    "UInt16": IntegerType(),
+    "UInt32": LongType(),
+    "UInt64": DecimalType(20, 0),
     "Float32": FloatType(),
     "Float64": DoubleType(),
     "Utf8": StringType(),
