@@ -41,13 +41,13 @@ Point = dict[str, Any]  # a value for each name
 
 def is_grid(given: Any) -> bool:
     """Whether it is some values by the names of markers."""
-    lists = by_name(lambda one: is_list(one) and len(one) > 0)
-    return lists(given) and len(given) > 0 and all(map(str.isidentifier, given))
+    return by_name(has_values)(given) and len(given) > 0 and all(map(str.isidentifier, given))
 
 
-def is_list(given: Any) -> bool:
-    """Whether it is a list, or a row of values of NumPy or pandas."""
-    return isinstance(given, list | tuple | range) or getattr(given, "ndim", 0) == 1
+def has_values(given: Any) -> bool:
+    """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
+    is_list = isinstance(given, list | tuple | range) or getattr(given, "ndim", 0) == 1
+    return is_list and len(given) > 0
 
 
 def take_grid(_: str, given: Mapping[str, Any]) -> Grid:

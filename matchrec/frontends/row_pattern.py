@@ -412,7 +412,7 @@ def value_given(parameter: Parameter, values: Values) -> object:
 def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -> int:
     """The value of a parameter in the place of a number. what: that number, as messages say it."""
     value = value_given(parameter, values)
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         value = int(value)  # of NumPy, such as the greatest of a column of pandas
     if not is_whole(value) or not least <= value <= MOST:
         span, name = parameter.span, parameter.written
