@@ -8,9 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec.spark.sail.probes import engine_name
 
 READ_AS = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
 HIGH = {"uint8": 200, "uint16": 40_000, "uint32": 3_000_000_000, "uint64": 2**63 - 1}
@@ -53,6 +55,51 @@ def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> Non
         keys = f"PARTITION BY {kind} ORDER BY t MEASURES count(*) AS n PATTERN (A+)"
         keyed = matchrec.match_recognize(rows, f"{keys} DEFINE A AS {kind} > 1").collect()
         assert sorted(row[0] for row in keyed) == [100, high - 1, high]
+
+
+def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    """Of numbers without a sign, and of a number of elements that the file says once."""
+    kinds = {"u": pa.list_(pa.uint8()), "f": pa.list_(pa.int16(), 1)}
+    columns = {name: pa.array([[100], [200], [250]], kind) for name, kind in kinds.items()}
+    parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file := str(tmp_path / "l.parquet"))
+    for name in kinds:
+        clause = f"ORDER BY t MEASURES LAST({name}) AS last, max({name}) AS most PATTERN (A B+)"
+        clause += f" DEFINE B AS {name}[0] > PREV({name}[0]) AND {name} > FIRST({name})"
+        found = matchrec.match_recognize(spark.read.parquet(file), clause)
+        assert [tuple(row) for row in found.collect()] == [([250], [250])]
+        assert found.dtypes[0][1] == "array<smallint>"
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "cast"),
+    [
+        (pd.Categorical(["a", "b"]), "has a column of categories", "STRING"),
+        (
+            pd.to_timedelta([1, 2], unit="h"),
+            "has durations that are not in micro",
+            "INTERVAL DAY TO SECOND",
+        ),
+        (
+            pd.DatetimeIndex(["2026-01-31", "2026-02-01"]),
+            "has times in nanoseconds",
+            "TIMESTAMP_NTZ",
+        ),
+    ],
+)
+def test_columns_of_a_file_of_pandas_that_sail_does_not_read(
+    spark: SparkSession, tmp_path: Path, values: pd.Index, words: str, cast: str
+) -> None:
+    """And the cure of each."""
+    if engine_name(spark) == "Spark":
+        pytest.skip("reads all of them, or says what it refuses in its own words")
+    pd.DataFrame({"t": [1, 2], "v": values}).to_parquet(file := str(tmp_path / "pandas.parquet"))
+    query = f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({RISES})"
+    with pytest.raises(PySparkException, match=words) as refused:
+        matchrec.sql(spark, query)
+    assert f"FROM (SELECT ..., CAST(x AS {cast}) AS x FROM t)" in str(refused.value)
+    cured = query.replace("FROM parquet", f"FROM (SELECT t, CAST(v AS {cast}) AS v FROM parquet")
+    found = matchrec.sql(spark, cured.replace("` MATCH", "`) MATCH"))
+    assert found.count() == 1
 
 
 OF_ARROW_IN_PANDAS = {

@@ -60,7 +60,14 @@ SENTENCES = {
     r'No field named (?:[^.\s]+\.)?"#\d+"': UNGROUPED,
     r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
   write the file with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)""",
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
+  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t)""",
+    r"^cast Duration\(": """the file has durations that are not in microseconds
+  read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), or write it
+  with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})""",
+    r"^cast Dictionary\(": """the file has a column of categories
+  read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), or write it with texts,
+  in pandas by frame.astype({"x": "str"})""",
     r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
   write them as float32, in pandas by frame.astype({"x": "float32"})""",
 }
