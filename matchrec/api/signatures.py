@@ -51,12 +51,11 @@ def are_values(given: object) -> bool:
 
 
 def as_spark_takes(given: Any) -> Any:
-    """A time of NumPy as one of pandas, which Spark takes for a value; another value as it is."""
-    if getattr(getattr(given, "dtype", None), "kind", "") not in ("m", "M"):
+    """A time of NumPy as one of Python, which Spark takes for a value; another value as it is."""
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    if kind not in ("m", "M"):
         return given
-    import pandas as pd
-
-    return pd.Timedelta(given) if given.dtype.kind == "m" else pd.Timestamp(given)
+    return given.astype("timedelta64[us]" if kind == "m" else "datetime64[us]").item()
 
 
 def take_values(_: str, given: Any) -> Any:

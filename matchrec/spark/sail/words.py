@@ -42,6 +42,10 @@ SENTENCES = {
     r"^expected at least one value, but got": "a function has no argument",
     r"Function '(?P<f>\w+)' (?:failed|expects)(?s:.*?) but received (?P<n>\d+)": r"the function "
     r"\g<f> takes another number of arguments than \g<n>",
+    r"Function '(?P<f>\w+)' failed to match any signature(?s:.*?) but received (?P<n>\w+)": r"the "
+    r"function \g<f> takes no value of type \g<n>",
+    r"a call to '(?P<f>\w+)' function: coercion from Utf8 to the signature Exact\(Float64": r"the "
+    r"function \g<f> takes no value of type String",
     r"^(?:invalid argument: )?requires (?P<n>(?s:.+))$": r"a function takes \g<n>",
     r"min/max was called with": "the functions min and max take one argument",
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": r"the number "
