@@ -52,10 +52,8 @@ def are_values(given: object) -> bool:
 
 def as_spark_takes(given: Any) -> Any:
     """A time of NumPy as one of Python, which Spark takes for a value; another value as it is."""
-    kind = getattr(getattr(given, "dtype", None), "kind", "")
-    if kind not in ("m", "M"):
-        return given
-    return given.astype("timedelta64[us]" if kind == "m" else "datetime64[us]").item()
+    name = type(given).__name__ if type(given).__module__ == "numpy" else ""
+    return given.astype(f"{name}[us]").item() if name in ("datetime64", "timedelta64") else given
 
 
 def take_values(_: str, given: Any) -> Any:

@@ -46,8 +46,9 @@ def is_grid(given: Any) -> bool:
 
 def has_values(given: Any) -> bool:
     """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
-    is_list = isinstance(given, list | tuple | range) or getattr(given, "ndim", 0) == 1
-    return is_list and len(given) > 0
+    is_known = type(given).__module__.split(".")[0] in ("numpy", "pandas")  # as a Column has all
+    is_array = is_known and getattr(given, "ndim", 0) == 1
+    return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
 
 
 def take_grid(_: str, given: Mapping[str, Any]) -> Grid:
