@@ -116,7 +116,9 @@ class Labels:
             given = own[column]
             if plain(given) != plain(kind):
                 what = "the order of the query" if name == first[0] else f"`{name}` of the query"
-                raise errors.labels_do_not_compare(name=column, kind=given, what=what, wanted=kind)
+                cast = IN_PANDAS.get(kind, "labels.{}.astype(...)").format(column)
+                kinds = {"kind": given, "wanted": kind, "in_pandas": cast}
+                raise errors.labels_do_not_compare(name=column, what=what, **kinds)
         lower = {one.lower(): one for one in frame.columns}
         for name in (*OF_MATCHES, *OF_ATTEMPTS):
             if name in lower:
@@ -140,6 +142,13 @@ class Labels:
         """SQL: both have the partition of the same incidents."""
         pairs = (f"{left}.__key_{i} <=> {right}.__key_{i}" for i in range(len(self.keys)))
         return " AND ".join(pairs) or "TRUE"
+
+
+# How a frame of pandas has a column in a type.
+IN_PANDAS = {
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), "pandas.to_datetime(labels.{})"),
+    "date": "pandas.to_datetime(labels.{}).dt.date",
+}
 
 
 def kinds_of(frame: DataFrame) -> list[str]:

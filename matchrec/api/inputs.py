@@ -106,8 +106,9 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         found = found.to_arrow()
     if type(found).__name__ != "Table":
         check_pandas(name, found)
-        if halves := [name for name, kind in found.dtypes.items() if str(kind) in HALVES]:
-            found = found.astype(dict.fromkeys(halves, "float32"))
+        kinds = {column: crossing_kind(kind) for column, kind in found.dtypes.items()}
+        if others := {column: kind for column, kind in kinds.items() if kind is not None}:
+            found = found.astype(others)
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
     else:
@@ -123,7 +124,40 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         raise errors.no_dataframe_of(name=name, reason=reason) from error
 
 
-HALVES = ("float16", "halffloat[pyarrow]")  # of numbers of 16 bits, which Spark has not
+# Types of pandas' numbers that Spark has not, and those that have all of their values: a UINT8 of
+# 200 would cross as a TINYINT, -56. Each is NumPy's, pandas' with NULL, or Arrow's.
+CROSSING = {"float16": "float32", "halffloat[pyarrow]": "float[pyarrow]"} | {
+    form.format(f"{unsigned}{bits}"): form.format(f"{signed}{min(2 * bits, 64)}")
+    for bits in (8, 16, 32, 64)
+    for unsigned, signed, form in (
+        ("uint", "int", "{}"),
+        ("UInt", "Int", "{}"),
+        ("uint", "int", "{}[pyarrow]"),
+    )
+}
+
+
+def crossing_kind(kind: Any) -> Any:
+    """As what a type of a pandas column crosses to Spark, None where it is as it is.
+
+    Times of Arrow's become those of NumPy's, of which PySpark leaves nanoseconds out. Categories
+    are their values.
+
+    >>> import pandas as pd
+    >>> crossing_kind(pd.UInt8Dtype())
+    'Int16'
+    """
+    if hasattr(kind, "categories"):
+        return crossing_kind(kind.categories.dtype)
+    arrow = getattr(kind, "pyarrow_dtype", None)
+    if arrow is None or str(kind) in CROSSING:
+        return CROSSING.get(str(kind))
+    if hasattr(arrow, "value_type") and hasattr(arrow, "index_type"):
+        return type(kind)(arrow.value_type)
+    if kind.kind not in "mM":
+        return None
+    zone = getattr(arrow, "tz", None)
+    return f"datetime64[{arrow.unit}, {zone}]" if zone else kind.numpy_dtype
 
 
 @contextmanager
@@ -145,11 +179,12 @@ def check_pandas(name: str, frame: Any) -> None:
     if frame.empty:
         raise errors.no_rows_to_tell_types(name=name)
     for column, values in frame.items():
-        if str(values.dtype).lower() == "uint64" and (values > 2**63 - 1).any():
+        kind = str(values.dtype)
+        if kind.lower().startswith("uint64") and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
-        if str(values.dtype).startswith("period"):
-            kind = f"column `{column}` is of type {values.dtype}"
-            raise errors.no_dataframe_of(name=name, reason=kind)
+        if kind.startswith("period"):
+            reason = f"column `{column}` is of type {kind}"
+            raise errors.no_dataframe_of(name=name, reason=reason)
 
 
 NamedValues = dict[str, Any] | None

@@ -50,6 +50,19 @@ def are_values(given: object) -> bool:
     return given is None or listed or by_name(is_value)(given)
 
 
+def as_spark_takes(given: Any) -> Any:
+    """A time of NumPy as one of Python, which Spark takes for a value; another value as it is."""
+    name = type(given).__name__ if type(given).__module__ == "numpy" else ""
+    return given.astype(f"{name}[us]").item() if name in ("datetime64", "timedelta64") else given
+
+
+def take_values(_: str, given: Any) -> Any:
+    """The values that `are_values` accepts, those of NumPy as Spark takes them."""
+    if isinstance(given, list):
+        return [as_spark_takes(one) for one in given]
+    return given and {name: as_spark_takes(one) for name, one in given.items()}
+
+
 def names_row(given: object) -> bool:
     """Whether it may be compared with ORDER BY columns."""
     known = type(given).__module__.split(".")[0] in ("numpy", "pandas")
@@ -91,11 +104,13 @@ ARGS = ArgumentKind(
     "a dict of values by the names of their markers, or a list with a value for each ?",
     are_values,
     'write args={"name": value} for :name, or args=[value] for ?; for a DataFrame, df=df and {df}',
+    take=take_values,
 )
 NAMED = ArgumentKind(
     "a dict of values by the names of their markers",
     lambda given: not isinstance(given, list) and are_values(given),
     'write :name in the clause, and args={"name": value}',
+    take=take_values,
 )
 FRAMES = ArgumentKind(
     "a DataFrame, for {name} in the query, or a literal",

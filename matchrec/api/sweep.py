@@ -16,7 +16,7 @@ from matchrec.api.clauses import Clause, remarks_on, warn
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, markers, relation_of
 from matchrec.api.query import OF_RULES, how_to_run
-from matchrec.api.signatures import ARGUMENTS
+from matchrec.api.signatures import ARGUMENTS, as_spark_takes
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked
 from matchrec.charts.sweep import Sweep
 from matchrec.errors import MatchRecognizeError
@@ -41,15 +41,30 @@ Point = dict[str, Any]  # a value for each name
 
 def is_grid(given: Any) -> bool:
     """Whether it is some values by the names of markers."""
-    lists = by_name(lambda one: isinstance(one, list | tuple | range) and len(one) > 0)
-    return lists(given) and len(given) > 0 and all(map(str.isidentifier, given))
+    return by_name(has_values)(given) and len(given) > 0 and all(map(str.isidentifier, given))
+
+
+def has_values(given: Any) -> bool:
+    """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
+    is_known = type(given).__module__.split(".")[0] in ("numpy", "pandas")  # as a Column has all
+    is_array = is_known and getattr(given, "ndim", 0) == 1
+    return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
+
+
+def take_grid(_: str, given: Mapping[str, Any]) -> Grid:
+    """The values as lists, those of NumPy as Python's numbers and as times that Spark takes."""
+    lists: dict[str, list[Any]] = {}
+    for name, values in given.items():
+        is_row = hasattr(values, "dtype") and values.dtype.kind in "biuf"
+        lists[name] = values.tolist() if is_row else [as_spark_takes(one) for one in values]
+    return lists
 
 
 GRID = ArgumentKind(
     "a dict of lists of values by the names of markers",
     is_grid,
-    'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list; '
-    "an array of NumPy has tolist()",
+    'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
+    take=take_grid,
 )
 
 

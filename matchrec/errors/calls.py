@@ -119,8 +119,9 @@ other_number_of_keys = plan_error("""`key` of `Query.against` has {count} column
         divides its rows by {names}
     name a column of `labels` for each of these, in their order""")
 labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
-    write labels.withColumn("{name}", ...) with a CAST to {wanted} first; in a file write a time as
-        2026-01-31 12:00:00, a date as 2026-01-31""")
+    write labels.withColumn("{name}", ...) with a CAST to {wanted} first, of pandas
+        labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, a date as
+        2026-01-31""")
 label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.against`
         has
     write labels.withColumnRenamed("{name}", "label_{name}")""")

@@ -316,7 +316,7 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     matched, schema, token = match_rows(prepared, executable)
     if token and not executable.aggregates:
         watch_matches(matched, token, origins_of(executable))
-    result = project(prepared.question.relation, executable, matched)
+    result = project(prepared.question.relation, executable, matched, token)
     if executable.aggregates or any(map(is_sql, executable.outputs)):
         text = f"{executable.outputs} {executable.aggregates}", schema.json()
         result = prepared.question.runner.analyse(result, text)
@@ -390,10 +390,12 @@ def match_rows(
     return matched, schema, sent.incoming.token
 
 
-def project(relation: Relation, executable: Executable, matched: DataFrame) -> DataFrame:
-    """The scalar SQL around the reads, and the names of the result."""
+def project(
+    relation: Relation, executable: Executable, matched: DataFrame, token: str = ""
+) -> DataFrame:
+    """The scalar SQL around the reads, and the names of the result. token: of the workers."""
     if executable.aggregates:
-        matched = aggregate_matches(relation.runner, matched, executable)
+        matched = aggregate_matches(relation.runner, matched, executable, token)
     items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select_typed(matched, list(map(str, items)))
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -230,6 +231,22 @@ def test_labels_that_do_not_fit(
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
         asked.against(labels_of(spark), **{"start": "b", "end": "e", **arguments})
     assert words in str(raised.value)
+
+
+def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT DATE'2026-01-31' + CAST(id AS INT) AS d, id FROM range(4)")
+    asked = matchrec.query(rows, "ORDER BY d PATTERN (A B) DEFINE B AS id = 2")
+    labels = pd.DataFrame(
+        {"b": pd.to_datetime(["2026-02-01"]), "e": pd.to_datetime(["2026-02-05"])}
+    )
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="`b` of `labels` is timestamp"
+    ) as no:
+        asked.against(labels, start="b", end="e")
+    cure = "labels.assign(b=pandas.to_datetime(labels.b).dt.date)"
+    assert cure in " ".join(str(no.value).split())
+    labels = labels.assign(b=pd.to_datetime(labels.b).dt.date, e=pd.to_datetime(labels.e).dt.date)
+    assert asked.against(labels, start="b", end="e").score.hits == 1
 
 
 def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:

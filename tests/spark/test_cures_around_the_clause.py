@@ -131,6 +131,19 @@ def test_types_that_do_not_go_together(
     assert TYPES[condition] in (refused.value.hint or "")
 
 
+@pytest.mark.parametrize("function", ["avg", "stddev"])
+def test_aggregates_of_texts(
+    spark: SparkSession, request: pytest.FixtureRequest, function: str
+) -> None:
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark casts the texts")
+    clause = f"ORDER BY ts MEASURES {function}(page) AS m PATTERN (A) DEFINE A AS ts > 1"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.match_recognize(spark.table("clicks"), clause)
+    assert f"the function {function} takes no value of type String" in refused.value.message
+    assert "write CAST(x AS DOUBLE)" in (refused.value.hint or "")
+
+
 def test_a_table_that_is_nearly_there(spark: SparkSession) -> None:
     with pytest.raises(PySparkException, match=r"write clicks$"):
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE.replace('clicks', 'cliks')}")

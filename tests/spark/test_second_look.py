@@ -52,6 +52,16 @@ def marked(error: MatchRecognizeRunError) -> str:
     return line[carets.index("^") : len(carets)]
 
 
+def test_of_an_aggregate_that_casts_texts(spark: SparkSession, rows: DataFrame) -> None:
+    """It is computed of each match: no expression over one row fails."""
+    clause = "ORDER BY n MEASURES 1 + SUM({}) AS k PATTERN (A+) DEFINE A AS v > 0"
+    with settings(spark, ansi__enabled="true"):
+        error = failure(matchrec.match_recognize(rows, clause.format("A.s")).collect)
+        assert marked(error) == "SUM(A.s)"
+        cured = matchrec.match_recognize(rows, clause.format("TRY_CAST(A.s AS INT)"))
+        assert [row.k for row in cured.collect()] == [8]
+
+
 @pytest.mark.filterwarnings("ignore:toPandas attempted")
 @pytest.mark.parametrize("end", ENDS)
 def test_of_every_action(spark: SparkSession, rows: DataFrame, end: str) -> None:

@@ -6,6 +6,8 @@ from datetime import timedelta
 from itertools import product
 from statistics import median
 
+import numpy as np
+import pandas as pd
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -55,6 +57,27 @@ def test_a_point_without_a_match_has_a_row(spark: SparkSession) -> None:
     assert found._repr_html_().count("<tr") == 3
 
 
+def test_values_of_numpy_and_pandas(spark: SparkSession) -> None:
+    """Rows 0 to 5, one an hour: `A{n}` over later rows, and what rows begin after."""
+    rows = spark.sql(
+        "SELECT id, TIMESTAMP'2026-01-01' + id * INTERVAL '1' HOUR AS at FROM range(6)"
+    )
+    clause = "ORDER BY at PATTERN (A{:n}) WITHIN :gap DEFINE A AS id > :x AND at > :at"
+    first = np.datetime64("2026-01-01T00:30", "ns")
+    grid = {
+        "n": np.arange(1, 3),
+        "gap": [np.timedelta64(90, "m")],
+        "x": pd.Series([0.5, 3.5]),
+        "at": np.array([first]),
+    }
+    found = matchrec.sweep(rows, clause, grid)
+    assert [row[4] for row in found.rows] == [5, 2, 2, 1]
+    assert str(found).split()[:4] == ["n", "gap", "x", "at"]
+    clause = clause.replace("PATTERN", "MEASURES FIRST(id) AS id PATTERN")
+    args = {"n": rows.toPandas().id.max() - 3, "gap": grid["gap"][0], "x": 0, "at": first}
+    assert matchrec.match_recognize(rows, clause, args).count() == 2
+
+
 @pytest.mark.parametrize("order", ["ASC", "DESC"])
 def test_a_span_is_a_distance_in_either_order(spark: SparkSession, order: str) -> None:
     rows = spark.sql("SELECT id, DATE '2024-01-01' + CAST(id AS INT) AS d FROM range(6)")
@@ -86,6 +109,7 @@ def test_a_path_or_a_type_is_no_marker() -> None:
             "parameter `:z` has no values\n  line 1, column 54\n",
         ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, "`grid` of `sweep` is"),
+        ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, "`grid` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),
         ("ORDER BY id PATTERN (A) DEFINE B AS id > :x", {"x": [1]}, "DEFINE of `B`"),

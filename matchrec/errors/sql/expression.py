@@ -490,8 +490,8 @@ _TYPES = {
     r"string '.*' to value of Timestamp": "compare a time with a time, such as "
     "TIMESTAMP'2026-01-31 12:00:00'",
     # Texts in arithmetic.
-    r"Utf8 [-+*/%]|[-+*/%] Utf8": "a text is neither a number nor a time: write "
-    "CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
+    r"Utf8 [-+*/%]|[-+*/%] Utf8|takes no value of type String": "a text is neither a number nor a "
+    "time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
     # NOT of what is no condition; a truth value beside another type.
     r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
     "NOT x > 0",

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, types
 
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
-from matchrec.errors.run.origins import origin, with_origin
+from matchrec.errors.run.origins import SqlOrigin, origin, with_origin
 from matchrec.output.reads import (
     ReadMatchedRows,
     RowAggregate,
@@ -30,6 +30,7 @@ from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
+from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem
 
@@ -46,7 +47,8 @@ OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 class MatchAggregates:
     """The aggregates of a query that Spark computes, and the output rows that they are of.
 
-    kept: the names of all reads but the array of the rows. rows: that array.
+    kept: the names of all reads but the array of the rows. rows: that array. token: of the workers,
+    see `spark.errors.second_look`.
     """
 
     runner: Runner
@@ -54,6 +56,7 @@ class MatchAggregates:
     executable: Executable
     kept: tuple[str, ...]
     rows: str
+    token: str
 
     @property
     def aggregates(self) -> tuple[RowAggregate, ...]:
@@ -88,6 +91,10 @@ class MatchAggregates:
             SelectItem(with_place(folds[i].sql(value), self.aggregates[i]), wire.aggregate(i))
             for i, value in values.items()
         ]
+        if self.token:
+            sqls = (one.sql for one in items)
+            origins = (origin_of(self.aggregates[i]) for i in values)
+            watch_matches(taken, self.token, dict(zip(sqls, origins, strict=True)))
         return self.runner.select(taken, [*kept, *map(str, items)])
 
     def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
@@ -148,12 +155,14 @@ class MatchAggregates:
         return group_rows(self.runner, explode_rows(frame, kept, self.rows), kept, items)
 
 
-def aggregate_matches(runner: Runner, matched: DataFrame, executable: Executable) -> DataFrame:
+def aggregate_matches(
+    runner: Runner, matched: DataFrame, executable: Executable, token: str
+) -> DataFrame:
     """Compute the aggregates of each match; the array of its rows goes, the other reads stay."""
     reads = executable.reads
     rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
     kept = tuple(wire.read(i) for i in range(len(reads)) if i != rows)
-    return MatchAggregates(runner, matched, executable, kept, wire.read(rows)).compute()
+    return MatchAggregates(runner, matched, executable, kept, wire.read(rows), token).compute()
 
 
 def fold_of(aggregate: RowAggregate, result: types.DataType) -> Fold | None:
@@ -234,8 +243,13 @@ def stays_not_null(field: types.StructField) -> bool:
 
 def with_place(sql: str, aggregate: RowAggregate) -> str:
     """SQL that says where the user wrote an aggregate that it computes."""
+    return with_origin(sql, origin_of(aggregate))
+
+
+def origin_of(aggregate: RowAggregate) -> SqlOrigin:
+    """Where the user wrote an aggregate."""
     clause, call = part("MEASURES"), aggregate.call
-    return with_origin(sql, origin(f"`{call.function}` in {clause}", clause, call.span))
+    return origin(f"`{call.function}` in {clause}", clause, call.span)
 
 
 def aggregate_sql(aggregate: RowAggregate) -> str:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
+    ArrayType,
     BooleanType,
     ByteType,
     DataType,
@@ -39,6 +40,7 @@ NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reaso
 COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
 COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
+UNSIGNED = re.compile(r"List\((?:non-null )?(UInt\d+)(?:, .*)?\)")
 
 # What a plan says of the types of its columns.
 NAMES: dict[str, DataType] = {
@@ -47,6 +49,11 @@ NAMES: dict[str, DataType] = {
     "Int16": ShortType(),
     "Int32": IntegerType(),
     "Int64": LongType(),
+    # of a Parquet file; the schema has the types with a sign that have as many bits
+    "UInt8": ShortType(),
+    "UInt16": IntegerType(),
+    "UInt32": LongType(),
+    "UInt64": DecimalType(20, 0),
     "Float32": FloatType(),
     "Float64": DoubleType(),
     "Utf8": StringType(),
@@ -134,8 +141,10 @@ def types_in(plan: str) -> dict[int, DataType]:
 
 
 def type_named(name: str) -> DataType | None:
-    """The type that a plan calls so, None of one that has parts."""
+    """The type that a plan calls so, None of one that has parts, but for numbers without a sign."""
     digits = DECIMAL.fullmatch(name)
+    if (elements := UNSIGNED.fullmatch(name)) is not None:
+        return ArrayType(NAMES[elements[1]])
     return DecimalType(int(digits[1]), int(digits[2])) if digits else NAMES.get(name)
 
 

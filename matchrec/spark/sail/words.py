@@ -42,6 +42,10 @@ SENTENCES = {
     r"^expected at least one value, but got": "a function has no argument",
     r"Function '(?P<f>\w+)' (?:failed|expects)(?s:.*?) but received (?P<n>\d+)": r"the function "
     r"\g<f> takes another number of arguments than \g<n>",
+    r"Function '(?P<f>\w+)' failed to match any signature(?s:.*?) but received (?P<n>\w+)": r"the "
+    r"function \g<f> takes no value of type \g<n>",
+    r"a call to '(?P<f>\w+)' function: coercion from Utf8 to the signature Exact\(Float64": r"the "
+    r"function \g<f> takes no value of type String",
     r"^(?:invalid argument: )?requires (?P<n>(?s:.+))$": r"a function takes \g<n>",
     r"min/max was called with": "the functions min and max take one argument",
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": r"the number "
@@ -60,7 +64,14 @@ SENTENCES = {
     r'No field named (?:[^.\s]+\.)?"#\d+"': UNGROUPED,
     r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
   write the file with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True)""",
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
+  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t)""",
+    r"^cast Duration\(": """the file has durations that are not in microseconds
+  read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), or write it
+  with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})""",
+    r"^cast Dictionary\(": """the file has a column of categories
+  read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), or write it with texts,
+  in pandas by frame.astype({"x": "str"})""",
     r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
   write them as float32, in pandas by frame.astype({"x": "float32"})""",
 }

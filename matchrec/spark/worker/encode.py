@@ -254,6 +254,8 @@ def structs_of(array: pa.StructArray) -> list[Value]:
 
 def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
     """Tuples of the elements, or of keys with their values."""
+    if pa.types.is_fixed_size_list(array.type):  # as Sail has it from a file
+        array = array.cast(pa.list_(array.type.value_field))
     if pa.types.is_map(array.type):
         elements = list(zip(values_of(array.keys), values_of(array.items), strict=True))
     else:

@@ -1,0 +1,130 @@
+"""Columns of types that Spark has not, in frames of pandas and in files, keep their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.sail.probes import engine_name
+
+READ_AS = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
+HIGH = {"uint8": 200, "uint16": 40_000, "uint32": 3_000_000_000, "uint64": 2**63 - 1}
+CLAUSE = "ORDER BY t MEASURES LAST({0}) AS last, max({0}) AS most PATTERN (A B+) "
+CLAUSE += "DEFINE B AS {0} > PREV({0})"
+RISES = CLAUSE.format("v")
+
+
+@pytest.mark.parametrize("form", ["uint{}", "UInt{}", "uint{}[pyarrow]"])
+@pytest.mark.parametrize("kind", HIGH)
+def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) -> None:
+    """A type of as many bits with a sign would make a fall of the rise, and -56 of 200."""
+    high, bits = HIGH[kind], kind.removeprefix("uint")
+    rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([100, high - 1, high], form.format(bits))})
+    found = matchrec.match_recognize(rows, RISES)
+    assert [tuple(row) for row in found.collect()] == [(high, high)]
+
+
+def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:
+    rows = pd.DataFrame({"v": pd.array([2**63], "uint64[pyarrow]")})
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="has numbers beyond BIGINT"):
+        matchrec.match_recognize(rows, "ORDER BY v PATTERN (A) DEFINE A AS v > 0")
+
+
+def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    """200 before the match, during it, in keys and in measures; Sail says that it is a TINYINT."""
+    columns = {kind: pa.array([100, high - 1, high], kind) for kind, high in HIGH.items()}
+    file = str(tmp_path / "unsigned.parquet")
+    parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file)
+    rows = spark.read.parquet(file)
+    for kind, high in HIGH.items():
+        clause = CLAUSE.format(kind)
+        query = matchrec.query(rows, f"{clause} AND {kind} > FIRST({kind})")
+        assert [tuple(row) for row in query.dataframe().collect()] == [(high, high)]
+        assert query.dataframe().dtypes[0][1] == READ_AS[kind]
+        assert f"{high - 1} > 100 is true" in str(query.why(row=1))
+        rules = {"rises": clause.removeprefix("ORDER BY t ")}
+        found = matchrec.match_rules(rows, rules, order_by="t").rule("rises")
+        assert found.collect()[0][0] == high
+        keys = f"PARTITION BY {kind} ORDER BY t MEASURES count(*) AS n PATTERN (A+)"
+        keyed = matchrec.match_recognize(rows, f"{keys} DEFINE A AS {kind} > 1").collect()
+        assert sorted(row[0] for row in keyed) == [100, high - 1, high]
+
+
+def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    """Of numbers without a sign, and of a number of elements that the file says once."""
+    kinds = {"u": pa.list_(pa.uint8()), "f": pa.list_(pa.int16(), 1)}
+    columns = {name: pa.array([[100], [200], [250]], kind) for name, kind in kinds.items()}
+    parquet.write_table(pa.table({"t": [1, 2, 3]} | columns), file := str(tmp_path / "l.parquet"))
+    for name in kinds:
+        clause = f"ORDER BY t MEASURES LAST({name}) AS last, max({name}) AS most PATTERN (A B+)"
+        clause += f" DEFINE B AS {name}[0] > PREV({name}[0]) AND {name} > FIRST({name})"
+        found = matchrec.match_recognize(spark.read.parquet(file), clause)
+        assert [tuple(row) for row in found.collect()] == [([250], [250])]
+        assert found.dtypes[0][1] == "array<smallint>"
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "cast"),
+    [
+        (pd.Categorical(["a", "b"]), "has a column of categories", "STRING"),
+        (
+            pd.to_timedelta([1, 2], unit="h"),
+            "has durations that are not in micro",
+            "INTERVAL DAY TO SECOND",
+        ),
+        (
+            pd.DatetimeIndex(["2026-01-31", "2026-02-01"]),
+            "has times in nanoseconds",
+            "TIMESTAMP_NTZ",
+        ),
+    ],
+)
+def test_columns_of_a_file_of_pandas_that_sail_does_not_read(
+    spark: SparkSession, tmp_path: Path, values: pd.Index, words: str, cast: str
+) -> None:
+    """And the cure of each."""
+    if engine_name(spark) == "Spark":
+        pytest.skip("reads all of them, or says what it refuses in its own words")
+    pd.DataFrame({"t": [1, 2], "v": values}).to_parquet(file := str(tmp_path / "pandas.parquet"))
+    query = f"SELECT * FROM parquet.`{file}` MATCH_RECOGNIZE ({RISES})"
+    with pytest.raises(PySparkException, match=words) as refused:
+        matchrec.sql(spark, query)
+    assert f"FROM (SELECT ..., CAST(x AS {cast}) AS x FROM t)" in str(refused.value)
+    cured = query.replace("FROM parquet", f"FROM (SELECT t, CAST(v AS {cast}) AS v FROM parquet")
+    found = matchrec.sql(spark, cured.replace("` MATCH", "`) MATCH"))
+    assert found.count() == 1
+
+
+OF_ARROW_IN_PANDAS = {
+    "timestamp[ns][pyarrow]": (pd.Timestamp(2026, 1, 31, 10), "timestamp"),
+    "timestamp[us, UTC][pyarrow]": (pd.Timestamp("2026-01-31 10:00Z"), "timestamp"),
+    "timestamp[ns, UTC][pyarrow]": (pd.Timestamp("2026-01-31 10:00Z"), "timestamp"),
+    "duration[ns][pyarrow]": (pd.Timedelta(hours=1), "interval day to second"),
+}
+
+
+@pytest.mark.parametrize("kind", OF_ARROW_IN_PANDAS)
+def test_times_of_arrow_in_a_frame_of_pandas(spark: SparkSession, kind: str) -> None:
+    """As with `dtype_backend="pyarrow"`: nanoseconds, of which Spark has no type."""
+    value, crossing = OF_ARROW_IN_PANDAS[kind]
+    later = [value + pd.Timedelta(minutes=minutes) for minutes in (0, 5, 20)]
+    rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([*later], kind)})
+    clause = "MEASURES LAST(t) AS t, LAST(v) AS v PATTERN (A B) DEFINE B AS v > PREV(v)"
+    found = matchrec.match_recognize(rows, f"ORDER BY v {clause}")
+    assert [row.t for row in found.collect()] == [2]
+    assert found.dtypes[1] == ("v", crossing)
+
+
+def test_categories(spark: SparkSession) -> None:
+    kind = pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
+    numbers = pd.Categorical(pd.array([100, 200], "UInt8"))
+    for values, last in ((pd.array(["a", "b"], kind), "b"), (numbers, 200)):
+        found = matchrec.match_recognize(pd.DataFrame({"t": [1, 2], "v": values}), RISES)
+        assert [tuple(row) for row in found.collect()] == [(last, last)]
