@@ -391,7 +391,8 @@ class RuleMatches:
         ...
         """
         built = self._built
-        return explain_rules(built.rule_set, built.shared.drafts, built.sorts)
+        sorts = built.prepared.preparation.sorts
+        return explain_rules(built.rule_set, built.shared.drafts, sorts)
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -21,7 +21,7 @@ from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import option_of_others, steps_of_event_selection
+from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
@@ -94,15 +94,6 @@ class Options:
     counters: Counters | None = None
     on_error: arguments.AfterError = "raise"
     event_columns: str | Sequence[str] | None = None
-
-    def check_unused(self, call: str, *names: str) -> None:
-        """Raises MatchRecognizePlanError where one of these options is set, which a call has not.
-
-        >>> Options(engine="backtracking").check_unused("sql", "on_error", "event_columns")
-        """
-        for name in names:
-            if getattr(self, name) != getattr(NO_OPTIONS, name):
-                raise option_of_others(name=name, call=call)
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
@@ -217,9 +208,10 @@ class Question:
             self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
             name_of, type_of = self.relation.name_of, self.type_of_order
             found = draft(rule.plan, self.columns, name_of, scope, type_of)
-            if not found.relevant or not is_eager(rule.plan, self.runner):
-                return found
-            return replace(found, is_eager=True).prune()
+            if self.is_stream:  # any row moves the watermark
+                return replace(found, sends_all=True, relevant=())
+            asks_all = found.tests_may_fail and is_eager(rule.plan, self.runner)
+            return replace(found, sends_all=True, relevant=()) if asks_all else found
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""

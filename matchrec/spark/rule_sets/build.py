@@ -99,11 +99,6 @@ class BuiltRuleSet:
         return self.prepared.demand.drafts_made
 
     @property
-    def sorts(self) -> str:
-        """Who sorts the rows; empty of a stream."""
-        return self.prepared.preparation.sorts
-
-    @property
     def times(self) -> OrderTimes:
         """Values of the type by which rows are ordered."""
         return OrderTimes(self.rows.schema[wire.FIRST].dataType)
@@ -154,16 +149,13 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     Raises MatchRecognizeError for a rule whose rows cannot come little by little, of a stream.
     """
     drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
-    if not question.is_stream:
-        return SharedDrafts(drafts, events)
-    for rule in question.rules:
+    for rule in question.rules if question.is_stream else ():
         drafted = drafts[rule.name]
         with rule.naming():
             check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
             for key in further_keys(drafted.plan):
                 raise divided_over_stream(column=show_column(key))
-    every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
-    return SharedDrafts(every, events)
+    return SharedDrafts(drafts, events)
 
 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
