@@ -195,7 +195,9 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
         case ReadAccumulated(function):
             return LongType() if function == "count" else DoubleType()
         case ReadMatchedRows(columns):
-            return ArrayType(matched_row_type(columns, inputs), containsNull=False)
+            values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
+            own = {wire.VARIABLE: StringType(), wire.POSITION: LongType()}
+            return ArrayType(struct_of(values | own), containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
             return StringType()
         case PointerField.VERSION:
@@ -231,12 +233,6 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
 def scale_of(type_: DataType) -> int:
     """How many digits a number has after its point; 0 of what is no decimal."""
     return type_.scale if isinstance(type_, DecimalType) else 0
-
-
-def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:
-    """The struct that is one row of a match."""
-    values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
-    return struct_of(values | {wire.VARIABLE: StringType(), wire.POSITION: LongType()})
 
 
 def struct_of(fields: Mapping[str, DataType]) -> StructType:

@@ -91,7 +91,7 @@ def pieces(
         if lookaround is not None and waiting.rows - waiting.border >= waiting.enough:
             if waiting.border:
                 yield waiting.complete(waiting.border)
-            piece = waiting.unfinished(lookaround)
+            piece = waiting.piece(waiting.batches, waiting.rows - lookaround.after)
             yield piece
             waiting.go_on(piece, lookaround)
             del piece  # a table less in memory while the next one grows
@@ -157,10 +157,6 @@ class Waiting:
         self.covered = np.zeros(0, np.bool_)
         self.left = None
         return piece
-
-    def unfinished(self, lookaround: Lookaround) -> Piece:
-        """All rows, of one partition that may go on."""
-        return self.piece(self.batches, self.rows - lookaround.after)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
         table = with_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
