@@ -13,19 +13,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    ShortType,
-    StringType,
-)
+from pyspark.sql.types import DataType, DateType, DecimalType
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"
@@ -40,18 +28,8 @@ COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
 COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
 
-# What a plan says of the types of its columns.
-NAMES: dict[str, DataType] = {
-    "Boolean": BooleanType(),
-    "Int8": ByteType(),
-    "Int16": ShortType(),
-    "Int32": IntegerType(),
-    "Int64": LongType(),
-    "Float32": FloatType(),
-    "Float64": DoubleType(),
-    "Utf8": StringType(),
-    "Date32": DateType(),
-}
+# What a plan says of the types of its columns: Arrow's names.
+NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
 
 DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
 
@@ -135,8 +113,12 @@ def types_in(plan: str) -> dict[int, DataType]:
 
 def type_named(name: str) -> DataType | None:
     """The type that a plan calls so, None of one that has parts."""
-    digits = DECIMAL.fullmatch(name)
-    return DecimalType(int(digits[1]), int(digits[2])) if digits else NAMES.get(name)
+    from pyarrow import type_for_alias
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    if digits := DECIMAL.fullmatch(name):
+        return DecimalType(int(digits[1]), int(digits[2]))
+    return from_arrow_type(type_for_alias(name.lower())) if name in NAMES else None
 
 
 @asked_once
