@@ -71,7 +71,6 @@ class ArgumentKind:
         return given if self.take is None else self.take(argument, given)
 
     def or_none(self) -> ArgumentKind:
-        """What is of this kind, or None."""
         accepts = self.accepts
         return replace(
             self,
@@ -226,12 +225,10 @@ def can(*methods: str) -> Callable[[object], bool]:
 
 
 def instance_of(*kinds: type) -> Callable[[object], bool]:
-    """Whether something is of a class."""
     return lambda given: isinstance(given, kinds)
 
 
 def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
-    """Whether all elements are of a kind."""
     return all(kind(one) for one in given)
 
 

@@ -90,7 +90,6 @@ class Clause:
 
     @property
     def is_plain(self) -> bool:
-        """Whether Spark alone reads the query."""
         return False
 
     def clauses(self) -> Iterator[Clause]:
@@ -129,7 +128,6 @@ class QueryText:
 
     @property
     def is_plain(self) -> bool:
-        """Whether Spark alone reads the query."""
         return self.unchanged is not None
 
     @property
@@ -168,7 +166,6 @@ class QueryText:
                 self.name_columns(site, clause.result.dataframe.columns)
 
     def outer(self) -> DataFrame:
-        """The query around the clauses, once these have results."""
         if self.unchanged is not None:
             return self.unchanged()
         text = locate.outer(self.query)
@@ -192,7 +189,6 @@ class QueryText:
         return replace(self.runner, args=args, source=self.query.source)
 
     def plan(self, site: Site) -> MatchPlan:
-        """What a clause asks for."""
         values = self.runner.args
         return lower_site(site, values if isinstance(values, dict) else {})
 
@@ -349,7 +345,6 @@ def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
-    """Whether nothing bounds what is kept of a stream."""
     if executable.is_bounded or executable.crossing.ends:
         return ()
     unbounded = unbounded_runs if executable.task.selects else unbounded_state

@@ -269,7 +269,6 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
 
 
 def type_of(df: DataFrame, column: Any, written: str) -> str:
-    """The type of a column over the events."""
     with quiet_analysis():
         try:
             return df.select("*", column).schema.fields[-1].dataType.simpleString()

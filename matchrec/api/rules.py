@@ -122,7 +122,6 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 
 
 def warn_of(built: build.BuiltRuleSet) -> None:
-    """Warns of what in the rules is probably not meant."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         name, drafted = rule.name, built.shared.drafts[rule.name]

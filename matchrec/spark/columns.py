@@ -102,7 +102,6 @@ class ColumnNames:
         return self.add_origin("".join(map(self.piece, column.pieces)), column)
 
     def add_origin(self, sql: str, computed: Computed) -> str:
-        """SQL that says where the user wrote what it computes."""
         return with_origin(sql, self.origins.get(computed))
 
     def piece(self, piece: str | Shifted | Framed) -> str:
@@ -141,7 +140,6 @@ class Preparation:
 
     @property
     def plan(self) -> MatchPlan:
-        """The partitions and their order."""
         return self.drafted.plan
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
@@ -338,7 +336,6 @@ class Unsorted(Preparation):
         return f"one task for a partition: {self.ranges}" if asks else ""
 
     def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
-        """The structs that the workers put together."""
         inner = self.names_of_parts(columns).inner
         return tuple(
             Struct(

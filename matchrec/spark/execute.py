@@ -295,7 +295,6 @@ def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
 
 
 def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
-    """The result without columns that nobody uses."""
     question, drafted, use = prepared.question, prepared.demand.draft, prepared.question.use
     if (use.columns is None and not use.unread) or not taken().columns:
         return found

@@ -181,12 +181,10 @@ class Question:
 
     @property
     def runner(self) -> Runner:
-        """The session."""
         return self.relation.runner
 
     @cached_property
     def is_stream(self) -> bool:
-        """Whether the rows come little by little."""
         return is_streaming(self.relation.rows)
 
     @contextmanager
@@ -219,8 +217,6 @@ class Question:
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
-        """What tells the type of an order column."""
-
         def find(text: str) -> OrderType:
             zone = self.runner.settings["spark.sql.session.timeZone"]
             return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
@@ -235,7 +231,6 @@ class Question:
 
     @cached_property
     def ansi(self) -> bool:
-        """Whether overflow is an error."""
         return self.runner.settings["spark.sql.ansi.enabled"] == "true"
 
 
@@ -253,7 +248,6 @@ def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchP
 
 
 def is_streaming(rows: DataFrame) -> bool:
-    """Whether they come little by little."""
     return bool(rows.isStreaming)
 
 

@@ -268,7 +268,6 @@ class Runner:
         return None if cores is None else cores + cores // 2
 
     def having(self, **frames: DataFrame) -> Runner:
-        """A runner that knows these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
     @cached_property
@@ -358,7 +357,6 @@ def original_of(function: object) -> Callable[..., DataFrame] | None:
 
 
 def is_stopped(spark: SparkSession) -> bool:
-    """Whether the session cannot run anything any more."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
     return getattr(spark.sparkContext, "_jsc", spark) is None
@@ -397,7 +395,6 @@ def quiet_analysis() -> Iterator[None]:
 
 
 def holes(text: Template) -> tuple[str, ...]:
-    """The names of a text's holes, each once."""
     return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
 
 
@@ -447,11 +444,9 @@ class Relation:
         return self.select(["*"]) if self.all_rows is None else self.all_rows()
 
     def query(self, items: Iterable[str]) -> Template:
-        """The query of a select list over the input."""
         return self.select_from(self.runner.written(", ".join(items)))
 
     def select(self, items: Iterable[str]) -> DataFrame:
-        """The DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
 
     def over(self, query: Template, items: Iterable[str]) -> Template:
@@ -477,7 +472,6 @@ class Relation:
         return [self._known[text] for text in wanted]
 
     def type_of(self, text: str) -> DataType:
-        """The type of an expression over the input."""
         return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:

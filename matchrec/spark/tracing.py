@@ -105,8 +105,6 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
 
 @dataclass(frozen=True)
 class PartitionRequest:
-    """A partition to be collected."""
-
     question: Question
     drafted: Draft
     target: Target
@@ -123,14 +121,14 @@ class PartitionRequest:
         return tuple(item.expression.text for item in self.drafted.plan.order_by)
 
     def collect(self) -> CollectedPartition:
-        """The partition, one job later."""
         question, drafted = self.question, replace(self.drafted, relevant=())
         (rule,) = question.rules
         demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), self.key_tests)
         prepared = prepare_sorted(question, demand)
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
-        sent = prepared.send((*crossing, *self.further_columns()))
+        shown = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
+        sent = prepared.send((*crossing, *shown, *self.row_tests(), *self.drafted.relevant))
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.without_rows()
@@ -212,7 +210,6 @@ class PartitionRequest:
         return given
 
     def without_rows(self) -> MatchRecognizeError:
-        """The error of a partition that has no rows."""
         some = self.some_keys()
         if not some:
             return errors.no_rows_at_all()
@@ -236,13 +233,6 @@ class PartitionRequest:
         types = {name: type_of(text) for name, text in self.keys.items()}
         whole = [name for name, one in types.items() if isinstance(one, spark_types.IntegralType)]
         return errors.example(keys, whole)
-
-    def further_columns(self) -> tuple[RowColumn, ...]:
-        """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
-        relevance.
-        """
-        places = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
-        return (*places, *self.row_tests(), *self.drafted.relevant)
 
     def row_tests(self) -> tuple[RowColumn, ...]:
         """Whether a row is one that is asked for, and whether it comes before."""

@@ -239,7 +239,6 @@ def with_place(sql: str, aggregate: RowAggregate) -> str:
 
 
 def aggregate_sql(aggregate: RowAggregate) -> str:
-    """An aggregate over the exploded rows, as SQL."""
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
     sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))

@@ -290,7 +290,6 @@ class Diagnosis:
         return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
     def names(self, written: WrittenSql) -> Names:
-        """What a name in some SQL may have meant."""
         plan, here = self.plan, written.span
         others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
         in_function = written.clause == "MEASURES" and written.call != ""

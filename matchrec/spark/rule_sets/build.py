@@ -200,7 +200,6 @@ NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
-    """One row per match of each rule."""
     columns = {"match_number": wire.ROW_NUMBER, "start_time": wire.FIRST, "end_time": wire.LAST}
     return rows_of_kind(built, RowKind.MATCH, columns | {"events": wire.EVENTS})
 
@@ -290,13 +289,11 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
 
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
-    """The partition columns."""
     for number, name in enumerate(key_names(built.shared.plan, built.question)):
         yield SelectItem(wire.key(number), quoted(name))
 
 
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
-    """The names of the partition columns in the result."""
     for key in dict.fromkeys(plan.partition_by):
         yield question.columns.name(key.text) or question.relation.name_of(key.text)
 

@@ -308,7 +308,6 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 
 
 def constant(number: int, count: int) -> pa.Array:
-    """A number so many times."""
     return pa.array(np.full(count, number, np.int32))
 
 
@@ -327,7 +326,6 @@ def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in larger batches."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

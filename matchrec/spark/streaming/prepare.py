@@ -165,7 +165,6 @@ class SentEvents(Sent):
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
-    """The type of a column in the worker."""
     try:
         return column.arrow()
     except ValueError as altered:

@@ -46,7 +46,6 @@ class CoverageWorker:
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch of one row."""
         figures, counts = [Figures()], Counts.of(self.task.coverable)
         nearest: Nearest = None
         for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
@@ -167,7 +166,6 @@ def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def flat(counts: Counts) -> IntArray:
-    """The counts in a row."""
     return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
 
 
