@@ -146,15 +146,8 @@ class QueryText:
             plan, relation = self.plan(site), self.relation(site)
             if has_stream and is_streaming(relation.rows):
                 raise another_clause_over_a_stream(plan.pattern.span)
-            clause = Clause(
-                plan,
-                relation,
-                self.options,
-                self.source,
-                alias=site.relation_alias,
-                use=site.use,
-                is_window=site.window is not None,
-            )
+            around = site.relation_alias, site.use, site.window is not None
+            clause = Clause(plan, relation, self.options, self.source, None, *around)
             yield clause
             if site.window is None:
                 evaluated = Evaluated(site, clause.result, self.source)
@@ -372,17 +365,10 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
     """What a clause compiles to, with the remarks on it."""
     from matchrec.explanation import ExplainedClause
 
-    return ExplainedClause(
-        result.drafted.plan,
-        result.executable,
-        result.prepared.preparation.keys,
-        tuple(map(str, found)),
-        result.prepared.question.is_stream,
-        result.drafted.written,
-        result.prepared.preparation.sorts,
-        result.built,
-        result.prepared.preparation.show_ranges(),
-    )
+    preparation, drafted = result.prepared.preparation, result.drafted
+    asked = drafted.plan, result.executable, preparation.keys, tuple(map(str, found))
+    how = preparation.sorts, result.built, preparation.show_ranges()
+    return ExplainedClause(*asked, result.prepared.question.is_stream, drafted.written, *how)
 
 
 def warn(*found: MatchRecognizeWarning) -> None:

@@ -248,7 +248,6 @@ class RuleMatches:
         build.check_measures(built)
         self._built = built
         self._matches = build.all_matches(built)
-        self._errors = build.failures(built)
         self._results: dict[str, DataFrame] = {}
         self._refused = dict(refused or {})
 
@@ -306,7 +305,7 @@ class RuleMatches:
         >>> found.errors.columns
         ['rule', 'message']
         """
-        return self._errors
+        return build.failures(self._built)
 
     @checked(name=TEXT)
     def rule(self, name: str) -> DataFrame:

@@ -141,19 +141,13 @@ class PartitionRequest:
         flags = [as_integers(one) != 0 for one in further[len(self.orders) :]]
         asked, earlier, relevant = flags[0], flags[1], flags[2:]
         left_out = ~np.logical_or.reduce(relevant) if relevant else np.zeros(len(asked), np.bool_)
-        return CollectedPartition(
-            question.relation,
-            drafted.plan,
-            executable,
-            table,
-            partitions_of(executable, table, starts),
-            sent.fields[: len(crossing)],
-            {name: self.key_values[name] for name in self.keys if name in self.key_values},
-            tuple(question.columns.name(text) or text for text in self.orders),
-            places,
-            self.rows_asked(places, asked, int(earlier.sum())),
-            frozenset(np.flatnonzero(left_out).tolist()),
-        )
+        keys = {name: self.key_values[name] for name in self.keys if name in self.key_values}
+        orders = tuple(question.columns.name(text) or text for text in self.orders)
+        rows = table, partitions_of(executable, table, starts), sent.fields[: len(crossing)]
+        rows_asked = self.rows_asked(places, asked, int(earlier.sum()))
+        told = rows_asked, frozenset(np.flatnonzero(left_out).tolist())
+        query = question.relation, drafted.plan, executable
+        return CollectedPartition(*query, *rows, keys, orders, places, *told)
 
     def alike(self, text: str) -> str:
         """SQL over one row as it is compared: what holds other values by its text."""

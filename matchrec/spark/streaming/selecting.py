@@ -186,16 +186,11 @@ class KnownRows:
         numbers = np.empty(known.rows.num_rows, np.int64)
         numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
         numbers[ranges(known.starts[1:] - known.new, known.new)] = ranges(done, known.new)
-        return KnownRows(
-            executable,
-            known,
-            partitions_of(executable, known.rows, known.starts),
-            times(known.rows),
-            numbers,
-            np.minimum(window_bounds(executable, known.rows), end),
-            None if near is None else np.minimum(near, end),
-            end,
-        )
+        partitions = partitions_of(executable, known.rows, known.starts)
+        bounds = np.minimum(window_bounds(executable, known.rows), end)
+        near = None if near is None else np.minimum(near, end)
+        own = times(known.rows), numbers, bounds, near, end
+        return KnownRows(executable, known, partitions, *own)
 
     def of_key(self, place: int) -> KnownRows:
         begin, end = self.partitions.starts[place : place + 2].tolist()
