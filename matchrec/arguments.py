@@ -249,15 +249,13 @@ is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
 
 
+FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
+
+
 def is_frame(given: object) -> bool:
     """A frame of pandas or Polars, or a table of Arrow, none of which is loaded for that."""
     library = type(given).__module__.split(".")[0]
-    return (library, type(given).__name__) in (
-        ("pandas", "DataFrame"),
-        ("polars", "DataFrame"),
-        ("polars", "LazyFrame"),
-        ("pyarrow", "Table"),
-    )
+    return type(given).__name__ in FRAMES.get(library, ())
 
 
 SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")
