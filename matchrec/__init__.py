@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from matchrec.spark.sail.start import session as session
     from matchrec.tracing.why import Why as Why
 
+_ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
     "matchrec.api.convert": ("convert",),
     "matchrec.api.events": ("detect", "sase", "unwind"),
@@ -82,13 +83,7 @@ _HOMES = {
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
     "matchrec.charts.sweep": ("Sweep",),
-    "matchrec.errors": (
-        "MatchRecognizeError",
-        "MatchRecognizeParseError",
-        "MatchRecognizePlanError",
-        "MatchRecognizeRunError",
-        "MatchRecognizeUnsupportedError",
-    ),
+    "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
     "matchrec.explanation": ("Explanation",),
     "matchrec.explanation.coverage": ("Coverage",),
     "matchrec.frontends.pattern.builder": ("AfterMatch", "Pattern"),

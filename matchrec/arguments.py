@@ -71,7 +71,6 @@ class ArgumentKind:
         return given if self.take is None else self.take(argument, given)
 
     def or_none(self) -> ArgumentKind:
-        """What is of this kind, or None."""
         accepts = self.accepts
         return replace(
             self,
@@ -226,12 +225,10 @@ def can(*methods: str) -> Callable[[object], bool]:
 
 
 def instance_of(*kinds: type) -> Callable[[object], bool]:
-    """Whether something is of a class."""
     return lambda given: isinstance(given, kinds)
 
 
 def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
-    """Whether all elements are of a kind."""
     return all(kind(one) for one in given)
 
 
@@ -252,15 +249,13 @@ is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
 
 
+FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
+
+
 def is_frame(given: object) -> bool:
     """A frame of pandas or Polars, or a table of Arrow, none of which is loaded for that."""
     library = type(given).__module__.split(".")[0]
-    return (library, type(given).__name__) in (
-        ("pandas", "DataFrame"),
-        ("polars", "DataFrame"),
-        ("polars", "LazyFrame"),
-        ("pyarrow", "Table"),
-    )
+    return type(given).__name__ in FRAMES.get(library, ())
 
 
 SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")

@@ -74,7 +74,6 @@ def settings_of_mimalloc() -> dict[str, str]:
 
 
 def room() -> int:
-    """How many bytes are left."""
     known = (left for find in (of_limit, of_machine, of_container) for left in find())
     return min(known, default=sys.maxsize)
 

@@ -77,13 +77,11 @@ _in_force = ContextVar("shortcuts", default=ALL)
 
 
 def taken() -> Shortcuts:
-    """The shortcuts that are taken now."""
     return _in_force.get()
 
 
 @contextmanager
 def in_force(shortcuts: Shortcuts) -> Iterator[None]:
-    """Inside, these are taken."""
     before = _in_force.set(shortcuts)
     try:
         yield

@@ -106,7 +106,6 @@ class Source:
         return self.origin.source.written(self.origin.before(span))
 
     def at(self, span: Span) -> str:
-        """The characters of `span`."""
         return self.text[span.start : span.end]
 
     def find(self, name: str, span: Span) -> Span:

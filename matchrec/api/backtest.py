@@ -204,7 +204,6 @@ class Attempts:
 
 
 def array(texts: Any) -> str:
-    """SQL of an array of texts."""
     items = ("NULL" if text is None else string_literal(text) for text in texts)
     return f"CAST(array({', '.join(items)}) AS ARRAY<STRING>)"
 

@@ -90,7 +90,6 @@ class Clause:
 
     @property
     def is_plain(self) -> bool:
-        """Whether Spark alone reads the query."""
         return False
 
     def clauses(self) -> Iterator[Clause]:
@@ -129,7 +128,6 @@ class QueryText:
 
     @property
     def is_plain(self) -> bool:
-        """Whether Spark alone reads the query."""
         return self.unchanged is not None
 
     @property
@@ -148,15 +146,8 @@ class QueryText:
             plan, relation = self.plan(site), self.relation(site)
             if has_stream and is_streaming(relation.rows):
                 raise another_clause_over_a_stream(plan.pattern.span)
-            clause = Clause(
-                plan,
-                relation,
-                self.options,
-                self.source,
-                alias=site.relation_alias,
-                use=site.use,
-                is_window=site.window is not None,
-            )
+            around = site.relation_alias, site.use, site.window is not None
+            clause = Clause(plan, relation, self.options, self.source, None, *around)
             yield clause
             if site.window is None:
                 evaluated = Evaluated(site, clause.result, self.source)
@@ -168,7 +159,6 @@ class QueryText:
                 self.name_columns(site, clause.result.dataframe.columns)
 
     def outer(self) -> DataFrame:
-        """The query around the clauses, once these have results."""
         if self.unchanged is not None:
             return self.unchanged()
         text = locate.outer(self.query)
@@ -192,7 +182,6 @@ class QueryText:
         return replace(self.runner, args=args, source=self.query.source)
 
     def plan(self, site: Site) -> MatchPlan:
-        """What a clause asks for."""
         values = self.runner.args
         return lower_site(site, values if isinstance(values, dict) else {})
 
@@ -349,7 +338,6 @@ def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
-    """Whether nothing bounds what is kept of a stream."""
     if executable.is_bounded or executable.crossing.ends:
         return ()
     unbounded = unbounded_runs if executable.task.selects else unbounded_state
@@ -377,17 +365,10 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
     """What a clause compiles to, with the remarks on it."""
     from matchrec.explanation import ExplainedClause
 
-    return ExplainedClause(
-        result.drafted.plan,
-        result.executable,
-        result.prepared.preparation.keys,
-        tuple(map(str, found)),
-        result.prepared.question.is_stream,
-        result.drafted.written,
-        result.prepared.preparation.sorts,
-        result.built,
-        result.prepared.preparation.show_ranges(),
-    )
+    preparation, drafted = result.prepared.preparation, result.drafted
+    asked = drafted.plan, result.executable, preparation.keys, tuple(map(str, found))
+    how = preparation.sorts, result.built, preparation.show_ranges()
+    return ExplainedClause(*asked, result.prepared.question.is_stream, drafted.written, *how)
 
 
 def warn(*found: MatchRecognizeWarning) -> None:

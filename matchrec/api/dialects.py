@@ -186,7 +186,6 @@ def origin_of(translation: Translation) -> Origin:
 
 
 def warn_of(translation: Translation, product: Product) -> None:
-    """Warns of what means something else in Spark."""
     source = Source(translation.edited.original)
     notes = (note.shown(source) for note in translation.notes if not note.is_met)
     warn(*(other_in_product(title=product.title, message=note) for note in notes))
@@ -220,7 +219,6 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
 
 
 def is_planned(plan: Plan, dialect: str) -> bool:
-    """Whether the query is one in this dialect."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -242,15 +242,10 @@ def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> Lower
     df = events.df
     stages, columns = textual(pattern.stages)
     frame = with_conditions(df, columns)
-    query = PatternQuery(
-        replace(pattern, stages=stages),
-        events.order_by,
-        events.partition_by,
-        tuple(df.columns),
-        EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)],
-        form.endswith(AND_TIMEOUTS),
-        dialect_of(df.sparkSession, stages),
-    )
+    streams = events.order_by, events.partition_by, tuple(df.columns)
+    rows = EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)], form.endswith(AND_TIMEOUTS)
+    dialect = dialect_of(df.sparkSession, stages)
+    query = PatternQuery(replace(pattern, stages=stages), *streams, *rows, dialect)
     return LoweredPattern(*lower_pattern(query), frame, tuple(columns))
 
 
@@ -264,12 +259,10 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
         type_name = type_of(df, column.alias(name), written)
         if type_name not in ("boolean", "void"):
             raise column_is_no_condition(column=written, type_name=type_name)
-    further = [column.alias(name) for name, column in columns.items()]
-    return df.select("*", *further) if further else df
+    return df.withColumns(columns) if columns else df
 
 
 def type_of(df: DataFrame, column: Any, written: str) -> str:
-    """The type of a column over the events."""
     with quiet_analysis():
         try:
             return df.select("*", column).schema.fields[-1].dataType.simpleString()

@@ -418,5 +418,7 @@ class Query:
 def how_to_run(call: str, options: Options | None, *others: str) -> Options:
     """The options of a call. Raises MatchRecognizePlanError for those of other calls."""
     how = options or NO_OPTIONS
-    how.check_unused(call, *others)
+    for name in others:
+        if getattr(how, name) != getattr(NO_OPTIONS, name):
+            raise errors.option_of_others(name=name, call=call)
     return how

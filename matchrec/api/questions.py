@@ -23,7 +23,6 @@ from matchrec.tracing.why import Why
 
 
 def cover(clause: Clause) -> ClauseCoverage:
-    """How far the starting rows of a clause come. Runs a job."""
     plan = clause.plan_searched("coverage")
     return summarise(count_starting_rows(clause.question(plan, clause.options, clause.use)))
 

@@ -164,7 +164,6 @@ Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
 
 
 def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
-    """The versions of each rule."""
     for name, versions in given.items():
         for value, one in (versions if is_versions(versions) else {None: versions}).items():
             since = None if value is None else times.number(value)

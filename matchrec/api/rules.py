@@ -122,7 +122,6 @@ def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str
 
 
 def warn_of(built: build.BuiltRuleSet) -> None:
-    """Warns of what in the rules is probably not meant."""
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
         name, drafted = rule.name, built.shared.drafts[rule.name]
@@ -249,7 +248,6 @@ class RuleMatches:
         build.check_measures(built)
         self._built = built
         self._matches = build.all_matches(built)
-        self._errors = build.failures(built)
         self._results: dict[str, DataFrame] = {}
         self._refused = dict(refused or {})
 
@@ -307,7 +305,7 @@ class RuleMatches:
         >>> found.errors.columns
         ['rule', 'message']
         """
-        return self._errors
+        return build.failures(self._built)
 
     @checked(name=TEXT)
     def rule(self, name: str) -> DataFrame:
@@ -391,7 +389,8 @@ class RuleMatches:
         ...
         """
         built = self._built
-        return explain_rules(built.rule_set, built.shared.drafts, built.sorts)
+        sorts = built.prepared.preparation.sorts
+        return explain_rules(built.rule_set, built.shared.drafts, sorts)
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -195,7 +195,6 @@ def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
 def query_of(
     spark: SparkSession, text: str, dialect: DialectName, options: Options, values: Values
 ) -> Query:
-    """A query of Spark SQL, or of another product."""
     args, frames = values
 
     def read(product: str, how: Options) -> QueryText:

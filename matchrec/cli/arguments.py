@@ -41,7 +41,6 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The argument's value."""
         try:
             return self._parse(value)
         except MatchRecognizeError as error:
@@ -164,7 +163,6 @@ class Repeatable(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Reads the arguments."""
         ctx.meta[WRITTEN] = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -212,7 +210,6 @@ def program() -> str:
 
 
 def chosen(option: str, words: Sequence[str], said: str, **more: Any) -> Decorator[Any]:
-    """An option that is one of some words."""
     return click.option(option, type=click.Choice(words), help=said, **more)
 
 

@@ -83,7 +83,6 @@ class QueryRequest:
 
     @property
     def dialect(self) -> Any:
-        """Whose SQL it is."""
         return self.options.get("dialect", "spark")
 
     @property

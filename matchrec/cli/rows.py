@@ -153,7 +153,6 @@ def numbered_columns(types: Types) -> Iterator[tuple[str, Column, str]]:
 
 
 def as_texts(types: Types) -> Sequence[Column]:
-    """Every value as Spark casts it to a text."""
     return [column.cast("string") for _, column, _ in numbered_columns(types)]
 
 
@@ -218,7 +217,6 @@ def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
 
 def csv_lines(types: Types, rows: Iterable[Values], between: str = ",") -> Iterator[str]:
-    """A line of names, then a line for each row."""
     header = StringIO()
     csv.writer(header, delimiter=between, lineterminator="").writerow([name for name, _ in types])
     yield header.getvalue()
@@ -226,7 +224,6 @@ def csv_lines(types: Types, rows: Iterable[Values], between: str = ",") -> Itera
 
 
 def json_lines(_: Types, rows: Iterable[Values]) -> Iterator[str]:
-    """One object for each row, each on its own line."""
     yield from (str(row[0]) for row in rows)
 
 

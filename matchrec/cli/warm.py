@@ -58,9 +58,7 @@ KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
     (BREADTH_FIRST, {"selected": ALL}),
     (BREADTH_FIRST, {"selected": SKIPPING}),
 )
-GRAPH = """
-    PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS
-"""
+GRAPH = "PATTERN SEQ(* a, * b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 EVENTS"
 MANY_ROWS = """
     SELECT * FROM warm_many_rows MATCH_RECOGNIZE (
         ORDER BY id MEASURES MATCH_NUMBER() AS number

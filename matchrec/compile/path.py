@@ -77,7 +77,7 @@ class Draft:
     relevant: as in `Executable`, once it is pruned. observed: truth values that are no
     variable's condition, Spark's or the worker's. written: the plan as it was written; `plan` may
     have other windows. scope: of conditions that Spark computes. origins: where the user wrote what
-    Spark computes.
+    Spark computes. sends_all: whether all rows cross, whatever the matches need.
     """
 
     plan: MatchPlan
@@ -89,7 +89,7 @@ class Draft:
     observed: tuple[RowColumn | Nearby, ...] = ()
     scope: RowScope = RowScope.NEIGHBOURS
     origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
-    is_eager: bool = False
+    sends_all: bool = False
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
@@ -138,7 +138,7 @@ class Draft:
         """The draft with its tests of rows that need not cross."""
         reads_neighbours = any(one.nearby is not None for one in self.conditions)  # and needs all
         knows_a_row = any(one.before is not None for one in self.conditions)
-        if reads_neighbours or not knows_a_row or (self.is_eager and self.tests_may_fail):
+        if reads_neighbours or not knows_a_row or self.sends_all:
             return replace(self, relevant=())
         found = find_relevance_tests(self.plan, self.pattern, self.conditions)
         return replace(self, relevant=found)

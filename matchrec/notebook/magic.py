@@ -57,8 +57,6 @@ SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend"}
 
 @magics_class
 class MatchrecMagics(Magics):
-    """The magic of the extension."""
-
     @magic_arguments("matchrec")
     @argument(
         "-o", "--output", metavar="NAME", type=unquoted, help="variable that gets the DataFrame"
@@ -207,7 +205,6 @@ def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:
 
 
 def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
-    """The values of a row's ORDER BY columns."""
     return tuple(map(value_of, given)) if given else None
 
 
@@ -281,7 +278,6 @@ class Result:
 
     @property
     def note(self) -> str:
-        """How many rows are shown."""
         count = len(self.rows)
         if self.asks_for_matches and not count:
             return "0 rows; --coverage shows how far rows come, --why what stops them"

@@ -140,7 +140,6 @@ class _Drawing:
         return item if pattern.least else left_out(item, preferred=not pattern.greedy)
 
     def of_test(self, test: str) -> str:
-        """The condition of a stage's test."""
         return self.conditions.get(test, test)
 
     def sequence(self, steps: Steps) -> DiagramItem:

@@ -174,7 +174,6 @@ class ReportedTasks:
         self._last = Tasks(completed, sum(one.num_tasks for one in known))
 
     def tasks(self) -> Tasks:
-        """How far that query is."""
         return self._last if self._last.all else Tasks(rows=rows_read.number - self._before)
 
 

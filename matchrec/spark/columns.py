@@ -24,17 +24,16 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeGuard
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import StructField, StructType
-from typing_extensions import Self
 
 from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
@@ -103,7 +102,6 @@ class ColumnNames:
         return self.add_origin("".join(map(self.piece, column.pieces)), column)
 
     def add_origin(self, sql: str, computed: Computed) -> str:
-        """SQL that says where the user wrote what it computes."""
         return with_origin(sql, self.origins.get(computed))
 
     def piece(self, piece: str | Shifted | Framed) -> str:
@@ -142,12 +140,7 @@ class Preparation:
 
     @property
     def plan(self) -> MatchPlan:
-        """The partitions and their order."""
         return self.drafted.plan
-
-    def with_draft(self, drafted: Draft) -> Self:
-        """What prepares another draft over these rows."""
-        return replace(self, drafted=drafted)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
         """The rows with columns. Raises as `rows_of`."""
@@ -311,22 +304,15 @@ class Unsorted(Preparation):
     def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
         """As of `Preparation`; rows of one partition are in one task, in no order."""
         names, rows = self.names_of_parts(columns), super().rows_of(query, columns)
+        alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
         if not isinstance(self.ranges, str):
             order = names.inner[self.plan.order_by[0].expression.text]
-            alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
             rows = self.ranges.assign(self.relation.runner, rows, alike, order)
-        shuffled_by = tuple(self.shuffle_keys(names))
-        tasks = self.relation.runner.tasks if shuffled_by else 1
+            alike.append(wire.RANGE)
+        tasks = self.relation.runner.tasks if alike else 1
         if tasks is None:
-            return rows.repartition(*shuffled_by)
-        return rows.repartition(tasks, *shuffled_by)
-
-    def shuffle_keys(self, names: ColumnNames) -> Iterator[Column]:
-        """What brings the rows of a partition, or of a range of it, together."""
-        for part in self.plan.keys:
-            yield expr(self.in_one_form(names, part.text))
-        if not isinstance(self.ranges, str):
-            yield expr(wire.RANGE)
+            return rows.repartition(*map(expr, alike))
+        return rows.repartition(tasks, *map(expr, alike))
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         found = {field.name: field for field in rows}
@@ -350,13 +336,14 @@ class Unsorted(Preparation):
         return f"one task for a partition: {self.ranges}" if asks else ""
 
     def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
-        """The structs that the workers put together."""
-        inner, found = self.names_of_parts(columns).inner, []
-        for place, column in enumerate(columns):
-            if column.fields:
-                parts = tuple(map(inner.__getitem__, texts_of_fields((column,))))
-                found.append(Struct(wire.column(place), column.fields, parts))
-        return tuple(found)
+        inner = self.names_of_parts(columns).inner
+        return tuple(
+            Struct(
+                wire.column(place), one.fields, tuple(inner[quoted(name)] for name in one.fields)
+            )
+            for place, one in enumerate(columns)
+            if one.fields
+        )
 
     def names_of_parts(self, columns: RowColumns) -> ColumnNames:
         """The names of all columns, also of the fields of structs; made once."""

@@ -140,15 +140,6 @@ MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)
 PARTITIONS = "spark.sql.shuffle.partitions"
 PARTITIONS_A_CORE = 8
-FIXED_WIDTH = (
-    spark_types.NumericType,
-    spark_types.BooleanType,
-    spark_types.DateType,
-    spark_types.TimestampType,
-    spark_types.TimestampNTZType,
-    spark_types.DayTimeIntervalType,
-    spark_types.YearMonthIntervalType,
-)
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")
 
 _asked: set[Hashable] = set()  # the applications whose sessions have been looked at
@@ -168,7 +159,6 @@ class Setting:
 
     @property
     def is_new(self) -> bool:
-        """Whether it has another value than before."""
         return self.before != self.now
 
     def __str__(self) -> str:
@@ -288,9 +278,11 @@ def untuned_at_first(
 
 def are_short(types: Iterable[spark_types.DataType]) -> bool:
     """Whether values of these types all have a few bytes; those of texts may have many."""
+    from matchrec.spark.types import has_distance
+
     return all(
         are_short(field.dataType for field in type_.fields)
         if isinstance(type_, spark_types.StructType)
-        else isinstance(type_, FIXED_WIDTH)
+        else isinstance(type_, spark_types.BooleanType) or has_distance(type_)
         for type_ in types
     )

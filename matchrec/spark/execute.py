@@ -149,7 +149,7 @@ def prepare_stream(question: Question, demand: Drafting[D]) -> Prepared[D]:
             check_plan(rule.plan)
     # a search of contiguous matches reads neighbours itself
     wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
-    events = EventPreparation(question.relation, wanted.draft).with_draft(wanted.draft)
+    events = EventPreparation(question.relation, wanted.draft)
     return with_conditions(with_fields(question, wanted, events))
 
 
@@ -192,7 +192,7 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
         for rule in question.rules:
             drafted = wanted.drafts[rule.name]
             with question.asking(rule):
-                single = replace(preparation.with_draft(drafted), keys=())
+                single = replace(preparation, drafted=drafted, keys=())
                 question.runner.analyse(single.dataframe(drafted.columns()))
         raise
     return Prepared(question, wanted, preparation, fields, rows)
@@ -295,7 +295,6 @@ def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
 
 
 def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
-    """The result without columns that nobody uses."""
     question, drafted, use = prepared.question, prepared.demand.draft, prepared.question.use
     if (use.columns is None and not use.unread) or not taken().columns:
         return found
@@ -303,8 +302,8 @@ def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> Claus
     if used == drafted.outputs:
         return found
     narrow = drafted.narrow(used)
-    demand, preparation = demand_of(question, narrow, narrow), prepared.preparation
-    preparation = preparation.with_draft(narrow)
+    demand = demand_of(question, narrow, narrow)
+    preparation = replace(prepared.preparation, drafted=narrow)
     return execute_prepared(replace(prepared, demand=demand, preparation=preparation, rows=None))
 
 
@@ -378,14 +377,13 @@ def match_rows(
     schema = schema_of_reads(executable, sent.fields)
     in_pandas = executable if options.transport == "pandas" else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
-    if options.counters is None:  # which count all rows
-        worker = QueryWorker(executable, sent.incoming.needing(executable.needed))
-        matched = sent.run(lambda _: worker, schema, name, in_pandas)
+    worker = partial(QueryWorker, executable, sent.incoming)
+    if options.counters is None:
+        matched = sent.run(lambda _: worker(), schema, name, in_pandas)
     else:
         from matchrec.spark.counters import with_counters
 
-        counting = partial(QueryWorker, executable, sent.incoming)
-        matched = sent.run(counting, with_counters(schema), name, in_pandas)
+        matched = sent.run(worker, with_counters(schema), name, in_pandas)
         matched = options.counters.observe(matched, selects=executable.task.selects)
     return matched, schema, sent.incoming.token
 
@@ -414,31 +412,19 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
     is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
     columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
 
-    def held(piece: SqlPiece, *, is_alone: bool) -> SqlPiece:
+    def sql(piece: SqlPiece, *, is_alone: bool) -> str:
         """A piece over the columns here; Spark's errors show what the user calls a read."""
         if not isinstance(piece, int):
-            return piece
-        if is_alone:
-            return slots[piece]
-        return commented(wire.read(slots[piece]), show_read(executable.reads[piece], columns))
+            return piece if isinstance(piece, str) else wire.aggregate(piece.index)
+        read = wire.read(slots[piece])
+        return read if is_alone else commented(read, show_read(executable.reads[piece], columns))
 
-    found = []
-    for one in executable.outputs:
-        pieces = (held(piece, is_alone=len(one.pieces) == 1) for piece in one.pieces)
-        found.append(projection(replace(one, pieces=tuple(pieces)), is_matched))
-    return found
+    def item(output: Output) -> SelectItem:
+        """One item of the select list; on an unmatched row every measure is NULL."""
+        pieces = (sql(piece, is_alone=len(output.pieces) == 1) for piece in output.pieces)
+        text = with_origin("".join(pieces), output.origin)
+        if output.is_measure and is_matched is not None:
+            text = f"CASE WHEN {is_matched} THEN {text} END"
+        return SelectItem(text, quoted(output.name))
 
-
-def projection(output: Output, is_matched: str | None) -> SelectItem:
-    """One item of the select list; on an unmatched row every measure is NULL."""
-    text = with_origin("".join(map(piece_sql, output.pieces)), output.origin)
-    if output.is_measure and is_matched is not None:
-        text = f"CASE WHEN {is_matched} THEN {text} END"
-    return SelectItem(text, quoted(output.name))
-
-
-def piece_sql(piece: SqlPiece) -> str:
-    """A piece of a measure over the columns that hold its reads and its aggregates, as SQL."""
-    if isinstance(piece, str):
-        return piece
-    return wire.read(piece) if isinstance(piece, int) else wire.aggregate(piece.index)
+    return list(map(item, executable.outputs))

@@ -21,7 +21,7 @@ from matchrec.conditions.padding import Padding
 from matchrec.conditions.row_column import OrderType, check_order
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.errors.calls import option_of_others, steps_of_event_selection
+from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
@@ -94,15 +94,6 @@ class Options:
     counters: Counters | None = None
     on_error: arguments.AfterError = "raise"
     event_columns: str | Sequence[str] | None = None
-
-    def check_unused(self, call: str, *names: str) -> None:
-        """Raises MatchRecognizePlanError where one of these options is set, which a call has not.
-
-        >>> Options(engine="backtracking").check_unused("sql", "on_error", "event_columns")
-        """
-        for name in names:
-            if getattr(self, name) != getattr(NO_OPTIONS, name):
-                raise option_of_others(name=name, call=call)
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
@@ -190,12 +181,10 @@ class Question:
 
     @property
     def runner(self) -> Runner:
-        """The session."""
         return self.relation.runner
 
     @cached_property
     def is_stream(self) -> bool:
-        """Whether the rows come little by little."""
         return is_streaming(self.relation.rows)
 
     @contextmanager
@@ -217,9 +206,10 @@ class Question:
             self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
             name_of, type_of = self.relation.name_of, self.type_of_order
             found = draft(rule.plan, self.columns, name_of, scope, type_of)
-            if not found.relevant or not is_eager(rule.plan, self.runner):
-                return found
-            return replace(found, is_eager=True).prune()
+            if self.is_stream:  # any row moves the watermark
+                return replace(found, sends_all=True, relevant=())
+            asks_all = found.tests_may_fail and is_eager(rule.plan, self.runner)
+            return replace(found, sends_all=True, relevant=()) if asks_all else found
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""
@@ -227,8 +217,6 @@ class Question:
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
-        """What tells the type of an order column."""
-
         def find(text: str) -> OrderType:
             zone = self.runner.settings["spark.sql.session.timeZone"]
             return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
@@ -243,7 +231,6 @@ class Question:
 
     @cached_property
     def ansi(self) -> bool:
-        """Whether overflow is an error."""
         return self.runner.settings["spark.sql.ansi.enabled"] == "true"
 
 
@@ -261,7 +248,6 @@ def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchP
 
 
 def is_streaming(rows: DataFrame) -> bool:
-    """Whether they come little by little."""
     return bool(rows.isStreaming)
 
 

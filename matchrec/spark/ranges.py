@@ -258,7 +258,6 @@ def size_of(rows: DataFrame) -> int | None:
 
 
 def names_of_nodes(plan: Any) -> set[str]:
-    """The names of the classes of a plan's nodes."""
     below = plan.children()
     found = {str(plan.getClass().getSimpleName())}
     return found.union(*(names_of_nodes(below.apply(place)) for place in range(below.size())))

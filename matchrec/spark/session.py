@@ -12,7 +12,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial, wraps
 from threading import Lock
@@ -107,12 +107,9 @@ class Runner:
         """The DataFrame of a query text; analysed now, run later."""
         if is_connect(self.spark):  # where PySpark fills every hole, else those without a DataFrame
             return self.filled(text, {}) if takes_frames(self.spark) else self.stored(text)
-        names: dict[str, str] = {}
-        try:
-            self.create_views((one for one in holes(text) if is_dataframe(self.frames[one])), names)
-            return self.filled(text, names)
-        finally:
-            self.drop_views(names)
+        with ExitStack() as views:
+            filled = (one for one in holes(text) if is_dataframe(self.frames[one]))
+            return self.filled(text, self.create_views(filled, views))
 
     def stored(self, text: Template) -> DataFrame:
         """As `sql`, with views that stay in the session.
@@ -120,27 +117,21 @@ class Runner:
         For text that Spark stores, as in CREATE TEMPORARY VIEW, and reads again later; and for a
         client of Connect that cannot send DataFrames along.
         """
-        names: dict[str, str] = {}
-        try:
-            self.create_views(holes(text), names)
-            return self.filled(text, names)
-        except AnalysisException:
-            self.drop_views(names)
-            raise
+        with ExitStack() as views:
+            found = self.filled(text, self.create_views(holes(text), views))
+            views.pop_all()
+            return found
 
-    def create_views(self, filled: Iterable[str], names: dict[str, str]) -> None:
-        """Adds the names of new temporary views of what fills some holes.
+    def create_views(self, filled: Iterable[str], views: ExitStack) -> dict[str, str]:
+        """The names of new temporary views of what fills some holes, which `views` drops.
 
         Unlike any name in use, as a view hides a table of its name from the whole session.
         """
-        for hole in filled:
-            name = f"{hole}_{uuid4().hex[:8]}"
+        names = {hole: f"{hole}_{uuid4().hex[:8]}" for hole in filled}
+        for hole, name in names.items():
             self.frames[hole].createTempView(name)
-            names[hole] = name
-
-    def drop_views(self, names: Mapping[str, str]) -> None:
-        for name in names.values():
-            self.spark.catalog.dropTempView(name)
+            views.callback(self.spark.catalog.dropTempView, name)
+        return names
 
     def filled(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """The DataFrame of a text with views in its holes; Spark's errors in the user's terms."""
@@ -277,7 +268,6 @@ class Runner:
         return None if cores is None else cores + cores // 2
 
     def having(self, **frames: DataFrame) -> Runner:
-        """A runner that knows these DataFrames as well."""
         return replace(self, frames={**self.frames, **frames})
 
     @cached_property
@@ -367,7 +357,6 @@ def original_of(function: object) -> Callable[..., DataFrame] | None:
 
 
 def is_stopped(spark: SparkSession) -> bool:
-    """Whether the session cannot run anything any more."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
     return getattr(spark.sparkContext, "_jsc", spark) is None
@@ -406,7 +395,6 @@ def quiet_analysis() -> Iterator[None]:
 
 
 def holes(text: Template) -> tuple[str, ...]:
-    """The names of a text's holes, each once."""
     return tuple(dict.fromkeys(piece.name for piece in text if isinstance(piece, View)))
 
 
@@ -456,11 +444,9 @@ class Relation:
         return self.select(["*"]) if self.all_rows is None else self.all_rows()
 
     def query(self, items: Iterable[str]) -> Template:
-        """The query of a select list over the input."""
         return self.select_from(self.runner.written(", ".join(items)))
 
     def select(self, items: Iterable[str]) -> DataFrame:
-        """The DataFrame of a select list over the input."""
         return self.runner.sql(self.query(items))
 
     def over(self, query: Template, items: Iterable[str]) -> Template:
@@ -486,7 +472,6 @@ class Relation:
         return [self._known[text] for text in wanted]
 
     def type_of(self, text: str) -> DataType:
-        """The type of an expression over the input."""
         return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:

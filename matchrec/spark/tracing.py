@@ -105,8 +105,6 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
 
 @dataclass(frozen=True)
 class PartitionRequest:
-    """A partition to be collected."""
-
     question: Question
     drafted: Draft
     target: Target
@@ -123,14 +121,14 @@ class PartitionRequest:
         return tuple(item.expression.text for item in self.drafted.plan.order_by)
 
     def collect(self) -> CollectedPartition:
-        """The partition, one job later."""
         question, drafted = self.question, replace(self.drafted, relevant=())
         (rule,) = question.rules
         demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), self.key_tests)
         prepared = prepare_sorted(question, demand)
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
-        sent = prepared.send((*crossing, *self.further_columns()))
+        shown = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
+        sent = prepared.send((*crossing, *shown, *self.row_tests(), *self.drafted.relevant))
         table = collect_table(sent.rows)
         if not table.num_rows:
             raise self.without_rows()
@@ -143,19 +141,13 @@ class PartitionRequest:
         flags = [as_integers(one) != 0 for one in further[len(self.orders) :]]
         asked, earlier, relevant = flags[0], flags[1], flags[2:]
         left_out = ~np.logical_or.reduce(relevant) if relevant else np.zeros(len(asked), np.bool_)
-        return CollectedPartition(
-            question.relation,
-            drafted.plan,
-            executable,
-            table,
-            partitions_of(executable, table, starts),
-            sent.fields[: len(crossing)],
-            {name: self.key_values[name] for name in self.keys if name in self.key_values},
-            tuple(question.columns.name(text) or text for text in self.orders),
-            places,
-            self.rows_asked(places, asked, int(earlier.sum())),
-            frozenset(np.flatnonzero(left_out).tolist()),
-        )
+        keys = {name: self.key_values[name] for name in self.keys if name in self.key_values}
+        orders = tuple(question.columns.name(text) or text for text in self.orders)
+        rows = table, partitions_of(executable, table, starts), sent.fields[: len(crossing)]
+        rows_asked = self.rows_asked(places, asked, int(earlier.sum()))
+        told = rows_asked, frozenset(np.flatnonzero(left_out).tolist())
+        query = question.relation, drafted.plan, executable
+        return CollectedPartition(*query, *rows, keys, orders, places, *told)
 
     def alike(self, text: str) -> str:
         """SQL over one row as it is compared: what holds other values by its text."""
@@ -212,7 +204,6 @@ class PartitionRequest:
         return given
 
     def without_rows(self) -> MatchRecognizeError:
-        """The error of a partition that has no rows."""
         some = self.some_keys()
         if not some:
             return errors.no_rows_at_all()
@@ -236,13 +227,6 @@ class PartitionRequest:
         types = {name: type_of(text) for name, text in self.keys.items()}
         whole = [name for name, one in types.items() if isinstance(one, spark_types.IntegralType)]
         return errors.example(keys, whole)
-
-    def further_columns(self) -> tuple[RowColumn, ...]:
-        """What is collected beside what the engine needs: places of rows, `row_tests`, and tests of
-        relevance.
-        """
-        places = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
-        return (*places, *self.row_tests(), *self.drafted.relevant)
 
     def row_tests(self) -> tuple[RowColumn, ...]:
         """Whether a row is one that is asked for, and whether it comes before."""

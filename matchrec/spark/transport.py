@@ -152,7 +152,6 @@ class PandasColumn:
 
     @staticmethod
     def of(name: str, path: str, kind: spark_types.DataType) -> PandasColumn:
-        """A column with its fields."""
         own = kind.fields if isinstance(kind, spark_types.StructType) else ()
         fields = tuple(
             (one.name, PandasColumn.of(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType))
@@ -179,7 +178,6 @@ class PandasColumn:
         return kind
 
     def array(self, crossed: Mapping[str, pa.Array]) -> pa.Array:
-        """The column out of those that crossed, by name."""
         if not self.fields:
             return crossed[self.name]
         absent = crossed[f"{self.name}_n"]

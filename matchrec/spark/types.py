@@ -96,7 +96,6 @@ def sorts_exactly(type_: spark.DataType) -> bool:
 
 
 def is_nested(type_: spark.DataType) -> bool:
-    """Whether values of a type hold others, as arrays do."""
     return type(type_) in NESTED
 
 
@@ -113,14 +112,12 @@ def inner_types(type_: spark.DataType) -> list[spark.DataType]:
 
 
 def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
-    """A type, and the types in it."""
     yield type_
     for one in inner_types(type_):
         yield from parts_of(one)
 
 
 def nested_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of an array, a map or a struct."""
     names = tuple(type_.names) if isinstance(type_, StructType) else ()
     parts = tuple(map(value_type, inner_types(type_)))
     if any(part.family is Family.OTHER and part != VOID for part in parts):
@@ -129,7 +126,6 @@ def nested_type(type_: spark.DataType) -> ValueType:
 
 
 def sum_type(type_: spark.DataType) -> spark.DataType:
-    """The type of Spark's `sum` over a number."""
     if isinstance(type_, spark.DecimalType):
         return spark.DecimalType(min(38, type_.precision + 10), type_.scale)
     if isinstance(type_, spark.IntegralType):
@@ -179,7 +175,6 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
 
 
 def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
-    """The Spark type of a read."""
     match read:
         case ReadRow(column) | ReadAt(column) | ReadAggregate(chosen=int(column)):
             return inputs[column].dataType
@@ -188,7 +183,9 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
         case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
-            return ArrayType(matched_row_type(columns, inputs), containsNull=False)
+            values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
+            own = {wire.VARIABLE: StringType(), wire.POSITION: LongType()}
+            return ArrayType(struct_of(values | own), containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
             return StringType()
         case PointerField.VERSION:
@@ -228,12 +225,6 @@ def scale_of(type_: DataType) -> int:
     return type_.scale if isinstance(type_, DecimalType) else 0
 
 
-def matched_row_type(columns: tuple[int, ...], inputs: Sequence[StructField]) -> StructType:
-    """The struct that is one row of a match."""
-    values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
-    return struct_of(values | {wire.VARIABLE: StringType(), wire.POSITION: LongType()})
-
-
 def struct_of(fields: Mapping[str, DataType]) -> StructType:
     """A struct, or rows, of fields that may all be NULL."""
     return StructType([StructField(name, kind) for name, kind in fields.items()])
@@ -256,7 +247,6 @@ Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as 
 
 
 def crosses_as(type_: spark.DataType) -> spark.DataType:
-    """The type in which values of a type cross."""
     match type_:
         case spark.YearMonthIntervalType():
             return spark.IntegerType()
@@ -463,7 +453,6 @@ class OrderTimes:
         return COUNTINGS[self.kind]
 
     def is_alike(self, other: spark.DataType) -> bool:
-        """Whether another type has such values, or only NULL."""
         return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
 
     def number(self, value: Any) -> int | None:
@@ -480,11 +469,9 @@ class OrderTimes:
         return -limit <= number < limit
 
     def number_of_column(self, name: str) -> str:
-        """A column as SQL of numbers."""
         return self.counting.number.format(name)
 
     def literal(self, number: int | None) -> str:
-        """A number as SQL of the type."""
         name = self.type.simpleString()
         if number is None:
             return f"CAST(NULL AS {name})"

@@ -37,7 +37,6 @@ class Conversion:
 
 
 def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
-    """The query in the SQL of a product."""
     with shown_in(reading.source):
         plan, notes = sql.for_sql(reading)
         if product is not SPARK:
@@ -52,7 +51,6 @@ def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
 
 
 def _translated(text: str, product: Product) -> Translation:
-    """Our Spark SQL in the SQL of a product."""
     try:
         return translate_query(text, SPARK, product)
     except MatchRecognizeError as error:

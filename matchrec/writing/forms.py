@@ -44,7 +44,6 @@ def conjunct_shapes(condition: expression.Scalar) -> Iterator[Shape]:
 
 
 def shape_of(scalar: expression.Scalar) -> Shape:
-    """What of an expression matters."""
     match scalar:
         case expression.Operation("AND"):
             return "AND", frozenset(conjunct_shapes(scalar))
@@ -105,7 +104,6 @@ def _absence(absence: Absence, plan: MatchPlan) -> Shape:
 
 
 def variables_read(plan: MatchPlan) -> set[str | None]:
-    """The variables that conditions and measures read."""
     return {expression.variable_of(one) for value in plan.expressions for one in value.references}
 
 

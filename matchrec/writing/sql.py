@@ -38,7 +38,6 @@ class ReadQuery:
 
 
 def read_sase(text: str, streams: Streams) -> ReadQuery:
-    """A SASE+ query."""
     plan = compile_sase(text, streams)
     return ReadQuery(plan, Source(text), parse_once(text, None).sequence_span)
 
@@ -115,7 +114,6 @@ def sql_names(plan: MatchPlan) -> dict[str, str]:
 
 
 def write_sql(plan: MatchPlan, table: str) -> str:
-    """The query. The plan is one of `for_sql`."""
     body = "\n  ".join(_lines(plan))
     return f"SELECT * FROM {table} MATCH_RECOGNIZE (\n  {body}\n)"
 

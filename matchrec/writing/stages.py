@@ -41,7 +41,6 @@ def pattern_with_absences(plan: MatchPlan) -> RowPattern:
 
 
 def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
-    """How many of the parts stand before an absence."""
     if absence.after is None:
         return 0
     if absence.before is None:
@@ -157,7 +156,6 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
 
 
 def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
-    """The one strategy of all stages."""
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
         if obstacle := unsayable(stage):

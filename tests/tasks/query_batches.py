@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -30,14 +30,13 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.lower_windows import lower_window
-from matchrec.output.reads import ReadFact
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
 from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation
-from matchrec.spark.execute import projection
+from matchrec.spark.execute import result_items
 from matchrec.spark.session import Relation, Runner
 from matchrec.spark.types import (
     crossing_schema,
@@ -367,14 +366,6 @@ class Projected:
 
 def texts_of(executable: Executable, first: int) -> str:
     """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
-    last = len(executable.reads) - 1
-    has_unmatched = executable.reads[last] is ReadFact.IS_MATCHED
-    is_matched = f"__r{first + last}" if has_unmatched else None
-    return f"array({', '.join(cast_items(executable, first, is_matched))})"
-
-
-def cast_items(executable: Executable, first: int, is_matched: str | None) -> Iterator[str]:
-    for output in executable.outputs:
-        pieces = tuple(p + first if isinstance(p, int) else p for p in output.pieces)
-        item = projection(replace(output, pieces=pieces), is_matched)
-        yield f"CAST({item.sql} AS STRING)"
+    slots = range(first, first + len(executable.reads))
+    items = (f"CAST({item.sql} AS STRING)" for item in result_items(executable, slots))
+    return f"array({', '.join(items)})"

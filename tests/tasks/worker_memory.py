@@ -12,6 +12,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -63,7 +64,8 @@ def executable(kind: str) -> Executable:
     plan = lower(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
     drafted = draft(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
     types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
-    return link(drafted, types, "auto", ansi=False)
+    linked = link(drafted, types, "auto", ansi=False)
+    return replace(linked, needed=())  # so that rows of which no match comes are searched, too
 
 
 def columns(rows: range, keys: int, width: int) -> dict[str, pa.Array]:

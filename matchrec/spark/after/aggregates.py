@@ -253,7 +253,6 @@ def origin_of(aggregate: RowAggregate) -> SqlOrigin:
 
 
 def aggregate_sql(aggregate: RowAggregate) -> str:
-    """An aggregate over the exploded rows, as SQL."""
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
     sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))

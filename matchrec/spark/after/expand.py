@@ -61,7 +61,6 @@ def items(
 
 
 def of_row(field: StructField) -> str:
-    """A column of a row, as SQL."""
     return f"{wire.MATCHED_ROW}.{quoted(field.name)}"
 
 
@@ -95,7 +94,6 @@ def struct_in(type_: DataType) -> StructType | None:
 
 
 def has_classifier(type_: DataType) -> bool:
-    """Whether the rows are those of MATCHED_ROWS()."""
     found = struct_in(type_)
     return found is not None and found.names[-1:] == [CLASSIFIER_FIELD]
 
@@ -125,26 +123,23 @@ def unwind_graph(graph: DataFrame) -> DataFrame:
     grouped = graph.groupBy(*map(sql.expr, columns_in_one_form(fields))).agg(every)
     parts = ", ".join(f"p.{name}" for name in POINTER)
     pointers = sql.expr(f"transform(__pointers, p -> struct({parts}))")
-    follow = sql.udf(untyped_paths, "array<array<int>>")
+    follow = sql.udf(lambda found: paths(found), "array<array<int>>")  # noqa: PLW0108 -- see `paths`
     with able_workers(graph.sparkSession):
         each = grouped.select("*", sql.explode(follow(pointers)).alias("__path"))
     return each.selectExpr(*keys[:shown], *(events(name, variables[name]) for name in variables))
 
 
 def events(variable: str, states: Sequence[str]) -> str:
-    """The array of a variable's events in one match."""
     names = ", ".join(string_literal(state) for state in states)
     places = f"filter(__path, i -> get(__pointers, i).state IN ({names}))"
     return f"transform({places}, i -> get(__pointers, i).event) AS {quoted(variable)}"
 
 
-def untyped_paths(pointers):  # type: ignore[no-untyped-def]
-    """`paths` without type hints, from which PySpark would choose how rows reach it."""
-    return paths(pointers)
-
-
 def paths(pointers: Sequence[Any]) -> list[list[int]]:
-    """For each pointer that completes a match, the places of its match's pointers in order."""
+    """For each pointer that completes a match, the places of its match's pointers in order.
+
+    From its type hints PySpark would choose how rows reach it.
+    """
     from matchrec.engine.graph import is_compatible
 
     entries: dict[tuple[str, int], list[int]] = {}

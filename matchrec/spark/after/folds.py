@@ -49,7 +49,6 @@ class Values:
 
     @property
     def type_name(self) -> str:
-        """The type of the result, as SQL."""
         return self.type.simpleString()
 
 
@@ -94,13 +93,9 @@ def without_repeats(values: Values) -> str:
     return f"coalesce({found}, array())"  # never NULL, as Spark is to know
 
 
-def count(values: Values) -> str:
-    """How many values or rows there are."""
-    return f"CAST(size({values.sql}) AS BIGINT)"
-
-
-def count_true(values: Values) -> str:
-    return f"CAST(size(filter({values.sql}, x -> x)) AS BIGINT)"
+def count(values: Values, counted: str = "{0}") -> str:
+    """How many values or rows there are. counted: SQL of those that are."""
+    return f"CAST(size({counted.format(values.sql)}) AS BIGINT)"
 
 
 def extreme(values: Values, function: str, comparison: str) -> str:
@@ -252,7 +247,6 @@ PAIRS = {
 
 
 def doubles(values: Values, field: str = "") -> str:
-    """The values, or a field of theirs, as DOUBLE."""
     known = f"transform({values.sql}, x -> x.{field})" if field else values.sql
     return f"CAST({known} AS ARRAY<DOUBLE>)"
 
@@ -312,7 +306,7 @@ FOLDS: Mapping[str, Fold] = {
     "collect_set": Fold(without_repeats),
     "collect_union": Fold(as_union),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),
-    "count_if": Fold(count_true),
+    "count_if": Fold(partial(count, counted="filter({0}, x -> x)")),
     **dict.fromkeys(("listagg", "string_agg"), Fold(joined, terms=1)),
     "max_by": Fold(partial(beside, comparison=">"), terms=2, known=(1,)),
     "min_by": Fold(partial(beside, comparison="<"), terms=2, known=(1,)),

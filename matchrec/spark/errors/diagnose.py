@@ -290,20 +290,17 @@ class Diagnosis:
         return refused_by_engine(engine, written.clause, sentence, written.span, cure)
 
     def names(self, written: WrittenSql) -> Names:
-        """What a name in some SQL may have meant."""
         plan, here = self.plan, written.span
         others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
         in_function = written.clause == "MEASURES" and written.call != ""
-        return Names(
-            self.columns.names,
-            (*plan.variables, *(subset.name for subset in plan.subsets)),
-            {measure.name: value_so_far(measure, plan) for measure in others},
-            tuple(key.name for key in plan.partition_by if key.name),
-            written.call,
-            example_for(written, self.relation, self.columns),
-            in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW,
-            index_names(self.relation.runner.frames.values()),
-        )
+        variables = (*plan.variables, *(subset.name for subset in plan.subsets))
+        measures = {measure.name: value_so_far(measure, plan) for measure in others}
+        keys = tuple(key.name for key in plan.partition_by if key.name)
+        example = example_for(written, self.relation, self.columns)
+        is_in_window = in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
+        indexes = index_names(self.relation.runner.frames.values())
+        known = self.columns.names, variables, measures, keys
+        return Names(*known, written.call, example, is_in_window, indexes)
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:

@@ -99,11 +99,6 @@ class BuiltRuleSet:
         return self.prepared.demand.drafts_made
 
     @property
-    def sorts(self) -> str:
-        """Who sorts the rows; empty of a stream."""
-        return self.prepared.preparation.sorts
-
-    @property
     def times(self) -> OrderTimes:
         """Values of the type by which rows are ordered."""
         return OrderTimes(self.rows.schema[wire.FIRST].dataType)
@@ -154,16 +149,13 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
     Raises MatchRecognizeError for a rule whose rows cannot come little by little, of a stream.
     """
     drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
-    if not question.is_stream:
-        return SharedDrafts(drafts, events)
-    for rule in question.rules:
+    for rule in question.rules if question.is_stream else ():
         drafted = drafts[rule.name]
         with rule.naming():
             check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
             for key in further_keys(drafted.plan):
                 raise divided_over_stream(column=show_column(key))
-    every = {name: replace(one, relevant=()) for name, one in drafts.items()}  # for the watermark
-    return SharedDrafts(every, events)
+    return SharedDrafts(drafts, events)
 
 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
@@ -208,7 +200,6 @@ NAMES = ("rule", "match_number", "start_time", "end_time", "events", "message")
 
 
 def all_matches(built: BuiltRuleSet) -> DataFrame:
-    """One row per match of each rule."""
     columns = {"match_number": wire.ROW_NUMBER, "start_time": wire.FIRST, "end_time": wire.LAST}
     return rows_of_kind(built, RowKind.MATCH, columns | {"events": wire.EVENTS})
 
@@ -298,13 +289,11 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
 
 
 def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
-    """The partition columns."""
     for number, name in enumerate(key_names(built.shared.plan, built.question)):
         yield SelectItem(wire.key(number), quoted(name))
 
 
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:
-    """The names of the partition columns in the result."""
     for key in dict.fromkeys(plan.partition_by):
         yield question.columns.name(key.text) or question.relation.name_of(key.text)
 

@@ -15,16 +15,15 @@ slots of a type as the rule that reads most of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
 
 from matchrec.arguments import AfterError
-from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.engine.matches import Matches, Numbering
 from matchrec.engine.nearby import set_nearby_bits
@@ -92,7 +91,55 @@ class RuleSetWorker:
 
     def output_of(self, number: int) -> BatchMaker:
         """What makes rows of a rule's matches."""
-        return RuleOutput(self.rule_set, number, self.slots[number], self.schema).batches
+        return partial(self.batches, number)
+
+    def batches(
+        self,
+        number: int,
+        table: pa.Table,
+        partitions: Partitions,
+        matches: Matches,
+        rows: OutputRows,
+    ) -> Iterator[pa.RecordBatch]:
+        """Batches of a rule's matches. rows: that come out for them. Raises RunFailure."""
+        executable = self.rule_set.rules[number].executable
+        task, events = executable.task, self.rule_set.events.values()
+
+        def gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
+            reader = Reader(matches, rows, partitions, task.members, len(task.variables))
+            return Gatherer(executable, table, reader).divide(events)
+
+        if executable.rows_per_match is RowsPerMatch.ONE_ROW:
+            for one in gatherers(rows, events):
+                yield filled(self.schema, number, self.of_matches(one) | self.reads(number, one))
+            return
+        for one in gatherers(one_row_each(matches), events):
+            yield filled(self.schema, number, self.of_matches(one))
+        for one in gatherers(rows):
+            kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
+            yield filled(self.schema, number, kind | self.reads(number, one))
+
+    def reads(self, number: int, gatherer: Gatherer) -> Columns:
+        """What a rule reads, by its slots."""
+        pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
+        return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
+
+    def of_matches(self, gatherer: Gatherer) -> Columns:
+        """What is asked of every match."""
+        reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
+        keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
+        numbers = reader.match_numbers()
+        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
+        found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
+        values = gatherer.of_mapped(found, own.events.values())
+        return {
+            wire.KIND: pa.array(kinds.astype(np.int32)),
+            **keys,
+            wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
+            wire.FIRST: take(own.order, reader.positions(FIRST)),
+            wire.LAST: take(own.order, reader.positions(LAST)),
+            wire.EVENTS: list_of_structs(offsets, values, [*own.events, VARIABLE]),
+        }
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """The rows of all rules, in small batches."""
@@ -211,72 +258,6 @@ class SharedRows:
         return Piece(self.table, self.starts, frontier, 0, covered, self.table.num_rows)
 
 
-@dataclass(frozen=True)
-class RuleOutput:
-    """What makes rows of a set of a rule's matches.
-
-    number: of the rule. slots: its own. schema: of the rows.
-    """
-
-    rule_set: RuleSet
-    number: int
-    slots: tuple[int, ...]
-    schema: pa.Schema
-
-    @property
-    def executable(self) -> Executable:
-        """The rule's, over all columns of the set."""
-        return self.rule_set.rules[self.number].executable
-
-    def batches(
-        self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
-    ) -> Iterator[pa.RecordBatch]:
-        """Raises RunFailure. rows: that come out for the matches."""
-        task = self.executable.task
-
-        def gatherer(rows: OutputRows) -> Gatherer:
-            reader = Reader(matches, rows, partitions, task.members, len(task.variables))
-            return Gatherer(self.executable, table, reader)
-
-        events = self.rule_set.events.values()
-        if self.executable.rows_per_match is RowsPerMatch.ONE_ROW:
-            for one in gatherer(rows).divide(events):
-                yield filled(self.schema, self.number, self.of_matches(one) | self.reads(one))
-            return
-        for one in gatherer(one_row_each(matches)).divide(events):
-            yield filled(self.schema, self.number, self.of_matches(one))
-        for one in gatherer(rows).divide():
-            kind = {wire.KIND: constant(RowKind.ROW, one.reader.rows.count)}
-            yield filled(self.schema, self.number, kind | self.reads(one))
-
-    def reads(self, gatherer: Gatherer) -> Columns:
-        """What the rule reads, by its slots."""
-        pairs = zip(self.slots, self.executable.reads, strict=True)
-        return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
-
-    def of_matches(self, gatherer: Gatherer) -> Columns:
-        """What is asked of every match."""
-        reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
-        keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
-        numbers = reader.match_numbers()
-        kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
-        return {
-            wire.KIND: pa.array(kinds.astype(np.int32)),
-            **keys,
-            wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
-            wire.FIRST: take(own.order, reader.positions(FIRST)),
-            wire.LAST: take(own.order, reader.positions(LAST)),
-            wire.EVENTS: self.events(gatherer, reader),
-        }
-
-    def events(self, gatherer: Gatherer, reader: Reader) -> pa.Array:
-        """For each match the array of its rows, without those of an exclusion."""
-        found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
-        events = self.rule_set.events
-        values = gatherer.of_mapped(found, events.values())
-        return list_of_structs(offsets, values, [*events, VARIABLE])
-
-
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
     """Searches for one rule. rows: those of a piece, divided as the rule needs them."""
@@ -327,7 +308,6 @@ def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
 
 
 def constant(number: int, count: int) -> pa.Array:
-    """A number so many times."""
     return pa.array(np.full(count, number, np.int32))
 
 
@@ -346,7 +326,6 @@ def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in larger batches."""
     waiting: list[pa.RecordBatch] = []
     rows = 0
     for batch in batches:

@@ -118,7 +118,6 @@ def typing_of(relation: Relation) -> Callable[[str], DataType | None]:
 
 
 def number_of(kind: DataType | None) -> Fractional | None:
-    """What values of a type are."""
     if isinstance(kind, DecimalType):
         return Fractional.DECIMAL
     return Fractional.FLOATING if isinstance(kind, DoubleType | FloatType) else None
@@ -240,7 +239,6 @@ class Doubles:
 
 
 def as_double(decimal: Scalar) -> Scalar:
-    """A decimal as a DOUBLE."""
     if isinstance(decimal, Term) and not decimal.references:
         text = render(decimal, str)
         if number_of_text(text) is not None:

@@ -15,17 +15,12 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
     ArrayType,
-    BooleanType,
-    ByteType,
     DataType,
     DateType,
     DecimalType,
-    DoubleType,
-    FloatType,
     IntegerType,
     LongType,
     ShortType,
-    StringType,
 )
 
 T = TypeVar("T")
@@ -42,22 +37,15 @@ COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
 UNSIGNED = re.compile(r"List\((?:non-null )?(UInt\d+)(?:, .*)?\)")
 
-# What a plan says of the types of its columns.
-NAMES: dict[str, DataType] = {
-    "Boolean": BooleanType(),
-    "Int8": ByteType(),
-    "Int16": ShortType(),
-    "Int32": IntegerType(),
-    "Int64": LongType(),
-    # of a Parquet file; the schema has the types with a sign that have as many bits
+# What a plan says of the types of its columns: Arrow's names.
+NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
+
+# Of a Parquet file; the schema has the types with a sign that have as many bits.
+WIDER = {
     "UInt8": ShortType(),
     "UInt16": IntegerType(),
     "UInt32": LongType(),
     "UInt64": DecimalType(20, 0),
-    "Float32": FloatType(),
-    "Float64": DoubleType(),
-    "Utf8": StringType(),
-    "Date32": DateType(),
 }
 
 DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
@@ -142,10 +130,14 @@ def types_in(plan: str) -> dict[int, DataType]:
 
 def type_named(name: str) -> DataType | None:
     """The type that a plan calls so, None of one that has parts, but for numbers without a sign."""
-    digits = DECIMAL.fullmatch(name)
-    if (elements := UNSIGNED.fullmatch(name)) is not None:
-        return ArrayType(NAMES[elements[1]])
-    return DecimalType(int(digits[1]), int(digits[2])) if digits else NAMES.get(name)
+    from pyarrow import type_for_alias
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    if digits := DECIMAL.fullmatch(name):
+        return DecimalType(int(digits[1]), int(digits[2]))
+    if elements := UNSIGNED.fullmatch(name):
+        return ArrayType(WIDER[elements[1]])
+    return from_arrow_type(type_for_alias(name.lower())) if name in NAMES else WIDER.get(name)
 
 
 @asked_once

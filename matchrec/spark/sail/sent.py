@@ -142,7 +142,6 @@ def bytes_in(plan: Any) -> int:
 
 
 def drop(spark: SparkSession, names: list[str]) -> None:
-    """Drops views, whose names are then gone, too."""
     with suppress(PySparkException):  # as after the session's end
         while names:
             spark.catalog.dropTempView(names.pop())

@@ -55,7 +55,6 @@ def is_installed() -> bool:
 
 
 def is_there(module: str) -> bool:
-    """Whether a module could be imported."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # the package around it is missing
@@ -183,7 +182,6 @@ def check_server(address: str) -> None:
 
 
 def end(session: SparkSession, server: Any, folder: TemporaryDirectory[str]) -> None:
-    """Ends a session and its server with the program."""
     session.stop()
     server.stop()
     folder.cleanup()

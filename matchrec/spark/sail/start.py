@@ -101,15 +101,16 @@ def start(
     """
     given = dict(settings or {})
     engine = engine_for(on, given)
-    if engine != SAIL:
-        return tuned(start_spark(engine, given, cores, memory), {})
-    try:
-        session = server.start_sail(cores, bytes_of(memory) if memory else None)
-    except MatchRecognizeError:
-        if on == SAIL or not server.is_there("py4j"):
-            raise
-        return tuned(start_spark(SPARK, given, cores, memory), {})
-    return tuned(session, given)
+    if engine == SAIL:
+        try:
+            session = server.start_sail(cores, bytes_of(memory) if memory else None)
+        except MatchRecognizeError:
+            if on == SAIL or not server.is_there("py4j"):
+                raise
+            engine = SPARK
+        else:
+            return tuned(session, given)
+    return tuned(start_spark(engine, given, cores, memory), {})
 
 
 def start_spark(

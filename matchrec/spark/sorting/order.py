@@ -121,7 +121,6 @@ class SortCode:
 
     @property
     def all_bits(self) -> int:
-        """The greatest number of so many bits."""
         return (1 << self.bits) - 1
 
     def add_to(self, word: WordArray, place: int) -> None:

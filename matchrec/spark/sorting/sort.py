@@ -181,7 +181,6 @@ class Spills:
         return self.budget // SPILLS_A_MERGE
 
     def close(self) -> None:
-        """Remove the files."""
         for level in self.levels:
             for one in level:
                 one.close()
@@ -244,7 +243,6 @@ class Head:
 
 
 def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    """The rows of a spill, from the first on."""
     spilled.seek(0)
     with pa.ipc.open_stream(spilled) as reader:
         yield from reader

@@ -137,11 +137,9 @@ class ByKey:
         return ByKey(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
 
     def take(self, keys: IntArray) -> ByKey:
-        """Those of some of the keys."""
         return ByKey(self.values[positions_of(self.sizes, keys)], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
-        """Those of further keys behind them."""
         values = np.concatenate([self.values, others.values])
         return ByKey(values, np.concatenate([self.sizes, others.sizes]))
 
@@ -193,7 +191,6 @@ class Arriving:
     column_map: ColumnMap
 
     def nothing(self) -> Memory:
-        """What is known of a bucket before its first event."""
         rows = self.schema.empty_table()
         return Memory(None, {}, rows.select(self.keys), rows, self.column_map, {})
 

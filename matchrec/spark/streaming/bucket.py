@@ -94,7 +94,6 @@ class KeyState:
         return self.states[NEXT_END].values
 
     def take(self, places: IntArray) -> KeyState:
-        """What is needed of some of the keys."""
         return KeyState(self.keys[places], take(self.states, places))
 
     def merged_with(self, others: KeyState) -> KeyState:

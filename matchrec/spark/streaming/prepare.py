@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -50,9 +50,6 @@ from matchrec.spark.transport import (
 )
 from matchrec.spark.wire import SelectItem, bit_columns
 
-if TYPE_CHECKING:
-    from matchrec.compile.path import Draft
-
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides
 MARKER = re.compile(r":\s*(\w+)")  # of a parameter
@@ -62,10 +59,6 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
     """Computes columns and bits of a stream's events for one draft."""
-
-    def with_draft(self, drafted: Draft) -> EventPreparation:
-        """What prepares another draft, without its tests of rows: any row moves the watermark."""
-        return replace(self, drafted=replace(drafted, relevant=()))
 
     def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
@@ -172,7 +165,6 @@ class SentEvents(Sent):
 
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
-    """The type of a column in the worker."""
     try:
         return column.arrow()
     except ValueError as altered:

@@ -142,7 +142,6 @@ class ContiguousSearch(KeySearch):
 
     @cached_property
     def lookaround(self) -> Lookaround:
-        """How many rows beside a match are read."""
         found = self.executable.lookaround
         assert found is not None
         return found

@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from matchrec.compile.executable import Executable
 from matchrec.engine.incremental import (
@@ -85,7 +84,7 @@ class SelectingSearch(KeySearch):
         with naming_rows(rows.place):
             for matches in in_large_chunks(search_keys()):
                 out = output_rows(matches, self.executable.rows_per_match)
-                yield from worker.output_of(rows.table, rows.partitions, matches, out)
+                yield from worker.output_of(rows.known.rows, rows.partitions, matches, out)
         searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
         return take(joined(searched, after), np.argsort(np.append(others, quiet)))
 
@@ -171,13 +170,12 @@ class KnownRows:
     """
 
     executable: Executable
-    table: pa.Table
+    known: Known
     partitions: Partitions
     times: IntArray
     numbers: IntArray
     bounds: IntArray
     near: IntArray | None
-    watermark: int
     end: int
     first: int = 0
 
@@ -189,20 +187,13 @@ class KnownRows:
         numbers = np.empty(known.rows.num_rows, np.int64)
         numbers[ranges(known.starts[:-1], kept.sizes)] = kept.values
         numbers[ranges(known.starts[1:] - known.new, known.new)] = ranges(done, known.new)
-        return KnownRows(
-            executable,
-            known.rows,
-            partitions_of(executable, known.rows, known.starts),
-            times(known.rows),
-            numbers,
-            np.minimum(window_bounds(executable, known.rows), end),
-            None if near is None else np.minimum(near, end),
-            known.watermark,
-            end,
-        )
+        partitions = partitions_of(executable, known.rows, known.starts)
+        bounds = np.minimum(window_bounds(executable, known.rows), end)
+        near = None if near is None else np.minimum(near, end)
+        own = times(known.rows), numbers, bounds, near, end
+        return KnownRows(executable, known, partitions, *own)
 
     def of_key(self, place: int) -> KnownRows:
-        """Those of one key."""
         begin, end = self.partitions.starts[place : place + 2].tolist()
         rows = slice(begin, end)
         partitions = self.partitions.only(place)
@@ -222,7 +213,7 @@ class KnownRows:
     def place(self, row: int) -> RowPlace:
         """A row as its partition's keys, its number there and its time."""
         number = int(self.numbers[row]) + 1
-        place = name_row(self.executable, self.table, self.first + row, number)
+        place = name_row(self.executable, self.known.rows, self.first + row, number)
         return replace(place, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def call(self, kept: int) -> SearchCall:
@@ -231,8 +222,8 @@ class KnownRows:
         Absences before a match and after it are looked for in all its window: a row is searched
         when the window that begins with it has ended, and kept while a match may still lie in it.
         """
-        near = None if self.near is None else self.near <= self.watermark
-        ended = np.asarray(self.bounds <= self.watermark)
+        near = None if self.near is None else self.near <= self.known.watermark
+        ended = np.asarray(self.bounds <= self.known.watermark)
         stop = self.stop(kept)
         return SearchCall(self.partitions, stop, ended, self.needed(stop), near)
 
@@ -241,11 +232,11 @@ class KnownRows:
         rows, size = len(self.numbers), self.executable.window_rows
         if all(one.before is not None for one in self.executable.task.absent):
             return rows
-        if self.end <= self.watermark:
+        if self.end <= self.known.watermark:
             return rows
         if size is not None:
             return max(kept, rows - size + 1)
-        return max(kept, int(np.searchsorted(self.bounds, self.watermark, side="right")))
+        return max(kept, int(np.searchsorted(self.bounds, self.known.watermark, side="right")))
 
     def needed(self, stop: int) -> int:
         """The first row from which on all are kept."""
@@ -256,5 +247,5 @@ class KnownRows:
             end = int(self.numbers[-1]) + 1 if len(self.numbers) else 0
             number = int(self.numbers[stop]) if stop < len(self.numbers) else end
             return min(stop, int(np.searchsorted(self.numbers, number - size, side="right")))
-        time = min([self.watermark, *self.times[stop : stop + 1].tolist()])
+        time = min([self.known.watermark, *self.times[stop : stop + 1].tolist()])
         return min(stop, int(np.searchsorted(self.bounds, time, side="right")))

@@ -36,13 +36,11 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def column(table: pa.Table, name: str) -> pa.Array:
-    """A column of a table of contiguous columns, as one array."""
     chunked = table.column(name)
     return chunked.chunk(0) if chunked.num_chunks == 1 else chunked.combine_chunks()
 
 
 def to_bytes(batches: Sequence[pa.RecordBatch]) -> bytes:
-    """One or more batches as a stream of Arrow."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batches[0].schema) as writer:
         for batch in batches:
@@ -138,7 +136,6 @@ def as_floats(values: pa.Array) -> FloatArray:
 
 
 def doubles_of(bits: IntArray) -> FloatArray:
-    """The doubles that are held as these bits."""
     return np.ascontiguousarray(bits).view(np.float64)
 
 

@@ -81,7 +81,8 @@ def pieces(
     """
     waiting = Waiting(rows_a_call, structs)
     for batch in batches:
-        if 2 * waiting.rows >= waiting.rows_a_call and starts_partition(batch):
+        first = batch.column(wire.FIRST_BITS).slice(0, 1)
+        if 2 * waiting.rows >= waiting.rows_a_call and len(starts_in(first)):
             yield waiting.complete(waiting.rows)  # to join them would copy both
         waiting.add(batch)
         waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_A_CALL, batch))
@@ -91,7 +92,7 @@ def pieces(
         if lookaround is not None and waiting.rows - waiting.border >= waiting.enough:
             if waiting.border:
                 yield waiting.complete(waiting.border)
-            piece = waiting.unfinished(lookaround)
+            piece = waiting.piece(waiting.batches, waiting.rows - lookaround.after)
             yield piece
             waiting.go_on(piece, lookaround)
             del piece  # a table less in memory while the next one grows
@@ -137,7 +138,6 @@ class Waiting:
             raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole=whole)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """More rows."""
         if batch.num_rows == 0:
             return
         starts = starts_in(batch.column(wire.FIRST_BITS))
@@ -157,10 +157,6 @@ class Waiting:
         self.covered = np.zeros(0, np.bool_)
         self.left = None
         return piece
-
-    def unfinished(self, lookaround: Lookaround) -> Piece:
-        """All rows, of one partition that may go on."""
-        return self.piece(self.batches, self.rows - lookaround.after)
 
     def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
         table = with_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
@@ -190,7 +186,6 @@ class Waiting:
 
 
 def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
-    """The first so many rows, then the others."""
     table = pa.Table.from_batches(batches)
     return (part.to_batches() for part in (table.slice(0, rows), table.slice(rows)))
 
@@ -202,10 +197,4 @@ def rows_in(size: int, batch: pa.RecordBatch) -> int:
 
 
 def starts_in(bits: pa.Array) -> IntArray:
-    """Row positions at which partitions start."""
     return np.flatnonzero((numbers_of(bits).astype(np.uint8) & 1).view(np.bool_))
-
-
-def starts_partition(batch: pa.RecordBatch) -> bool:
-    """Whether its first row, if there is one, starts a partition."""
-    return len(starts_in(batch.column(wire.FIRST_BITS).slice(0, 1))) > 0

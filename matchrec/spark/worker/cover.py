@@ -46,7 +46,6 @@ class CoverageWorker:
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch of one row."""
         figures, counts = [Figures()], Counts.of(self.task.coverable)
         nearest: Nearest = None
         for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
@@ -167,7 +166,6 @@ def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def flat(counts: Counts) -> IntArray:
-    """The counts in a row."""
     return np.concatenate([counts.came, counts.ended.ravel(), counts.parts_false.ravel()])
 
 
@@ -183,9 +181,7 @@ def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Coun
     size = len(fields(Figures))
     none = np.zeros(size + len(flat(counts)), np.int64)
     numbers = np.array([none, *rows], np.int64)
-    total, begin = numbers[:, size:].sum(axis=0), 0
-    found = []
-    for part in (counts.came, counts.ended, counts.parts_false):
-        found.append(total[begin : begin + part.size].reshape(part.shape))
-        begin += part.size
-    return together(numbers[:, :size]), Counts(*found, *counts[len(found) :])
+    parts = counts.came, counts.ended, counts.parts_false
+    totals = np.split(numbers[:, size:].sum(axis=0), np.cumsum([part.size for part in parts]))
+    found = (total.reshape(part.shape) for total, part in zip(totals, parts, strict=False))
+    return together(numbers[:, :size]), Counts(*found, *counts[len(parts) :])

@@ -247,7 +247,6 @@ def values_of(array: pa.Array) -> list[Value]:
 
 
 def structs_of(array: pa.StructArray) -> list[Value]:
-    """Tuples of the fields."""
     fields = [values_of(one) for one in array.flatten()]
     return list(zip(*fields, strict=True)) if fields else [()] * len(array)
 
@@ -294,10 +293,8 @@ def ends_of_windows(
 
 def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
     """The keys of rows and the ends of their windows as int64 that compare, and which there are."""
-    if pa.types.is_floating(order.type):
-        keys, bounds = rising_floats(as_floats(order)), rising_floats(as_floats(bound))
-    elif is_whole(order.type):
-        keys, bounds = as_integers(order), as_integers(bound)
+    if pa.types.is_floating(order.type) or is_whole(order.type):
+        keys, bounds = sort_keys(order), sort_keys(bound)
     else:  # of one type, whose ranks compare
         both = as_integers(dense_ranks(pa.chunked_array([order, bound]).combine_chunks()))
         keys, bounds = np.split(both, [len(order)])

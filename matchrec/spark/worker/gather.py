@@ -92,7 +92,6 @@ def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIM
 
 
 def summed(kind: pa.DataType) -> pa.DataType:
-    """The type of a sum of decimals."""
     return pa.decimal128(min(38, kind.precision + 10), kind.scale)
 
 
@@ -137,7 +136,6 @@ def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None
 
 
 def place_of_value(read: Read) -> int | None:
-    """The column of which a read is a value."""
     match read:
         case ReadRow(place) | ReadAt(place) | ReadAggregate(chosen=place):
             return place
@@ -303,7 +301,6 @@ class Gatherer:
         return self.values(place).take(arrow_of(positions, positions < 0))
 
     def values(self, place: int) -> pa.Array:
-        """The values of a column, by row position."""
         return column(self.table, wire.column(place))
 
     def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
@@ -367,7 +364,6 @@ class Gatherer:
         return [*values, self.name_variables(variables.astype(np.int64))]
 
     def pointer(self, field: PointerField) -> pa.Array:
-        """A field of the pointers, each of which is an output row."""
         matches, starts = self.reader.matches, self.reader.partitions.starts
         pointers, rows = matches.pointers, self.reader.matches.mapped_rows
         assert pointers is not None

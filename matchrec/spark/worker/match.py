@@ -92,13 +92,11 @@ class Worker:
         yield from self.tally.row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Search a piece and yield its output rows."""
         with self.tally.measure_time(ENCODING):
             partitions = partitions_of(self.executable, piece.table, piece.starts, piece.frontier)
         yield from self.match_partitions(piece, partitions)
 
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
-        """Search the partitions of a piece."""
         executable, first = self.executable, piece.frontier.start.copy()
         with_unmatched = executable.rows_per_match.shows_unmatched
         with searching(executable, piece, partitions):

@@ -37,20 +37,17 @@ class Incoming:
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
     token: str = ""
 
-    def needing(self, conditions: tuple[int, ...]) -> Incoming:
-        """How rows come where a partition may be left out in which one of these holds of no row."""
-        if self.sorting is None:
-            return self
-        return replace(self, sorting=replace(self.sorting, needed=conditions))
-
-    def pieces(self, batches: Batches, lookaround: Lookaround | None) -> Iterator[Piece]:
-        """The rows in pieces. lookaround: as of `pieces` of `worker.batches`."""
+    def pieces(
+        self, batches: Batches, lookaround: Lookaround | None, needed: tuple[int, ...] = ()
+    ) -> Iterator[Piece]:
+        """The rows in pieces. lookaround: as of `worker.batches`. needed: as of `Sorting`."""
         with loading():
             from matchrec.spark.sorting.sort import sorted_batches
             from matchrec.spark.worker.batches import pieces
 
         if self.sorting is not None:
-            batches = sorted_batches(batches, self.sorting, self.rows_a_call, tasks=self.tasks)
+            sorting = replace(self.sorting, needed=needed)
+            batches = sorted_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
         return pieces(batches, lookaround, rows_a_call=self.rows_a_call, structs=self.structs)
 
 
@@ -68,5 +65,6 @@ class QueryWorker:
             from matchrec.spark.worker.count import Tally
             from matchrec.spark.worker.match import Worker
 
-        pieces = self.incoming.pieces(batches, self.executable.lookaround)
+        needed = self.executable.needed if self.counted is None else ()  # counters count all rows
+        pieces = self.incoming.pieces(batches, self.executable.lookaround, needed)
         return Worker(self.executable, Tally(self.counted)).run(pieces)

@@ -88,7 +88,6 @@ class Cutting:
         return np.where(kept, since // size, -1)
 
     def may_begin(self, stretches: Stretches) -> BoolArray:
-        """Whether a match may begin in each stretch."""
         found = stretches.bits.copy()
         for distance in range(1, self.parts + 1):
             near = stretches.are_near(distance, self.parts)
