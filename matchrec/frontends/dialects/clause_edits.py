@@ -56,7 +56,9 @@ def default_edits(
 ) -> Iterator[Edit]:
     """What is not written and would mean something else in the other product."""
     for key in clause.order_by:
-        here, there = (_nulls_first(one, descends=bool(key.descending)) for one in (read, write))
+        descends = bool(key.descending)
+        first = {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}
+        here, there = first[read.nulls], first[write.nulls]
         if key.nulls_first is None and here is not there:
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
     if clause.within and read.within_includes and not write.within_includes:
@@ -81,11 +83,6 @@ def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edi
     end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
     start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
     yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
-
-
-def _nulls_first(product: Product, *, descends: bool) -> bool:
-    """Whether NULL comes before all values where nothing is said."""
-    return {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}[product.nulls]
 
 
 def output_notes(

@@ -15,7 +15,7 @@ from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import PHYSICAL, TokenSequence
 from matchrec.frontends.row_pattern import parameters_in
-from matchrec.frontends.sql.nodes import DefinitionNode, MatchRecognize
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -139,7 +139,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
 
 
 def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that DEFINE has, and which conditions are left out."""
+    """The parts that DEFINE has: what conditions call and read, and which are left out."""
     variables = variable_names(clause.pattern)
     if not clause.definitions:
         yield "NO_DEFINE", clause.pattern_span
@@ -149,23 +149,13 @@ def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Featur
         yield "UNDEFINED", clause.pattern_span
     names = frozenset((*variables, *(one.name for one in clause.subsets)))
     for definition in clause.definitions:
-        yield from _of_condition(definition, names - {definition.variable}, product)
-
-
-def _of_condition(
-    definition: DefinitionNode, others: frozenset[str], product: Product
-) -> Iterator[Feature]:
-    """The parts that a condition has: what it calls, and what it reads of the match.
-
-    others: all variables but its own.
-    """
-    tokens = definition.condition.tokens
-    yield from _of_calls(tokens, product)
-    for index, token in enumerate(tokens.tokens):
-        if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
-            yield token.key, token.span
-        elif tokens.key(index + 1) == "." and token.variable in others:
-            yield "OTHER_VARIABLES", token.span
+        tokens, others = definition.condition.tokens, names - {definition.variable}
+        yield from _of_calls(tokens, product)
+        for index, token in enumerate(tokens.tokens):
+            if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
+                yield token.key, token.span
+            elif tokens.key(index + 1) == "." and token.variable in others:
+                yield "OTHER_VARIABLES", token.span
 
 
 def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:

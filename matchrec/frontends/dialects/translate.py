@@ -111,7 +111,8 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     """
     notes = []
     for row, span in found_differences(tokens, read, write):
-        if row.is_refused and (write.has_functions_of_spark or row.is_of_written):
+        is_of_written = any(">" in product for product in row.products)
+        if row.is_refused and (write.has_functions_of_spark or is_of_written):
             what, reason = f"this {row.name}", row.sentence
             raise errors.without_equivalent(
                 span, product=write.title, what=what, reason=reason, cure=row.hint
@@ -229,7 +230,9 @@ def _query_edits(
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
         if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
-            yield from _as_subquery(Span(relation.start, tokens[cut.word - 1].span.end))
+            end = tokens[cut.word - 1].span.end  # after a clause others have no second one
+            yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
+            yield Edit(Span(end, end), ")")
         query = _query_in(tokens, relation)
         yield from fragments.edits(query or relation, inner, SELECT_ALL if query is None else "")
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
@@ -237,12 +240,6 @@ def _query_edits(
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
         kinds_of = inputs if columns is None else partial(dict, columns)
         yield from clause_edits(clause, fragments, kinds_of)
-
-
-def _as_subquery(relation: Span) -> Iterator[Edit]:
-    """A relation that ends with a clause, after which others have no second one."""
-    yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
-    yield Edit(Span(relation.end, relation.end), ")")
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

@@ -68,11 +68,6 @@ class Stage:
     near: Duration | None = None
 
     @property
-    def tests(self) -> Tests:
-        """All that calls have said of its events."""
-        return self.conditions if self.until is None else (*self.conditions, self.until)
-
-    @property
     def is_group(self) -> bool:
         """Whether it is a pattern of its own."""
         return bool(self.stages)

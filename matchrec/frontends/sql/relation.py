@@ -25,6 +25,7 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
+    Range,
     TokenKind,
     TokenSequence,
     is_distance,
@@ -234,22 +235,16 @@ _QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE
 
 
 @dataclass(frozen=True, slots=True)
-class CommonTable:
-    """One common table expression: the index of its name and those of its body's parentheses."""
-
-    name: int
-    opening: int
-    closing: int
-
-
-@dataclass(frozen=True, slots=True)
 class WithClause:
-    """A WITH at token `start` that reaches up to token `end`, exclusive."""
+    """A WITH at token `start` that reaches up to token `end`, exclusive.
+
+    definitions: of each common table the index of its name, and the parentheses of its query.
+    """
 
     start: int
     end: int
     recursive: bool
-    definitions: tuple[CommonTable, ...]
+    definitions: tuple[tuple[int, Range], ...]
 
 
 def find_visible(
@@ -264,8 +259,8 @@ def find_visible(
         if not clause.start < start < clause.end:
             continue
         _refuse_recursion(tokens, clause, start)
-        if before := [item for item in clause.definitions if item.closing < start]:
-            spans.append(tokens.span(clause.start, before[-1].closing + 1))
+        if ends := [closing for _, (_, closing) in clause.definitions if closing < start]:
+            spans.append(tokens.span(clause.start, ends[-1] + 1))
     return tuple(spans)
 
 
@@ -280,12 +275,12 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
             yield WithClause(index, tokens.enclosing(index), recursive, definitions)
 
 
-def _definitions(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
+def _definitions(tokens: TokenSequence, index: int) -> Iterator[tuple[int, Range]]:
     while index < len(tokens) and tokens[index].is_name:
         if (opening := _body(tokens, index)) is None:
             return
         closing = tokens.pairs[opening]
-        yield CommonTable(index, opening, closing)
+        yield index, (opening, closing)
         if tokens.key(closing + 1) != ",":
             return
         index = closing + 2
@@ -304,10 +299,9 @@ def _body(tokens: TokenSequence, name: int) -> int | None:
 
 
 def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
-    for item in clause.definitions:
-        if clause.recursive and item.opening < start < item.closing:
-            name = tokens[item.name]
-            body = tokens.tokens[item.opening + 1 : item.closing]
+    for place, (opening, closing) in clause.definitions:
+        if clause.recursive and opening < start < closing:
+            name, body = tokens[place], tokens.tokens[opening + 1 : closing]
             if any(token.is_name and token.variable == name.variable for token in body):
                 raise errors.recursive_relation(tokens[start].span, name=name.text)
 

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.place import Place, called, has_semantics, name_of
+from matchrec.frontends.dialects.rules.place import (
+    Place,
+    called,
+    has_semantics,
+    name_of,
+    plain_call,
+)
 from matchrec.frontends.lexing.tokens import SEMANTICS
 
 _ITEM, _KEY = "item", "key_"
@@ -221,12 +227,11 @@ def known_items(found: Collection) -> exp.Expr:
 def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     """The values of an array of structs, in their order and no more than asked for."""
     if found.keys:
-        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(found.keys)])
+        rows = plain_call("ARRAY_SORT", rows, _comparison(found.keys))
     items = exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
     if found.limit is None:
         return items
-    first = exp.Literal.number(1)
-    return exp.Anonymous(this="SLICE", expressions=[items, first, found.limit.copy()])
+    return plain_call("SLICE", items, exp.Literal.number(1), found.limit)
 
 
 def _function(written: str) -> exp.Expr:

@@ -28,6 +28,7 @@ from matchrec.frontends.dialects.rules.place import (
     Place,
     Rule,
     function_name,
+    plain_call,
 )
 from matchrec.frontends.dialects.rules.values import bounded_text, days_between_dates, microseconds
 from matchrec.frontends.lexing.tokens import words
@@ -200,8 +201,7 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
         place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
-        arguments = [one.copy() for one in (value, second) if one]
-        return exp.Anonymous(this="TRUNC", expressions=arguments)
+        return plain_call("TRUNC", *filter(None, (value, second)))
     return _truncated_number(value.copy(), second)
 
 

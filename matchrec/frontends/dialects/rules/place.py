@@ -14,13 +14,7 @@ from sqlglot import Token, TokenType, exp
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import (
-    OF_THE_MATCH,
-    SEMANTICS,
-    TokenKind,
-    TokenSequence,
-    sequence_of,
-)
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH, SEMANTICS, TokenSequence, sequence_of
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span, read_table
@@ -205,7 +199,8 @@ class KnownColumns:
 
     def _in_query(self, select: exp.Select, name: str) -> FoundColumn:
         """A column of what a query reads; its kind, if all that have it agree."""
-        found = [self._in_relation(relation, name) for relation in _relations(select)]
+        relations = filter(None, (select.args.get("from_"), *select.args.get("joins", ())))
+        found = [self._in_relation(relation.this, name) for relation in relations]
         there = [is_there for is_there, _ in found]
         kinds = {kind for is_there, kind in found if is_there is not False}
         is_there = True if True in there else None if None in there else False
@@ -223,11 +218,6 @@ class KnownColumns:
             return self._in_query(query, name) if query.is_star else (False, None)
         kinds = self._of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
-
-
-def _relations(select: exp.Select) -> list[exp.Expr]:
-    found = [select.args.get("from_"), *select.args.get("joins", ())]
-    return [one.this for one in found if one is not None]
 
 
 def _query_of(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
@@ -311,18 +301,14 @@ def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> I
         closing = tokens.pairs.get(opening) if tokens.key(opening) == "(" else None
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
             yield Edit(token.span, MARK + functions.get(word, word))
-        elif _qualifies(tokens, index) and token.span.start in keywords:
+        elif tokens.key(index - 1) == ".":
+            continue
+        elif token.is_word and tokens.key(index + 1) == "." and token.span.start in keywords:
             yield Edit(token.span, VARIABLE + token.text)
-        elif word in semantics and closing is not None and tokens.key(index - 1) != ".":
+        elif word in semantics and closing is not None:
             end = tokens[closing].span.end
             yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
             yield Edit(Span(end, end), ")")
-
-
-def _qualifies(tokens: TokenSequence, index: int) -> bool:
-    """Whether a word stands before a dot and after none."""
-    is_word = tokens[index].kind is TokenKind.WORD
-    return is_word and tokens.key(index + 1) == "." and tokens.key(index - 1) != "."
 
 
 # The place of an expression: all that a rule may ask about it, and what rules say of it.
