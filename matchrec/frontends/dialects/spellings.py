@@ -259,7 +259,7 @@ def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[s
     """The names of a clause's variables: as in DEFINE, else where they first stand."""
     if not calls_classifier(tokens):
         return {}
-    found = {one.variable: tokens.text_at(one.span) for one in clause.definitions}
+    found = {one.name: tokens.text_at(one.span) for one in clause.definitions}
     for node in walk(clause.pattern):
         if isinstance(node, Variable) and node.span is not None:
             found.setdefault(node.name, tokens.text_at(node.span))
@@ -276,7 +276,7 @@ def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None
     for node in walk(clause.pattern):
         if isinstance(node, Variable):
             yield node.name, node.span
-    yield from ((definition.variable, definition.span) for definition in clause.definitions)
+    yield from ((definition.name, definition.span) for definition in clause.definitions)
     if clause.after_match is not None:
         yield clause.after_match.variable, clause.after_match.span
     for subset in clause.subsets:

@@ -152,7 +152,7 @@ def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
     parameters: of the query, each with a number in its place.
     """
     clause = site.clause
-    if site.window is not None:
+    if site.calls is not None:
         clause = replace(clause, search=None, search_span=None)
     windows = (one for one in clause.windows if one.rows is None)
     times = {one.parameter.name: timedelta(1) for one in windows if one.parameter}

@@ -456,14 +456,15 @@ _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS I
 class TokenSequence:
     """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
 
-    pairs: the closing bracket of each opening one. dialect: how the text is read.
+    pairs: the closing bracket of each opening one. dialect: how the text is read. Sequences of the
+    same text are equal.
     """
 
     text: str
-    tokens: tuple[Token, ...]
-    pairs: dict[int, int]
-    offset: int = 0
-    dialect: Dialect = SPARK
+    tokens: tuple[Token, ...] = field(compare=False, repr=False)
+    pairs: dict[int, int] = field(compare=False, repr=False)
+    offset: int = field(default=0, compare=False)
+    dialect: Dialect = field(default=SPARK, compare=False)
 
     @cached_property
     def openings(self) -> dict[int, int]:

@@ -368,7 +368,7 @@ def rows_of(query: QueryNode, site: Site) -> Template:
         end = visible.end
     closing = ")" * (len(site.with_clauses) - 1)
     rows = tuple(_written(query, site.relation, site.index))
-    if site.window is not None:
+    if site.calls is not None:
         return joined_texts((*pieces, *_select_all(query, site, end), *rows, closing))
     before = text[end : site.relation.start]
     try:
@@ -428,7 +428,7 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             for place, text in (*block.edits(), *((star, columns) for star in block.stars)):
                 yield place, (Replacement(text, place.end - place.start),)
     for site in query.sites:
-        if site.window is None and site.index < before:
+        if site.calls is None and site.index < before:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
@@ -449,8 +449,8 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     defined twice means at this place what it means in the query.
     """
-    if site.window is not None and site.window.before is not None:
-        before: Template = (site.window.before, _alias(_block_of(query, site)))
+    if site.before is not None:
+        before: Template = (site.before, _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))

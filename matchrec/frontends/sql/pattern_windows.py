@@ -26,14 +26,7 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
-from matchrec.frontends.sql.nodes import (
-    MatchRecognize,
-    RowPatternWindow,
-    Site,
-    WindowCall,
-    uncalled,
-    view_of,
-)
+from matchrec.frontends.sql.nodes import MatchRecognize, Site, WindowCall, uncalled, view_of
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -452,13 +445,12 @@ class Block:
         visible = find_visible(self.tokens, withs, self.select.relation[0])
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
         for number, window in enumerate(self.windows, index):
-            columns = {known.column: known for _, known in window.calls}
+            calls = tuple({known.column: known for _, known in window.calls}.values())
             before = view_of(number - 1) if number > index else None
             unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
             use = Use(None if names is None else names | own, unread=unread)
-            beside = RowPatternWindow(tuple(columns.values()), before)
-            rows = self.rows
-            yield Site(number, window.clause, self.alias, rows, rows, visible, use, beside)
+            own_rows = self.rows, self.rows, visible
+            yield Site(number, window.clause, self.alias, *own_rows, use, calls, before)
 
     def edits(self) -> Iterator[Edit]:
         """Columns in the place of calls, each with the name of a measure if it has no other, and
@@ -509,8 +501,8 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
 
 def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:
     """A measure or a function over a window."""
-    written = grammar.expression_at(tokens, call.start, call.over)
-    span, text = written.span, " ".join(written.text.split())
+    written = tokens.part(call.start, call.over)
+    span, text = written.whole, " ".join(written.text.split())
     if tokens.key(call.over - 1) == ")" or (call.over - call.start > 1 and ")" in text):
         return WindowCall(f"{text} OVER {label}", written, None)
     name = tokens[call.start].name
