@@ -49,7 +49,6 @@ class Duration:
 
     @property
     def sql(self) -> str:
-        """The distance as Spark SQL."""
         return self.interval().text
 
     def interval(self, span: Span | None = None) -> RowExpression:

@@ -287,7 +287,10 @@ def clause_edits(
         yield from fragments.edits(span, place=place.within(part))
     spans = tuple(span for _, span in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
-    yield from bound_edits(clause, write.parameter)
+    bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
+    for where, bound in bounds.items():
+        if bound.mark not in ("?", write.parameter) and where is not None:
+            yield Edit(where, f"{write.parameter}{bound.name}")
     yield from default_edits(tokens, clause, read, write)
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
@@ -301,14 +304,6 @@ def clause_edits(
     fragments.notes.extend(alternative_notes(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
-
-
-def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
-    """Another mark before the names of parameters that are bounds of quantifiers."""
-    places = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both bounds
-    for span, place in places.items():
-        if place.mark not in ("?", mark) and span is not None:
-            yield Edit(span, f"{mark}{place.name}")
 
 
 def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:

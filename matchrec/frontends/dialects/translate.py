@@ -113,12 +113,11 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     for row, span in found_differences(tokens, read, write):
         is_of_written = any(">" in product for product in row.products)
         if row.is_refused and (write.has_functions_of_spark or is_of_written):
-            what, reason = f"this {row.name}", row.sentence
-            raise errors.without_equivalent(
-                span, product=write.title, what=what, reason=reason, cure=row.hint
-            )
-        cure = f": {row.hint}" if row.hint else ""
-        notes.append(Note(f"{row.name}: {row.sentence}{cure}", span))
+            what, why, cure = f"this {row.name}", row.sentence, row.hint
+            title = write.title
+            raise errors.without_equivalent(span, product=title, what=what, reason=why, cure=cure)
+        hint = f": {row.hint}" if row.hint else ""
+        notes.append(Note(f"{row.name}: {row.sentence}{hint}", span))
     return tuple(notes)
 
 
@@ -197,7 +196,6 @@ def _translated(
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
-    """The tokens of a text as a product reads it."""
     try:
         return sequence_of(list(map(_unusual_name, tokens_in(text, product))), text)
     except TokenError as error:

@@ -118,7 +118,6 @@ def subsets(components: Components) -> Iterator[Subset]:
 
 
 def absences(components: Components) -> Iterator[Absence]:
-    """What must not be there, for each negated component."""
     for component in components.negated:
         after, before = components.neighbours(component)
         yield Absence(component.name.text, after, before, component.name.span)
@@ -126,8 +125,6 @@ def absences(components: Components) -> Iterator[Absence]:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of all variables."""
-
     query: SaseQuery
     type_column: RowExpression
 
@@ -237,7 +234,6 @@ Clause = tuple[Scalar, ...]
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    """The conjuncts of a condition, from left to right."""
     return tuple(joined("OR", clause) for clause in clauses(condition))
 
 

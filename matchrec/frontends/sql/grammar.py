@@ -371,7 +371,6 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> T
 
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
-    """The clause as a syntax node."""
     written = find_sections(clause)
     pattern = written[ClausePart.PATTERN]
     (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])

@@ -25,7 +25,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Site
+from matchrec.frontends.sql.nodes import Site, view_of
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -385,8 +385,7 @@ def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     head = text[block.head.start : block.head.end].rstrip()
     blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
     yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
-    between = text[block.head.start + len(head) : site.relation.start]
-    yield between
+    yield text[block.head.start + len(head) : site.relation.start]
 
 
 def markers_of_outer(query: QueryNode) -> tuple[Span, ...]:
@@ -421,7 +420,7 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     """
     for block in query.blocks:
         if block.last < before:
-            rows = hole_in(query.source.at(block.rows), block.view)
+            rows = hole_in(query.source.at(block.rows), view_of(block.last))
             yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)

@@ -225,18 +225,15 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
 def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
     """What a plan says of how far rows lie apart, by the names of its fields."""
     within, of_rows = clause.within, clause.window_of_rows
+    rows = of_rows and of_rows.rows
+    if of_rows and of_rows.parameter:
+        rows = number_of(of_rows.parameter, values, "the number of rows in WITHIN", 1)
     gaps = (one for one in clause.windows if one.is_gap)
     return {
         "within": Within(_interval(within, values)) if within else None,
-        "within_rows": _number_of_rows(of_rows, values) if of_rows else None,
+        "within_rows": rows,
         "gaps": tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in gaps),
     }
-
-
-def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:
-    if window.parameter is None:
-        return window.rows
-    return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:

@@ -120,7 +120,6 @@ def _rows_inside(pattern: RowPattern, place: int) -> Rows:
 
 
 def length(pattern: RowPattern) -> Rows:
-    """How many rows a part of a match has."""
     match pattern:
         case Variable():
             return 1, 1
@@ -310,7 +309,9 @@ MATCHED = "the match"
 def seek(plan: MatchPlan) -> MatchPlan:
     """The plan of a window whose match may begin after the current row."""
     check_skip(plan)
-    check_names(plan)
+    for name in (*plan.variables, *plan.unions):
+        if name in (PASSED, MATCHED):
+            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
     passed = Quantified(Variable(PASSED), 0, None, greedy=False)
     pattern = concatenation([passed, plan.pattern], plan.pattern.span)
     members = Subset(MATCHED, variable_names(plan.pattern))
@@ -327,13 +328,6 @@ def check_skip(plan: MatchPlan) -> None:
     if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(plan.after_match.span, what=words)
-
-
-def check_names(plan: MatchPlan) -> None:
-    """Two names are ours."""
-    for name in (*plan.variables, *plan.unions):
-        if name in (PASSED, MATCHED):
-            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
 
 
 def of_match(reference: Reference) -> Reference:

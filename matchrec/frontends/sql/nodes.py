@@ -172,7 +172,6 @@ class Site:
 
 
 def view_of(index: int) -> View:
-    """The view of a site's rows."""
     return View(f"match_recognize_{index}")
 
 

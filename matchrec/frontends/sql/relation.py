@@ -149,15 +149,10 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     whole = tokens.span(word, word + 2)
     closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(closing, word)
-    if opening > word + 1 and _stands_alone(tokens, opening, closing):
+    between = tokens.text[tokens[closing - 1].span.end : tokens[closing].span.start]
+    if word + 1 < opening < closing - 1 and "\n" in between:  # below what stands in it, alone
         return errors.last_closes_another(tokens[opening].span, whole)
     return errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
-
-
-def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
-    """Whether a `)` begins a line, below what stands in it: probably the end of a clause."""
-    before, after = tokens[closing - 1].span.end, tokens[closing].span.start
-    return closing > opening + 1 and "\n" in tokens.text[before:after]
 
 
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
@@ -421,9 +416,8 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
     at `closing`. alias: where that of its rows stands, if they have one.
     """
-    names = (
-        None if find_renames(tokens, alias) else names_outside(tokens, range(start, closing + 1))
-    )
+    inside = range(start, closing + 1)
+    names = None if find_renames(tokens, alias) else names_outside(tokens, inside)
     where = (closing if alias is None else alias) + 1
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return Use(names)
@@ -462,7 +456,9 @@ def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
 
 def _key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
     """The tests of the WHERE after a clause that is all that FROM names."""
-    end = _end(tokens, where + 1)
+    inside = tokens.enclosing(where + 1)
+    level = tokens.level(where + 1, inside)
+    end = next((i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i)), inside)
     try:
         condition = parse_scalar(tokens.part(where + 1, end), _OF_A_ROW)
     except (MatchRecognizeError, IndexError):  # which Spark will say
@@ -481,10 +477,3 @@ def _is_constant(operand: Scalar) -> bool:
     """Whether it is a number, a text, a date or a time as it is written."""
     is_written = isinstance(operand, Term) and operand.operations <= _TYPES
     return is_written and not operand.references and render(operand, str)[0] not in ":?"
-
-
-def _end(tokens: TokenSequence, start: int) -> int:
-    inside = tokens.enclosing(start)
-    level = tokens.level(start, inside)
-    ends = (i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i))
-    return next(ends, inside)

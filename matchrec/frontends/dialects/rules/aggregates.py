@@ -200,7 +200,6 @@ class Collection:
 
 
 def collection(argument: exp.Expr) -> Collection:
-    """What stands between the parentheses of an aggregate."""
     limit = argument.expression if isinstance(argument, exp.Limit) else None
     ordered = argument.this if isinstance(argument, exp.Limit) else argument
     keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()

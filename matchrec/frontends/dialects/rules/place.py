@@ -184,7 +184,6 @@ class KnownColumns:
         return is_there
 
     def _of_table(self, relation: exp.Expr) -> Kinds | None:
-        """The columns of a clause's rows, or of a table."""
         if relation.name in self.sources:
             return self.sources[relation.name]
         if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
@@ -207,7 +206,6 @@ class KnownColumns:
         return is_there, kinds.pop() if len(kinds) == 1 else None
 
     def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
-        """A column of what stands after FROM."""
         query, names = _query_of(relation)
         if names:
             return name in names, None
