@@ -72,7 +72,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
     conditions = Conditions(query, key_expression(streams.type_column))
     definitions = tuple(conditions.definitions())
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
-    within = query.window
+    within, loops = query.window, (one for one in components.positive if one.kleene)
     plan = MatchPlan(
         pattern=pattern(components),
         partition_by=tuple(map(key_expression, streams.partition_by)),
@@ -81,7 +81,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
         measures=query.items or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
-        subsets=tuple(subsets(components)),
+        subsets=tuple(Subset(one.name.text, variables_of(one), one.name.span) for one in loops),
         definitions=definitions,
         selection=query.strategy.selection,
         output=streams.output,
@@ -109,12 +109,6 @@ def event_arrays(components: Components) -> Iterator[Measure]:
         event = column_term(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
         yield Measure(name, Term((events,), span), span)
-
-
-def subsets(components: Components) -> Iterator[Subset]:
-    """A union variable for each Kleene plus."""
-    loops = (component for component in components.positive if component.kleene)
-    return (Subset(loop.name.text, variables_of(loop), loop.name.span) for loop in loops)
 
 
 def absences(components: Components) -> Iterator[Absence]:

@@ -120,7 +120,9 @@ def parse(
 
             read = read_blocks(tokens, windows, clauses)
         sites, blocks = _all_sites(tokens, clauses, read)
-        _refuse_statements(tokens)
+        for index in tokens.places.get(";", ()):
+            if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
+                raise errors.several_statements(tokens[index].span)
         return QueryNode(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 
@@ -136,13 +138,6 @@ def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
 def may_have_clause(text: str) -> bool:
     """Whether a text has the words of a clause; most texts have none."""
     return bool(_WORD.search(text) or _WINDOW.search(text))
-
-
-def _refuse_statements(tokens: TokenSequence) -> None:
-    """Several statements: no call takes more than one."""
-    for index in tokens.places.get(";", ()):
-        if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
-            raise errors.several_statements(tokens[index].span)
 
 
 def _refuse_misspelt(text: str) -> None:

@@ -77,15 +77,12 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
         return False
     closing = tokens.pairs.get(index + 1, len(tokens))
     has_pattern = any(tokens.says(i, "PATTERN", "(") for i in tokens.level(index + 2, closing))
-    return has_pattern or _ends_relation(tokens, index - 1)
-
-
-def _ends_relation(tokens: TokenSequence, index: int) -> bool:
-    if index < 0:
-        return False
-    if tokens[index].kind is TokenKind.SYMBOL:
-        return tokens.key(index) in (")", "}")
-    return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
+    if has_pattern or index == 0:
+        return has_pattern
+    before = tokens[index - 1]  # which may end a relation
+    if before.kind is TokenKind.SYMBOL:
+        return before.key in (")", "}")
+    return before.key not in _BEFORE_EXPRESSION | _BEFORE_RELATION
 
 
 WIDE_PARENTHESES = frozenset("\uff08\uff09")

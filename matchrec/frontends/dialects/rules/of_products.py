@@ -32,12 +32,14 @@ from matchrec.frontends.dialects.rules.aggregates import (
     value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.place import (
+    UNLIKE,
     Domain,
     Place,
     Rule,
     called,
     function_name,
     has_semantics,
+    marked,
     name_of,
     plain_call,
 )
@@ -66,17 +68,17 @@ def failing_cast(node: exp.TryCast, _: Place) -> exp.Expr:
     return node if node.args.get("safe") else exp.cast(node.this.copy(), node.to.copy())
 
 
-def size_of_type(node: exp.DataType, place: Place) -> exp.Expr:
+def size_of_type(node: exp.DataType, _: Place) -> exp.Expr:
     """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
     is_sized = node.expressions and node.this in _WITHOUT_SIZE
-    return place.unlike(exp.DataType(this=node.this)) if is_sized else node
+    return marked(exp.DataType(this=node.this), UNLIKE) if is_sized else node
 
 
-def texts_parted_by_commas(node: exp.GroupConcat, place: Place) -> exp.Expr:
+def texts_parted_by_commas(node: exp.GroupConcat, _: Place) -> exp.Expr:
     """`LISTAGG(x)`: what stands between texts is a comma if nothing is said."""
     if not node.args.get("separator"):
         node.set("separator", exp.Literal.string(","))
-        place.unlike(node)
+        marked(node, UNLIKE)
     return node
 
 

@@ -252,6 +252,12 @@ MARK = "ROW_PATTERN_FUNCTION_"
 VARIABLE = "ROW_PATTERN_VARIABLE_"
 
 
+def marked(node: N, mark: str) -> N:
+    """The node with a mark that rules after this one see."""
+    node.meta[mark] = True
+    return node
+
+
 def called(name: str, *arguments: exp.Expr) -> exp.Expr:
     """A call of a function of row patterns."""
     return exp.Anonymous(this=MARK + name, expressions=list(arguments))
@@ -355,11 +361,6 @@ class Place:
     def kind(self, node: exp.Expr) -> Domain | None:
         """The kind of an expression; what is missing for it is noted."""
         return kind_of(node, self.columns.kind)
-
-    def unlike(self, node: N) -> N:
-        """The node, marked: text that Spark reads as well would mean something else there."""
-        node.meta[UNLIKE] = True
-        return node
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
         """Note what means something else in the other product."""
