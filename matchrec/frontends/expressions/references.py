@@ -174,12 +174,8 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            raise errors.called_inside(
-                reference.span,
-                inner="MATCH_NUMBER",
-                function=aggregate.function,
-                clause=reader.clause,
-            )
+            here, name, clause = reference.span, aggregate.function, reader.clause
+            raise errors.called_inside(here, inner="MATCH_NUMBER", function=name, clause=clause)
     frame = _frame(reader.text, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
@@ -275,14 +271,10 @@ def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | No
     for read in sorted(reader.rows_read[before:], key=attrgetter("span.start")):
         found.setdefault(read.variable, read.span)
     if len(found) > 1:
-        (first, here), (second, there) = list(found.items())[:2]
-        raise errors.two_variables(
-            (here, there),
-            function=reader.tokens[index].text,
-            clause=reader.clause,
-            first=f"`{first}`" if first else "all variables",
-            second=f"`{second}`" if second else "all variables",
-        )
+        first, second, *_ = (f"`{name}`" if name else "all variables" for name in found)
+        here, there, *_ = found.values()
+        spans, name, clause = (here, there), reader.tokens[index].text, reader.clause
+        raise errors.two_variables(spans, function=name, clause=clause, first=first, second=second)
     return next(iter(found), None)
 
 

@@ -526,12 +526,8 @@ class TokenSequence:
 
     def is_call(self, index: int) -> bool:
         """Whether an unqualified function's name and its parenthesis stand at `index`."""
-        return (
-            0 <= index < len(self.tokens)
-            and self.tokens[index].kind is TokenKind.WORD
-            and self.key(index + 1) == "("
-            and self.key(index - 1) != "."
-        )
+        is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
+        return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
     def may_be_of_one_row(self, start: int, end: int) -> bool:
         """Whether a row may say what stands there: no constant but a whole number, and no call of

@@ -298,12 +298,9 @@ def hole_in(written: str, view: View) -> Template:
     inner = range(1, len(lines) - 1)
     if inner:
         chosen = max(inner, key=lambda index: len(lines[index]))
-        before, after = lines[:chosen], lines[chosen + 1 :]
-        return (
-            "".join(f"{line}\n" for line in before),
-            View(view.name, len(lines[chosen])),
-            "".join(f"\n{line}" for line in after),
-        )
+        before = "".join(f"{line}\n" for line in lines[:chosen])
+        after = "".join(f"\n{line}" for line in lines[chosen + 1 :])
+        return before, View(view.name, len(lines[chosen])), after
     first, *last = lines
     rest = "".join(f"\n{line}" for line in last) or " "
     return " ", View(view.name, max(0, len(first) - len(" ") - (not last))), rest
