@@ -268,7 +268,7 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """
     if clause.key(index - 1) == ",":
         two = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
-        return two and clause.key(index + 1) != "PATTERN"
+        return two and clause.key(index + 1) not in ("PATTERN", "AS")
     followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
     return clause.ends_expression(index - 1) and followed
 

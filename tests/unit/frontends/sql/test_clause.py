@@ -116,6 +116,7 @@ def test_every_part_has_its_place() -> None:
         "MEASURES CASE WHEN x THEN 1 END e, x IS NULL AS i, (x) p, x[0] AS q PATTERN (A)",
         "MEASURES match.first AS first, t.final fin, A.pattern AS p PATTERN (A) DEFINE A AS define",
         "INITIAL PATTERN (A)",
+        "PATTERN (A measures) DEFINE A AS x, measures AS (a, b)",
         "ORDER BY ts PATTERN (A) WITHIN INTERVAL 10 MINUTES DEFINE A AS within = 1",
         "PARTITION BY partition ORDER BY `order` PATTERN (define) DEFINE define AS define = 1",
         "ALL ROWS PER MATCH SHOW EMPTY MATCHES PATTERN (A) SUBSET define = (A) DEFINE A AS true",
