@@ -146,16 +146,16 @@ class QueryText:
             plan, relation = self.plan(site), self.relation(site)
             if has_stream and is_streaming(relation.rows):
                 raise another_clause_over_a_stream(plan.pattern.span)
-            around = site.relation_alias, site.use, site.window is not None
+            around = site.relation_alias, site.use, site.calls is not None
             clause = Clause(plan, relation, self.options, self.source, None, *around)
             yield clause
-            if site.window is None:
+            if site.calls is None:
                 evaluated = Evaluated(site, clause.result, self.source)
                 evaluated.check_renames()
                 self.evaluated.append(evaluated)
             has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
-            if site.window is not None:
+            if site.calls is not None:
                 self.name_columns(site, clause.result.dataframe.columns)
 
     def outer(self) -> DataFrame:
@@ -187,8 +187,7 @@ class QueryText:
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""
-        windows = filter(None, (each.window for each in self.query.sites))
-        own = {call.column for window in windows for call in window.calls}
+        own = {call.column for each in self.query.sites for call in each.calls or ()}
         shown = tuple(name for name in columns if name not in own)
         blocks = (
             replace(block, columns=shown) if block.rows == site.whole else block
@@ -200,7 +199,7 @@ class QueryText:
         """The input of a clause, once those in it have results."""
         select_from = partial(locate.select_from, self.query, site)
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
-        if site.window is not None and site.window.before is not None:
+        if site.before is not None:
             return Relation(runner, select_from)
         as_written = self.as_written(locate.markers_of_rows(self.query, site))
         query = locate.rows_of(self.query, site)
@@ -272,11 +271,11 @@ def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
     """The plan of a clause of a query, which may be that of a window."""
-    if site.window is None:
+    if site.calls is None:
         return lower(site.clause, values)
     from matchrec.frontends.sql.lower_windows import lower_window  # of no use elsewhere
 
-    return lower_window(site.clause, site.window, values)
+    return lower_window(site.clause, site.calls, values)
 
 
 Reading = Clause | QueryText  # a query that was read: its clauses, and what is around them

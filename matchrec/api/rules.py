@@ -26,15 +26,16 @@ from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule
 from matchrec.explanation.explanation import Explanation, explain_rules
+from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize, PartitionKey, SortKey
+from matchrec.frontends.sql.nodes import MatchRecognize, PartitionKey, SortKey
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
-from matchrec.source import Source, Span
+from matchrec.source import Source
 from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import (
     Options,
@@ -197,9 +198,8 @@ class RulesReader:
 
     def with_streams(self, node: MatchRecognize) -> MatchRecognize:
         """The clause with the partitions and the order of all rules."""
-        at = Span(0, 0)
-        keys = (PartitionKey(ExpressionText(text, at)) for text in self.events.partition_by)
-        orders = (SortKey(ExpressionText(text, at)) for text in self.events.order_by)
+        keys = (PartitionKey(read_tokens(text)) for text in self.events.partition_by)
+        orders = (SortKey(read_tokens(text)) for text in self.events.order_by)
         return replace(node, partition_by=tuple(keys), order_by=tuple(orders))
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:

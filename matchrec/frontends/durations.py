@@ -49,7 +49,6 @@ class Duration:
 
     @property
     def sql(self) -> str:
-        """The distance as Spark SQL."""
         return self.interval().text
 
     def interval(self, span: Span | None = None) -> RowExpression:
@@ -82,8 +81,8 @@ def duration(
     """
     length = read(value, call, span)
     if length is not None and counted_in and not length.is_time:
-        length = time_of(length.amount * unit(counted_in, call, span))
-    if length is None:
+        length = Duration(True, length.amount * unit(counted_in, call, span))
+    if length is None or (length.is_time and length.amount.denominator > 1):
         raise errors.not_a_duration(span, call=call, value=kinds.shown(value))
     if length.amount <= 0:
         raise errors.not_a_positive_duration(span, call=call, value=value)
@@ -112,7 +111,7 @@ def interval(
 
 
 def read(value: Any, call: str, span: Span | None) -> Duration | None:
-    """The distance, or None where there is none to be read."""
+    """The distance, perhaps with a part of a microsecond; None where there is none to be read."""
     if isinstance(value, timedelta):
         return Duration(True, Fraction(value // timedelta(microseconds=1)))
     if is_number(value) or (isinstance(value, Decimal) and value.is_finite()):
@@ -128,12 +127,7 @@ def read(value: Any, call: str, span: Span | None) -> Duration | None:
     if not amounts or "".join(amount[0] for amount in amounts) != text:
         return None
     parts = (Fraction(amount[1]) * unit(amount[2], call, span) for amount in amounts)
-    return time_of(sum(parts, Fraction(0)))
-
-
-def time_of(microseconds: Fraction) -> Duration | None:
-    """A length of time; None of a part of a microsecond."""
-    return Duration(True, microseconds) if microseconds.denominator == 1 else None
+    return Duration(True, sum(parts, Fraction(0)))
 
 
 def unit(name: str, call: str, span: Span | None) -> int:

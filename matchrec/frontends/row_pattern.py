@@ -142,20 +142,17 @@ class _Parser(Cursor):
         span = self.span_from(quantifier)
         greedy = not self.accept("?")
         if self.at_quantifier():
-            self.refuse_second_quantifier(quantifier)
+            second = self.position
+            self.quantifier()
+            spans = self.span(quantifier, second), self.span(second, self.position)
+            texts = [self.text[span.start : span.end] for span in spans]
+            raise errors.two_quantifiers(spans[0].to(spans[1]), first=texts[0], second=texts[1])
         low, high = [one if isinstance(one, Parameter) else None for one in bounds]
         numbers = numbers_of(*bounds)
         return Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")
-
-    def refuse_second_quantifier(self, first: int) -> None:
-        second = self.position
-        self.quantifier()
-        spans = [self.span(start, end) for start, end in ((first, second), (second, self.position))]
-        texts = [self.text[span.start : span.end] for span in spans]
-        raise errors.two_quantifiers(spans[0].to(spans[1]), first=texts[0], second=texts[1])
 
     def quantifier(self) -> tuple[Bound, Bound]:
         token = self.advance()
@@ -165,7 +162,9 @@ class _Parser(Cursor):
         ranged = self.accept(",")
         most = self.bound() if ranged else least
         if not self.accept("}") or (least is None and not ranged):
-            self.refuse_braces(token)
+            start = token.span.start
+            end = self.text.find("}", start, self.tokens[-1].span.end) + 1
+            raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
         if not isinstance(least, Parameter) and not isinstance(most, Parameter):
             check_bounds(*numbers_of(least, most), span)
@@ -189,11 +188,6 @@ class _Parser(Cursor):
             raise errors.parameter_without_name(mark.span, mark=mark.text)
         name = self.advance()
         return Parameter(name.text, mark.key, mark.span.to(name.span))
-
-    def refuse_braces(self, opening: Token) -> None:
-        start = opening.span.start
-        end = self.text.find("}", start, self.tokens[-1].span.end) + 1
-        raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
 
     def primary(self) -> RowPattern:
         if self.at_quantifier():

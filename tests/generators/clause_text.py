@@ -14,9 +14,7 @@ def clause_text(clause: MatchRecognize) -> str:
     words = "".join(f" {one.value}" for one in (clause.selection, clause.output) if one)
     within = f" {part('WITHIN', map(window, clause.windows))}" if clause.windows else ""
     measures = (f"{one.expression.text} AS {column(one.name)}" for one in clause.measures)
-    conditions = (
-        f"{show_name(one.variable)} AS {one.condition.text}" for one in clause.definitions
-    )
+    conditions = (f"{show_name(one.name)} AS {one.expression.text}" for one in clause.definitions)
     lines = (
         part("PARTITION BY", map(partition_key, clause.partition_by)),
         part("ORDER BY", map(sort_key, clause.order_by)),

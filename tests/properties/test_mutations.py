@@ -87,8 +87,8 @@ def read_query(text: str, dialect: Dialect) -> None:
     query = parse(text, ["f"], dialect)
     outer(query)
     for site in query.sites:
-        windowed = site.window and lower_window(site.clause, site.window)
-        linked(windowed or lower(site.clause))
+        calls, clause = site.calls, site.clause
+        linked(lower(clause) if calls is None else lower_window(clause, calls))
 
 
 @pytest.mark.parametrize("seed", range(4))

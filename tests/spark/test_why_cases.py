@@ -45,7 +45,7 @@ def test_traces_of_queries(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         sites = parse_query(spark, record.sql, None, {}, "spark").sites
-        clauses = [number for number, site in enumerate(sites, 1) if site.window is None]
+        clauses = [number for number, site in enumerate(sites, 1) if site.calls is None]
         for answer in (one for clause in clauses for one in answers(spark, record.sql, clause)):
             assert_known(answer)
 

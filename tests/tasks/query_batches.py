@@ -215,7 +215,7 @@ class QueryBatch:
 def plan_of(query: str) -> MatchPlan:
     """The plan of a query's clause or row pattern window."""
     (site,) = parse(query).sites
-    return lower_window(site.clause, site.window) if site.window else lower(site.clause)
+    return lower(site.clause) if site.calls is None else lower_window(site.clause, site.calls)
 
 
 def drafted(

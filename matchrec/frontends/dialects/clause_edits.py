@@ -26,7 +26,7 @@ from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
-from matchrec.frontends.sql.nodes import ExpressionText, MatchRecognize
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.pattern_windows import (
     FoundWindow,
     clause_of_own,
@@ -56,11 +56,13 @@ def default_edits(
 ) -> Iterator[Edit]:
     """What is not written and would mean something else in the other product."""
     for key in clause.order_by:
-        here, there = (_nulls_first(one, descends=bool(key.descending)) for one in (read, write))
+        descends = bool(key.descending)
+        first = {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}
+        here, there = first[read.nulls], first[write.nulls]
         if key.nulls_first is None and here is not there:
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
     if clause.within and read.within_includes and not write.within_includes:
-        end = clause.within.span.end
+        end = clause.within.place.end
         yield Edit(Span(end, end), f" + {_LEAST_TIME}")
     if read.has_bare_rows and not write.has_bare_rows:
         yield from _least_measure(tokens, clause)
@@ -83,11 +85,6 @@ def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edi
     yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
 
 
-def _nulls_first(product: Product, *, descends: bool) -> bool:
-    """Whether NULL comes before all values where nothing is said."""
-    return {Nulls.SMALL: not descends, Nulls.LARGE: descends, Nulls.LAST: False}[product.nulls]
-
-
 def output_notes(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
@@ -96,7 +93,7 @@ def output_notes(
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
     if clause.within and write.within_includes and not read.within_includes:
-        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.span)
+        yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
     if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
         with_them, without = (read, write) if read.finds_empty else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
@@ -122,25 +119,25 @@ def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
     for key in (*keys, *(item.expression for item in clause.order_by)):
         name = key.text.upper()
         if name in seen:
-            yield key.span
+            yield key.whole
         seen.add(name)
 
 
 def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:
     """The clause without definitions of variables that PATTERN has not, and what to take out."""
     used = set(variable_names(clause.pattern))
-    kept = tuple(definition for definition in clause.definitions if definition.variable in used)
+    kept = tuple(definition for definition in clause.definitions if definition.name in used)
     if len(kept) == len(clause.definitions):
         return clause, []
     if not kept:
         keyword = find_sections(tokens)[ClausePart.DEFINE].keyword
-        end = clause.definitions[-1].condition.span.end
+        end = clause.definitions[-1].expression.whole.end
         return replace(clause, definitions=()), [Span(keyword.start, end)]
     first, *_ = clause.definitions
     spans = [] if first is kept[0] else [Span(first.span.start, kept[0].span.start)]
     for before, node in pairwise(clause.definitions[clause.definitions.index(kept[0]) :]):
         if node not in kept:
-            spans.append(Span(before.condition.span.end, node.condition.span.end))
+            spans.append(Span(before.expression.whole.end, node.expression.whole.end))
     return replace(clause, definitions=kept), spans
 
 
@@ -187,7 +184,7 @@ def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str])
     names = (f"{one.union} = ({show_name(one.loop)}, {show_name(one.follower)})" for one in exits)
     place = clause.windows[-1].span.end if clause.windows else clause.pattern_span.end
     yield Edit(Span(place, place), f" SUBSET {', '.join(names)}")
-    conditions = {one.variable: one.condition.span for one in clause.definitions}
+    conditions = {one.name: one.expression.whole for one in clause.definitions}
     new = []
     for follower in dict.fromkeys(one.follower for one in exits):
         guards = (_guard(one, conditions, written) for one in exits if one.follower == follower)
@@ -199,7 +196,7 @@ def exclusive_loop_edits(clause: MatchRecognize, written: Callable[[Span], str])
         else:
             new.append(f"{show_name(follower)} AS {text}")
     if new and clause.definitions:
-        end = clause.definitions[-1].condition.span.end
+        end = clause.definitions[-1].expression.whole.end
         yield Edit(Span(end, end), "".join(f", {one}" for one in new))
 
 
@@ -286,11 +283,14 @@ def clause_edits(
     keeps_case = read.keeps_case and not write.keeps_case
     written = variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
-    for part, node in expressions(clause):
-        yield from fragments.edits(node.span, place=place.within(part))
-    spans = tuple(node.span for _, node in expressions(clause))
+    for part, span in expressions(clause):
+        yield from fragments.edits(span, place=place.within(part))
+    spans = tuple(span for _, span in expressions(clause))
     yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
-    yield from bound_edits(clause, write.parameter)
+    bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
+    for where, bound in bounds.items():
+        if bound.mark not in ("?", write.parameter) and where is not None:
+            yield Edit(where, f"{write.parameter}{bound.name}")
     yield from default_edits(tokens, clause, read, write)
     yield from optional_edits(clause, read, write)
     if read.has_exclusive_loops and not write.has_exclusive_loops:
@@ -306,20 +306,12 @@ def clause_edits(
         fragments.notes.extend(exclusive_loop_notes(clause, write))
 
 
-def bound_edits(clause: MatchRecognize, mark: str) -> Iterator[Edit]:
-    """Another mark before the names of parameters that are bounds of quantifiers."""
-    places = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both bounds
-    for span, place in places.items():
-        if place.mark not in ("?", mark) and span is not None:
-            yield Edit(span, f"{mark}{place.name}")
-
-
-def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, ExpressionText]]:
-    yield from ((ClausePart.PARTITION_BY, key.expression) for key in clause.partition_by)
-    yield from ((ClausePart.ORDER_BY, key.expression) for key in clause.order_by)
-    yield from ((ClausePart.MEASURES, measure.expression) for measure in clause.measures)
-    yield from ((ClausePart.DEFINE, definition.condition) for definition in clause.definitions)
-    yield from ((ClausePart.WITHIN, window.interval) for window in clause.windows)
+def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
+    yield from ((ClausePart.PARTITION_BY, key.expression.whole) for key in clause.partition_by)
+    yield from ((ClausePart.ORDER_BY, key.expression.whole) for key in clause.order_by)
+    yield from ((ClausePart.MEASURES, one.expression.whole) for one in clause.measures)
+    yield from ((ClausePart.DEFINE, one.expression.whole) for one in clause.definitions)
+    yield from ((ClausePart.WITHIN, window.place) for window in clause.windows)
 
 
 # Row pattern windows of a query that is translated: sqlglot does not know them.

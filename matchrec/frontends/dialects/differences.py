@@ -28,9 +28,10 @@ from matchrec.source import Span, read_table
 class Difference:
     """A row of the table.
 
-    words: that follow each other in a query; after the name of a function stands its parenthesis.
-    where: an expression for what stands in the call, or after the words. counts: how many arguments
-    the call may have. cure: what to write instead, nothing where there is none.
+    products: that are read or, after `>`, written. words: that follow each other in a query; after
+    the name of a function stands its parenthesis. where: an expression for what stands in the call,
+    or after the words. counts: how many arguments the call may have. cure: what to write instead,
+    nothing where there is none.
     """
 
     products: frozenset[str]
@@ -40,11 +41,6 @@ class Difference:
     is_refused: bool
     sentence: str
     cure: str
-
-    @property
-    def is_of_written(self) -> bool:
-        """Whether it is about what Spark reads, and another product does not."""
-        return any(">" in product for product in self.products)
 
     @property
     def name(self) -> str:

@@ -85,11 +85,8 @@ class Edited:
         place = edit.span.end + at - start - len(edit.text)
         return Span(place, place + 1)
 
-    def composed(self, others: Iterable[Edit]) -> tuple[Edit, ...]:
-        """Edits of the new text as edits of the original one; those of this text are undone."""
-        return tuple(Edit(self._original_span(edit.span), edit.text) for edit in others)
-
-    def _original_span(self, span: Span) -> Span:
+    def origin_of(self, span: Span) -> Span:
+        """As `before`; of what is empty, where it stands."""
         if span.start == span.end:
             place = self._place(span.start)
             return Span(place.start, place.start)

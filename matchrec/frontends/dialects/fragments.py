@@ -29,6 +29,7 @@ from matchrec.frontends.dialects.rules.of_products import rules_between
 from matchrec.frontends.dialects.rules.place import (
     UNLIKE,
     VARIABLE,
+    Functions,
     Kinds,
     KnownColumns,
     Place,
@@ -76,19 +77,18 @@ def tokens_in(text: str, product: Product) -> list[Token]:
     return tokens_by(type(SqlglotDialect.get_or_raise(product.sqlglot)), text)
 
 
-def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
+def translated(text: str, place: Place) -> str | None:
     """The text as the product that `place` writes reads it, None where it reads it as it is.
 
-    rules: what is rewritten in between. Raises sqlglot's ParseError for what is not in the dialect
-    of the product that is read, and its UnsupportedError for what the other dialect cannot say.
+    Raises sqlglot's ParseError for what is not in the dialect of the product that is read, and its
+    UnsupportedError for what the other dialect cannot say.
     """
     read, write = place.read, place.write
-    functions = None if place.clause is None else read.functions
-    tree = _parsed(masked(text, tokens_in(text, read), functions), read)
-    for rule in rules:
+    tree = _parsed(text, read, None if place.clause is None else read.functions)
+    for rule in rules_between(read, write):
         tree = _applied(rule, tree, place)
     is_marked = read.lacks_dialect and any(UNLIKE in node.meta for node in tree.walk())
-    result = _generated(tree, place)
+    result = _written(tree, place)
     is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
@@ -97,18 +97,17 @@ def translated(text: str, place: Place, rules: Sequence[Rule]) -> str | None:
 
 def _read_and_written(text: str, place: Place) -> str | None:
     """The text as the product that is written would write it; None where it cannot read it."""
-    product = place.write
     try:
-        functions: dict[str, str] | None = None if place.clause is None else {}
-        marked = masked(text, tokens_in(text, product), functions)
-        return _generated(_parsed(marked, product), place)
+        return _written(_parsed(text, place.write, None if place.clause is None else {}), place)
     except (ParseError, TokenError, UnsupportedError):
         return None
 
 
-def _parsed(text: str, product: Product) -> exp.Expr:
+def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
+    """The tree of a text, with marks. functions: see `masked`."""
+    marked = masked(text, tokens_in(text, product), functions)
     dialect = SqlglotDialect.get_or_raise(product.sqlglot)
-    found = dialect.parser().parse(tokens_in(text, product), text)
+    found = dialect.parser().parse(tokens_in(marked, product), marked)
     trees = [tree for tree in found if tree is not None]
     if len(trees) != 1:
         raise ParseError("one statement or expression is expected")
@@ -126,15 +125,13 @@ def _lacks_argument(call: exp.Func) -> bool:
     return any(call.args.get(name) in (None, []) for name in needed)
 
 
-def _generated(tree: exp.Expr, place: Place) -> str:
-    return _written(_applied(_unmarked, tree, place), place)
-
-
 def _written(tree: exp.Expr, place: Place) -> str:
-    """The text of a tree; what sqlglot calls unsupported is an error where Spark will read it."""
+    """The text of a tree without its marks; what sqlglot calls unsupported is an error where Spark
+    will read it.
+    """
     dialect = SqlglotDialect.get_or_raise(place.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
-    text = generator.generate(tree)
+    text = generator.generate(_applied(_unmarked, tree, place))
     reasons = tuple(dict.fromkeys(generator.unsupported_messages))
     if reasons and place.write.has_functions_of_spark:
         raise UnsupportedError("; ".join(reasons))
@@ -214,15 +211,11 @@ class Fragments:
             for name, hole in names.items()
         ]
         masked = edited(self.text[span.start : span.end], [Edit(Span(0, 0), before), *masks])
-        found = self._between(masked, names, span, place or self._outside(names))
-        for edit in masked.composed(found):
-            yield Edit(edit.span.shifted(span.start), edit.text)
-
-    def _outside(self, names: Mapping[str, Span]) -> Place:
-        """The place of what stands in no clause. names: of the holes in it."""
         sources = {name: self.rows[hole] for name, hole in names.items() if hole in self.rows}
         known = KnownColumns(sources=sources, tables=self.tables)
-        return Place(self.read, self.write, columns=known)
+        outside = Place(self.read, self.write, columns=known)
+        for edit in self._between(masked, names, span, place or outside):
+            yield Edit(masked.origin_of(edit.span).shifted(span.start), edit.text)
 
     def _refuse_semantics(self, masked: Edited, span: Span, place: Place) -> None:
         """RUNNING or FINAL before a column, of which sqlglot could not say what it is."""
@@ -246,18 +239,20 @@ class Fragments:
             self._refuse_semantics(masked, span, place)
         tokenizers = partial(tokens_in, product=self.read), partial(tokens_in, product=self.write)
         try:
-            new = translated(old, place, rules_between(self.read, self.write))
+            new = translated(old, place)
             self.notes.extend(replace(remark, span=span) for remark in place.remarks)
             self.missed.extend(place.columns.missed)
             if new is None:
                 return
             found = list(edits_between(old, new, tokenizers, frozenset(names)))
         except ParseError as error:
-            stop, cure = _stopped_at(error, tokens_in(old, self.read)), None
-            if stop is not None:
+            detail, cure = error.errors[0] if error.errors else {}, None
+            at, tokens = (detail.get("line"), detail.get("col")), tokens_in(old, self.read)
+            for stop in (one for one in tokens if (one.line, one.col) == at):
                 cure = cure_of_syntax(old[: stop.end + 1])
                 span = masked.before(Span(stop.start, stop.end + 1)).shifted(span.start)
-            reason = cure or _reason_of(error)
+            said = str(detail.get("description") or error)  # with names of sqlglot's classes
+            reason = cure or (UNFINISHED if "Required keyword" in said else said)
             raise errors.unreadable(span, product=self.read.title, reason=reason) from error
         except TokenError as error:
             raise errors.unreadable(span, product=self.read.title, reason=str(error)) from error
@@ -271,14 +266,13 @@ class Fragments:
         self, error: UnsupportedError, span: Span, place: Place
     ) -> MatchRecognizeUnsupportedError:
         """The error of a fragment, or of the shortest call in it that is refused as well."""
-        rules, title = rules_between(self.read, self.write), self.write.title
-        text = self.text[span.start : span.end]
+        title, text = self.write.title, self.text[span.start : span.end]
         tokens = sequence_of(tokens_in(text, self.read), text)
         calls = [index for index in range(len(tokens)) if tokens.is_call(index)]
         for start in sorted(calls, key=lambda index: tokens.pairs[index + 1] - index):
             call = tokens.call_span(start)
             try:
-                translated(text[call.start : call.end], place, rules)
+                translated(text[call.start : call.end], place)
             except UnsupportedError as found:
                 span, error = call.shifted(span.start), found
                 what, cure = f"this {tokens.key(start)}", _PASSED.format(title)
@@ -288,19 +282,6 @@ class Fragments:
         else:
             what, cure = "this", None
         return errors.without_equivalent(span, product=title, what=what, reason=error, cure=cure)
-
-
-def _stopped_at(error: ParseError, tokens: Sequence[Token]) -> Token | None:
-    """The token at which sqlglot's parser gave up, or None where it does not say."""
-    detail = error.errors[0] if error.errors else {}
-    place = (detail.get("line"), detail.get("col"))
-    return next((token for token in tokens if (token.line, token.col) == place), None)
-
-
-def _reason_of(error: ParseError) -> str:
-    """What sqlglot's parser says, without the names of its classes."""
-    reason = str((error.errors[0] if error.errors else {}).get("description") or error)
-    return UNFINISHED if "Required keyword" in reason else reason
 
 
 def _outermost(spans: Sequence[Span]) -> list[Span]:

@@ -15,7 +15,7 @@ from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.lexing.tokens import PHYSICAL, TokenSequence
 from matchrec.frontends.row_pattern import parameters_in
-from matchrec.frontends.sql.nodes import DefinitionNode, MatchRecognize
+from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
 from matchrec.plan.pattern import (
     Alternation,
@@ -83,7 +83,7 @@ def as_condition(clause: MatchRecognize) -> str:
         return f"count(*) <= {rows.interval.text}"
     order, within = clause.order_by[0].expression.text, clause.within
     assert within is not None, "the window of a match is one of rows or of time"
-    return f"{order} < FIRST({order}) + {within.text}"
+    return f"{order} < FIRST({order}) + {within.interval.text}"
 
 
 class LimitedPart(NamedTuple):
@@ -118,7 +118,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     keys = [one.expression for one in clause.partition_by]
     keys += [item.expression for item in clause.order_by]
     computed = (one for one in keys if not _COLUMN.fullmatch(one.text))
-    yield from (("KEY_EXPRESSIONS", text.span) for text in computed)
+    yield from (("KEY_EXPRESSIONS", text.whole) for text in computed)
     yield from (("SUBSET", subset.span or pattern) for subset in clause.subsets)
     rows = clause.rows_per_match or RowsPerMatch.ONE_ROW
     yield from ((feature, clause.span) for feature in _OF_ROWS.get(rows, ()))
@@ -126,7 +126,7 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield "PARTIAL", clause.partial.span or pattern
     yield from _of_definitions(clause, product)
     for measure in clause.measures:
-        yield from _of_calls(measure.expression.tokens, product)
+        yield from _of_calls(measure.expression, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
         is_next = skip.to is SkipTo.NEXT_ROW
@@ -139,33 +139,23 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
 
 
 def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that DEFINE has, and which conditions are left out."""
+    """The parts that DEFINE has: what conditions call and read, and which are left out."""
     variables = variable_names(clause.pattern)
     if not clause.definitions:
         yield "NO_DEFINE", clause.pattern_span
-    if len({one.condition.span for one in clause.definitions}) < len(clause.definitions):
+    if len({one.expression.whole for one in clause.definitions}) < len(clause.definitions):
         yield "SHARED", clause.definitions[0].span
-    if not {one.variable for one in clause.definitions}.issuperset(variables):
+    if not {one.name for one in clause.definitions}.issuperset(variables):
         yield "UNDEFINED", clause.pattern_span
     names = frozenset((*variables, *(one.name for one in clause.subsets)))
     for definition in clause.definitions:
-        yield from _of_condition(definition, names - {definition.variable}, product)
-
-
-def _of_condition(
-    definition: DefinitionNode, others: frozenset[str], product: Product
-) -> Iterator[Feature]:
-    """The parts that a condition has: what it calls, and what it reads of the match.
-
-    others: all variables but its own.
-    """
-    tokens = definition.condition.tokens
-    yield from _of_calls(tokens, product)
-    for index, token in enumerate(tokens.tokens):
-        if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
-            yield token.key, token.span
-        elif tokens.key(index + 1) == "." and token.variable in others:
-            yield "OTHER_VARIABLES", token.span
+        tokens, others = definition.expression, names - {definition.name}
+        yield from _of_calls(tokens, product)
+        for index, token in enumerate(tokens.tokens):
+            if tokens.is_call(index) and token.key in ("FIRST", "CLASSIFIER", "OVER"):
+                yield token.key, token.span
+            elif tokens.key(index + 1) == "." and token.variable in others:
+                yield "OTHER_VARIABLES", token.span
 
 
 def _of_calls(tokens: TokenSequence, product: Product) -> Iterator[Feature]:

@@ -17,6 +17,7 @@ from matchrec.frontends.row_pattern import Values, pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.relation import Cut
+from matchrec.plan.clauses import AfterMatchSkip
 from matchrec.plan.pattern import Alternation, Concatenation, RowPattern, Variable, walk
 from matchrec.source import Span
 
@@ -251,7 +252,6 @@ def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:
 
 
 def calls_classifier(tokens: ClauseTokens) -> bool:
-    """Whether a clause asks for names of variables."""
     return any(token.key == "CLASSIFIER" for token in tokens.tokens)
 
 
@@ -259,7 +259,7 @@ def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[s
     """The names of a clause's variables: as in DEFINE, else where they first stand."""
     if not calls_classifier(tokens):
         return {}
-    found = {one.variable: tokens.text_at(one.span) for one in clause.definitions}
+    found = {one.name: tokens.text_at(one.span) for one in clause.definitions}
     for node in walk(clause.pattern):
         if isinstance(node, Variable) and node.span is not None:
             found.setdefault(node.name, tokens.text_at(node.span))
@@ -268,19 +268,14 @@ def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[s
 
 def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[Span, str]:
     """Where variables stand outside of expressions, and how each was written."""
-    places = {span: written.get(name or "") for name, span in _variables(clause)}
-    return {span: text for span, text in places.items() if span is not None and text is not None}
-
-
-def _variables(clause: MatchRecognize) -> Iterator[tuple[str | None, Span | None]]:
-    for node in walk(clause.pattern):
-        if isinstance(node, Variable):
-            yield node.name, node.span
-    yield from ((definition.variable, definition.span) for definition in clause.definitions)
-    if clause.after_match is not None:
-        yield clause.after_match.variable, clause.after_match.span
+    skip = clause.after_match or AfterMatchSkip()
+    found: list[tuple[str | None, Span | None]] = [(skip.variable, skip.span)]
+    found += [(node.name, node.span) for node in walk(clause.pattern) if isinstance(node, Variable)]
+    found += [(definition.name, definition.span) for definition in clause.definitions]
     for subset in clause.subsets:
-        yield from zip(subset.members, subset.member_spans, strict=True)
+        found += zip(subset.members, subset.member_spans, strict=True)
+    places = {span: written.get(name or "") for name, span in found}
+    return {span: text for span, text in places.items() if span is not None and text is not None}
 
 
 def names_edits(
@@ -299,10 +294,8 @@ def names_edits(
 
 
 def is_quoted(token: Token) -> bool:
-    """Whether it is a name in quotes."""
     return token.kind is TokenKind.QUOTED or token.in_double_quotes
 
 
 def in_quotes(name: str, quote: str) -> str:
-    """A name in quotes."""
     return f"{quote}{name.replace(quote, quote * 2)}{quote}"

@@ -111,13 +111,13 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
     """
     notes = []
     for row, span in found_differences(tokens, read, write):
-        if row.is_refused and (write.has_functions_of_spark or row.is_of_written):
-            what, reason = f"this {row.name}", row.sentence
-            raise errors.without_equivalent(
-                span, product=write.title, what=what, reason=reason, cure=row.hint
-            )
-        cure = f": {row.hint}" if row.hint else ""
-        notes.append(Note(f"{row.name}: {row.sentence}{cure}", span))
+        is_of_written = any(">" in product for product in row.products)
+        if row.is_refused and (write.has_functions_of_spark or is_of_written):
+            what, why, cure = f"this {row.name}", row.sentence, row.hint
+            title = write.title
+            raise errors.without_equivalent(span, product=title, what=what, reason=why, cure=cure)
+        hint = f": {row.hint}" if row.hint else ""
+        notes.append(Note(f"{row.name}: {row.sentence}{hint}", span))
     return tuple(notes)
 
 
@@ -151,7 +151,7 @@ def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
     parameters: of the query, each with a number in its place.
     """
     clause = site.clause
-    if site.window is not None:
+    if site.calls is not None:
         clause = replace(clause, search=None, search_span=None)
     windows = (one for one in clause.windows if one.rows is None)
     times = {one.parameter.name: timedelta(1) for one in windows if one.parameter}
@@ -196,7 +196,6 @@ def _translated(
 
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
-    """The tokens of a text as a product reads it."""
     try:
         return sequence_of(list(map(_unusual_name, tokens_in(text, product))), text)
     except TokenError as error:
@@ -229,7 +228,9 @@ def _query_edits(
         relation = Span(whole.start, tokens[cut.word].span.start)
         inner = [other for other in wholes.values() if relation.holds(other)]
         if fragments.write is not SPARK and any(one.start == relation.start for one in inner):
-            yield from _as_subquery(Span(relation.start, tokens[cut.word - 1].span.end))
+            end = tokens[cut.word - 1].span.end  # after a clause others have no second one
+            yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
+            yield Edit(Span(end, end), ")")
         query = _query_in(tokens, relation)
         yield from fragments.edits(query or relation, inner, SELECT_ALL if query is None else "")
         clause = cut_out_tokens(tokens, cut.opening, cut.closing)
@@ -237,12 +238,6 @@ def _query_edits(
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
         kinds_of = inputs if columns is None else partial(dict, columns)
         yield from clause_edits(clause, fragments, kinds_of)
-
-
-def _as_subquery(relation: Span) -> Iterator[Edit]:
-    """A relation that ends with a clause, after which others have no second one."""
-    yield Edit(Span(relation.start, relation.start), "(SELECT * FROM ")
-    yield Edit(Span(relation.end, relation.end), ")")
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

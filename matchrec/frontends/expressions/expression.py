@@ -254,7 +254,7 @@ _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
-    expressions = _row_expressions("order_by", texts, ClausePart.ORDER_BY, dialect)
+    expressions = _row_expressions(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
         raise calls_errors.no_order()
     return expressions
@@ -262,25 +262,24 @@ def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, .
 
 def keys(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
-    return _row_expressions("partition_by", texts, ClausePart.PARTITION_BY, dialect)
+    return _row_expressions(texts, ClausePart.PARTITION_BY, dialect)
 
 
 def _row_expressions(
-    argument: str, texts: str | Sequence[str], clause: ClausePart, dialect: Dialect
+    texts: str | Sequence[str], clause: ClausePart, dialect: Dialect
 ) -> tuple[str, ...]:
-    every = (texts,) if isinstance(texts, str) else texts
-    return tuple(_row_expression(argument, text, clause, dialect) for text in every)
-
-
-def _row_expression(argument: str, text: str, clause: ClausePart, dialect: Dialect) -> str:
-    with shown_in(Source(text), Language({clause.value: argument})):
-        try:
-            return parse_row_expression(read_tokens(text, dialect), clause).text
-        except MatchRecognizeParseError as error:
-            span = error.span or Span(0, 0)
-            unexpected = text[span.start : span.end].upper()
-            if unexpected == ",":
-                raise calls_errors.several_in_one(span, argument=argument) from None
-            if unexpected in _DIRECTIONS:
-                raise calls_errors.direction(span, word=unexpected, argument=argument) from None
-            raise
+    """The texts of the argument that is called as a part of the clause."""
+    argument, found = clause.name.lower(), []
+    for text in (texts,) if isinstance(texts, str) else texts:
+        with shown_in(Source(text), Language({clause.value: argument})):
+            try:
+                found.append(parse_row_expression(read_tokens(text, dialect), clause).text)
+            except MatchRecognizeParseError as error:
+                span = error.span or Span(0, 0)
+                unexpected = text[span.start : span.end].upper()
+                if unexpected == ",":
+                    raise calls_errors.several_in_one(span, argument=argument) from None
+                if unexpected in _DIRECTIONS:
+                    raise calls_errors.direction(span, word=unexpected, argument=argument) from None
+                raise
+    return tuple(found)

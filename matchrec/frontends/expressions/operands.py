@@ -25,6 +25,7 @@ from matchrec.frontends.expressions.reader import (
 )
 from matchrec.frontends.lexing.tokens import (
     AGGREGATES,
+    CONSTANTS,
     OF_THE_MATCH,
     SEMANTICS,
     UNITS,
@@ -153,7 +154,7 @@ class OperandReader(ExpressionCursor):
         """Whether the operand may end with a token: no other one follows."""
         following = self.kind_at(index + 1)
         is_word = following is TokenKind.WORD and self.key_at(index + 1) not in AFTER_OPERAND
-        return not is_word and following not in (TokenKind.NUMBER, TokenKind.STRING)
+        return not is_word and following not in CONSTANTS
 
     def constant(self, start: int) -> Term:
         """A number; texts in a row, perhaps after the word of their type."""
@@ -239,17 +240,13 @@ class OperandReader(ExpressionCursor):
         """All columns of a row, but for those that an aggregate or a navigation reads."""
         span = self.span(start, self.position)
         if self.scope.of_rows and self.caller is None:
-            self._refuse_misspelt_aggregate()
+            name = self.tokens[self.functions[-1]] if self.functions else None  # `coutn(*)`
+            if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
+                raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
             raise errors.bare_star(span, clause=self.clause)
         if self.caller is not None and self.key_at(self.caller) == "COUNT":
             function = self.tokens[self.caller].text
             raise errors.star_outside_count(span, function=function, clause=self.clause)
-
-    def _refuse_misspelt_aggregate(self) -> None:
-        """`coutn(*)`: the last call is of no function, and one of its letters is wrong."""
-        name = self.tokens[self.functions[-1]] if self.functions else None
-        if name is not None and any(misspelt(name.key, one, 1) == 1 for one in AGGREGATES):
-            raise errors.unknown_function(name.text, self.clause, AGGREGATES, name.span)
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """The operand with the subscript, field, cast or collation after it, if there is one."""
@@ -279,7 +276,6 @@ class OperandReader(ExpressionCursor):
         return None
 
     def name(self) -> str:
-        """The name that stands next."""
         token = self.tokens[self.position] if self.position < self.end else None
         if token is None or not token.is_name:
             raise self.unexpected()
@@ -330,11 +326,9 @@ class OperandReader(ExpressionCursor):
         start = self.position
         self.position += 1
         if self.key in (":", "?"):
-            marker = self.parameter()
-            raise syntax_errors.interval_of_parameter(
-                self.tokens[start].span, parameter=self.text.text_at(marker.span), where=self.clause
-            )
-        while self._at_value():
+            span, marker = self.tokens[start].span, self.text.text_at(self.parameter().span)
+            raise syntax_errors.interval_of_parameter(span, parameter=marker, where=self.clause)
+        while self.kind_at(self.position + (self.key in ("-", "+"))) in CONSTANTS:
             self.position += 1 + (self.key in ("-", "+"))
             is_text = self.kind_at(self.position - 1) is TokenKind.STRING
             if is_text and self.key not in UNITS_OF_TIME:
@@ -357,11 +351,6 @@ class OperandReader(ExpressionCursor):
                 span, number=number.text, where=self.clause, unit=unit
             )
         self.position += 1
-
-    def _at_value(self) -> bool:
-        """Whether a number or a text stands next, perhaps with its sign."""
-        index = self.position + (self.key in ("-", "+"))
-        return self.kind_at(index) in (TokenKind.NUMBER, TokenKind.STRING)
 
     def is_case(self) -> bool:
         """Whether CASE ... WHEN ... END starts here."""
@@ -528,10 +517,8 @@ class OperandReader(ExpressionCursor):
     def is_lambda(self) -> bool:
         """Whether the parameters of a lambda stand next, with its arrow."""
         after = self.text.past(self.position)
-        is_list = self.key == "(" or (
-            self.position < self.end and self.tokens[self.position].is_name
-        )
-        return is_list and self.key_at(after) == "->"
+        is_name = self.position < self.end and self.tokens[self.position].is_name
+        return (is_name or self.key == "(") and self.key_at(after) == "->"
 
     def lambda_body(self) -> Scalar:
         """`x -> ...` or `(x, y) -> ...`, of which the body is read."""

@@ -151,11 +151,7 @@ class ExpressionCursor(Cursor, ABC):
             return syntax_errors.nothing_beside_comma(before.span, part=self.clause)
         if self.position >= self.end or token.key in CLOSING:
             return syntax_errors.unfinished_expression(token.span, where=self.clause)
-        if (
-            token.key == "ORDER"
-            and self.key_at(self.position + 1) == "BY"
-            and self.text.around[self.position] >= 0
-        ):
+        if self.text.says(self.position, "ORDER", "BY") and self.text.around[self.position] >= 0:
             by = self.span(self.position, self.position + 2)
             return errors.order_in_call(by, clause=self.clause)
         begun = before.key in ("IF", "CASE") and token.kind is not TokenKind.SYMBOL

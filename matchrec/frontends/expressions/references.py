@@ -91,9 +91,8 @@ def read_call(reader: ExpressionCursor, start: int) -> Scalar:
     index = start + prefixed
     function = reader.tokens[index]
     if not reader.scope.of_rows:
-        raise errors.reads_rows_of_a_match(
-            function.span, function=function.text, clause=reader.clause
-        )
+        span, name = function.span, function.text
+        raise errors.reads_rows_of_a_match(span, function=name, clause=reader.clause)
     if reader.caller is not None:
         _refuse_in_call(reader, reader.caller, index)
     reader.position = end = reader.text.past(index + 1)
@@ -134,8 +133,7 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
     """What cannot stand at `index`, in the navigation or aggregate at `function`."""
     outer, inner = reader.tokens[function], reader.tokens[index]
     aggregate = outer.key in AGGREGATES
-    spans = outer.span, inner.span
-    clause = reader.clause
+    at, clause = (outer.span, inner.span), reader.clause
     of_measures = reader.scope.clause is ClausePart.MEASURES
     name = outer.text if aggregate else outer.key
     match inner.key:
@@ -148,13 +146,11 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
         case key if key in MATCH_FUNCTIONS:
             raise errors.called_inside(inner.span, inner=key, function=name, clause=clause)
         case key if key in NAVIGATION and aggregate:
-            raise errors.navigation_in_aggregate(
-                spans, navigation=key, aggregate=name, clause=clause
-            )
+            raise errors.navigation_in_aggregate(at, navigation=key, aggregate=name, clause=clause)
         case key if key in NAVIGATION:
-            raise pattern_errors.wrong_nesting(spans, inner=key, outer=name, clause=clause)
+            raise pattern_errors.wrong_nesting(at, inner=key, outer=name, clause=clause)
         case _:
-            raise errors.aggregate_in(spans, aggregate=inner.text, outer=name, clause=clause)
+            raise errors.aggregate_in(at, aggregate=inner.text, outer=name, clause=clause)
 
 
 # `avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)` in DEFINE: the rows of its frame.
@@ -178,12 +174,8 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
         raise pattern_errors.distinct_with_frame(aggregate.span or span)
     for reference in inner_references(aggregate):
         if reference == MATCH_NUMBER and reference.span is not None:
-            raise errors.called_inside(
-                reference.span,
-                inner="MATCH_NUMBER",
-                function=aggregate.function,
-                clause=reader.clause,
-            )
+            here, name, clause = reference.span, aggregate.function, reader.clause
+            raise errors.called_inside(here, inner="MATCH_NUMBER", function=name, clause=clause)
     frame = _frame(reader.text, opening + 1, closing)
     if frame is None:
         raise pattern_errors.no_frame(span)
@@ -239,13 +231,16 @@ def read_aggregate(
     aggregate = Aggregate(function, None, (), semantics, distinct)
     aggregate, end = _with_suffix(reader, index, aggregate, closing + 1)
     _refuse_kept_nulls(reader, index, end)
-    arguments, ignore_nulls = _without_nulls_treatment(reader, arguments)
+    start, stop = arguments[-1] if arguments else (0, 0)
+    word = _nulls_treatment(reader, stop) if stop - start > 2 else ""
+    if word:  # any_value(x IGNORE NULLS)
+        arguments = (*arguments[:-1], (start, stop - 2))
     read = [_argument(reader, index, argument) for argument in arguments]
     aggregate = replace(
         aggregate,
         variable=_one_variable(reader, index, before),
         arguments=tuple(term for term in read if term is not None),
-        ignore_nulls=aggregate.ignore_nulls or ignore_nulls,
+        ignore_nulls=aggregate.ignore_nulls or word == "IGNORE",
         span=reader.span(index, end),
     )
     is_frame = reader.key_at(end) == "OVER" and reader.scope.clause is ClausePart.DEFINE
@@ -276,14 +271,10 @@ def _one_variable(reader: ExpressionCursor, index: int, before: int) -> str | No
     for read in sorted(reader.rows_read[before:], key=attrgetter("span.start")):
         found.setdefault(read.variable, read.span)
     if len(found) > 1:
-        (first, here), (second, there) = list(found.items())[:2]
-        raise errors.two_variables(
-            (here, there),
-            function=reader.tokens[index].text,
-            clause=reader.clause,
-            first=f"`{first}`" if first else "all variables",
-            second=f"`{second}`" if second else "all variables",
-        )
+        first, second, *_ = (f"`{name}`" if name else "all variables" for name in found)
+        here, there, *_ = found.values()
+        spans, name, clause = (here, there), reader.tokens[index].text, reader.clause
+        raise errors.two_variables(spans, function=name, clause=clause, first=first, second=second)
     return next(iter(found), None)
 
 
@@ -328,19 +319,6 @@ def _sort_item(reader: ExpressionCursor, index: int, part: Range) -> tuple[Scala
         last -= 1
     words = " ".join(reader.key_at(word) for word in range(last, end))
     return reader.taken_by(index, start, last), words
-
-
-def _without_nulls_treatment(
-    reader: ExpressionCursor, arguments: tuple[Range, ...]
-) -> tuple[tuple[Range, ...], bool]:
-    """The arguments of `any_value(x IGNORE NULLS)` without the last two words."""
-    if not arguments:
-        return arguments, False
-    start, end = arguments[-1]
-    word = _nulls_treatment(reader, end)
-    if end - start < 3 or not word:
-        return arguments, False
-    return (*arguments[:-1], (start, end - 2)), word == "IGNORE"
 
 
 def _nulls_treatment(reader: ExpressionCursor, end: int) -> str:
@@ -416,7 +394,9 @@ def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: S
 
 
 def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) -> int:
-    start, end = _without_parentheses(reader, argument)
+    start, end = argument
+    while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
+        start, end = start + 1, end - 1
     span = reader.span(start, end)
     written = reader.written(span)
     parameter = parameter_at(reader.tokens[start:end])
@@ -439,19 +419,10 @@ def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) 
     return offset
 
 
-def _without_parentheses(reader: ExpressionCursor, argument: Range) -> Range:
-    """What stands in the parentheses that hold a whole argument, such as `((2))`."""
-    start, end = argument
-    while reader.key_at(start) == "(" and reader.text.pairs.get(start) == end - 1:
-        start, end = start + 1, end - 1
-    return start, end
-
-
 # Functions of the match.
 
 
 def read_classifier(reader: ExpressionCursor, index: int, semantics: Semantics) -> Classifier:
-    """The CLASSIFIER called at `index`."""
     variable, span = _variable(reader, index), reader.text.call_span(index)
     reader.rows_read.append(RowRead(variable, span, is_column=False))
     return Classifier(Navigation(variable, semantics=semantics), span)
@@ -492,10 +463,8 @@ def _variable(reader: ExpressionCursor, index: int) -> str | None:
     ((start, end),) = arguments
     token = reader.tokens[start]
     if end - start != 1 or not token.can_name:
-        span = reader.span(start, end)
-        raise errors.expression_for_variable(
-            span, function=reader.key_at(index), clause=reader.clause
-        )
+        span, name = reader.span(start, end), reader.key_at(index)
+        raise errors.expression_for_variable(span, function=name, clause=reader.clause)
     if token.variable not in reader.scope.variables:
         raise reader.unknown_variable(token)
     return token.variable
@@ -505,9 +474,14 @@ def checked_arguments(
     reader: ExpressionCursor, index: int, wanted: range, expected: str
 ) -> tuple[Range, ...]:
     """The index ranges of the arguments of a call that nothing follows, of which some number is
-    wanted.
+    wanted. Raises MatchRecognizeError for DISTINCT in it, or FILTER and the like after it.
     """
-    _refuse_suffix(reader, index)
+    closing = reader.text.pairs[index + 1]
+    for place in (index + 2, closing + 1):
+        key, name = reader.key_at(place), reader.key_at(index)
+        if (key == "DISTINCT" and place < closing) or (key in _SUFFIXES and place > closing):
+            span = reader.tokens[place].span
+            raise pattern_errors.modifier_of_navigation(name, key, reader.clause, span)
     arguments = call_arguments(reader, index)
     if len(arguments) not in wanted:
         raise _wrong_number(reader, index, reader.key_at(index), expected, len(arguments))
@@ -524,17 +498,5 @@ def _wrong_number(
 
 
 def call_arguments(reader: ExpressionCursor, index: int) -> tuple[Range, ...]:
-    """The index ranges of the arguments of the call at `index`."""
     start, end = index + 2, reader.text.pairs[index + 1]
     return items_between(reader.text, (start, end), reader.clause) if start < end else ()
-
-
-def _refuse_suffix(reader: ExpressionCursor, index: int) -> None:
-    """DISTINCT in the call at `index`, or FILTER and the like after it."""
-    closing = reader.text.pairs[index + 1]
-    for modifier in (index + 2, closing + 1):
-        key = reader.key_at(modifier)
-        if (key == "DISTINCT" and modifier < closing) or (key in _SUFFIXES and modifier > closing):
-            raise pattern_errors.modifier_of_navigation(
-                reader.key_at(index), key, reader.clause, reader.tokens[modifier].span
-            )

@@ -155,15 +155,11 @@ def find_alias(tokens: TokenSequence, index: int) -> int | None:
     """Where the alias that starts at `index` has its name; None at a PIVOT or a sample."""
     has_as = tokens.key(index) == "AS" and tokens.can_name(index + 1)
     place = index + has_as
-    is_name = tokens.can_name(place) and tokens.key(place) not in NO_ALIAS
-    return place if is_name and (has_as or not _follows_alias(tokens, place)) else None
-
-
-def _follows_alias(tokens: TokenSequence, index: int) -> bool:
-    """Whether what starts at `index` may stand after an alias, and is none itself."""
-    is_rotated = _rotation(tokens, index) in tokens.pairs
-    is_sampled = past_sample(tokens, index, len(tokens)) > index
-    return is_rotated or is_sampled or starts_part(tokens, index)
+    if not tokens.can_name(place) or tokens.key(place) in NO_ALIAS:
+        return None
+    is_sampled = past_sample(tokens, place, len(tokens)) > place
+    follows = is_sampled or _rotation(tokens, place) in tokens.pairs or starts_part(tokens, place)
+    return place if has_as or not follows else None
 
 
 def _rotation(tokens: TokenSequence, index: int) -> int:

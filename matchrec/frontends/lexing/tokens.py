@@ -69,14 +69,15 @@ SPARK = Dialect.SPARK
 
 
 class TokenKind(Enum):
-    """What a token is, apart from its text."""
-
     WORD = "word"
     QUOTED = "quoted name"
     NUMBER = "number"
     STRING = "string"
     SYMBOL = "symbol"
     END = "end of the text"
+
+
+CONSTANTS = (TokenKind.NUMBER, TokenKind.STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,7 @@ class Token:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a number or a string."""
-        return self.kind in (TokenKind.NUMBER, TokenKind.STRING)
+        return self.kind in CONSTANTS
 
     @property
     def in_double_quotes(self) -> bool:
@@ -200,7 +200,6 @@ class Cursor:
         return found
 
     def span(self, start: int, end: int) -> Span:
-        """The characters of tokens `start .. end`."""
         return self.tokens[start].span.to(self.tokens[end - 1].span)
 
 
@@ -245,13 +244,11 @@ def amount_of_number(written: str) -> Amount | None:
     >>> amount_of_number("1800L"), amount_of_number("1e3")
     (Amount(value=Fraction(1800, 1), is_time=False, is_days=False), None)
     """
-    whole, point, fraction = written.partition(".")
-    if not point:
-        digits = whole[:-1] if whole[-1:] in ("L", "l") else whole
-        is_number = digits.isdecimal() and len(digits) <= 19
-        return Amount(Fraction(digits)) if is_number else None
-    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= 18
-    return Amount(Fraction(written)) if is_number else None
+    number = written if "." in written or written[-1:] not in ("L", "l") else written[:-1]
+    whole, point, fraction = number.partition(".")
+    most = 18 if point else 19
+    is_number = (whole + fraction).isdecimal() and max(len(whole), len(fraction)) <= most
+    return Amount(Fraction(number)) if is_number else None
 
 
 def amount_of_interval(written: Iterable[str]) -> Amount | None:
@@ -339,12 +336,10 @@ _MAY_BE_WORDS = frozenset({TokenType.WINDOW, TokenType.RETURNING})
 
 def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
     """The function `window`, and `output` after INTO, as words: both would begin a clause."""
-    token = tokens[index]
+    token, kind = tokens[index], tokens[index].token_type
     is_called = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
     is_table = index > 0 and tokens[index - 1].token_type is TokenType.INTO
-    is_word = (token.token_type is TokenType.WINDOW and is_called) or (
-        token.token_type is TokenType.RETURNING and is_table
-    )
+    is_word = (kind is TokenType.WINDOW and is_called) or (kind is TokenType.RETURNING and is_table)
     return renamed(token, TokenType.VAR, token.text) if is_word else token
 
 
@@ -417,9 +412,9 @@ def _own(token: SqlglotToken, text: str, offset: int) -> list[Token]:
     if written.isascii() and written.isidentifier():
         return [Token(TokenKind.WORD, written, span)]
     if _WORDS.fullmatch(written):
+        found = re.finditer(r"\w+", written)
         return [
-            Token(TokenKind.WORD, word.group(), Span(*word.span()).shifted(span.start))
-            for word in re.finditer(r"\w+", written)
+            Token(TokenKind.WORD, one[0], Span(*one.span()).shifted(span.start)) for one in found
         ]
     return [Token(TokenKind.SYMBOL, written, span)]
 
@@ -456,14 +451,15 @@ _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS I
 class TokenSequence:
     """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
 
-    pairs: the closing bracket of each opening one. dialect: how the text is read.
+    pairs: the closing bracket of each opening one. dialect: how the text is read. Sequences of the
+    same text are equal.
     """
 
     text: str
-    tokens: tuple[Token, ...]
-    pairs: dict[int, int]
-    offset: int = 0
-    dialect: Dialect = SPARK
+    tokens: tuple[Token, ...] = field(compare=False, repr=False)
+    pairs: dict[int, int] = field(compare=False, repr=False)
+    offset: int = field(default=0, compare=False)
+    dialect: Dialect = field(default=SPARK, compare=False)
 
     @cached_property
     def openings(self) -> dict[int, int]:
@@ -530,12 +526,8 @@ class TokenSequence:
 
     def is_call(self, index: int) -> bool:
         """Whether an unqualified function's name and its parenthesis stand at `index`."""
-        return (
-            0 <= index < len(self.tokens)
-            and self.tokens[index].kind is TokenKind.WORD
-            and self.key(index + 1) == "("
-            and self.key(index - 1) != "."
-        )
+        is_word = 0 <= index < len(self.tokens) and self.tokens[index].is_word
+        return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
     def may_be_of_one_row(self, start: int, end: int) -> bool:
         """Whether a row may say what stands there: no constant but a whole number, and no call of

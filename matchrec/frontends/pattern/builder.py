@@ -380,7 +380,6 @@ class Pattern:
 
     @property
     def _last(self) -> Stage:
-        """The stage that calls change."""
         checks.has_stages(self.stages)
         return self.stages[-1]
 
@@ -408,6 +407,5 @@ def calls_of_whole(pattern: Pattern) -> list[str]:
 
 
 def smaller(left: Duration | None, right: Duration) -> Duration:
-    """The smaller of two windows of one kind."""
     checks.comparable(left, right)
     return right if left is None else min(left, right)

@@ -162,7 +162,6 @@ def added(navigation: Navigation, text: str) -> Term:
 
 
 def time_at(navigation: Navigation, order: RowExpression) -> Term:
-    """The time of the row that a navigation finds."""
     return column_term(navigation, order.text, names=order.names)
 
 
@@ -218,7 +217,6 @@ class PatternQuery:
 
     @cached_property
     def order(self) -> tuple[RowExpression, ...]:
-        """What `order_by` says, read once."""
         return tuple(map(key_expression, self.order_by))
 
     @cached_property
@@ -326,7 +324,6 @@ class TestDefinitions(tree.Outline):
         return tuple(later(order, self.near[test].sql) for test in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
-        """When windows end."""
         order = self.query.order_by[0]
         ends = tuple(end_of(End.LAST, order, self.near[test].sql) for test in self.windows)
         return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
@@ -340,17 +337,14 @@ class TestDefinitions(tree.Outline):
         return name
 
     def scalar(self, tests: tree.Tests) -> Scalar:
-        """Conditions as one expression."""
         return tree.combined(tests, self.test, joined) if tests else literal("TRUE", NOWHERE)
 
     def test(self, test: tree.Test) -> Scalar:
-        """A condition as an expression."""
         tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
         return refuse_other_rows(parse_scalar(tokens, self.scope), self.stage_names)
 
     @cached_property
     def scope(self) -> Scope:
-        """What a condition may refer to."""
         return Scope(ClausePart.DEFINE, tuple(self.stage_names))
 
     @cached_property

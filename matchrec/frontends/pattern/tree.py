@@ -68,13 +68,7 @@ class Stage:
     near: Duration | None = None
 
     @property
-    def tests(self) -> Tests:
-        """All that calls have said of its events."""
-        return self.conditions if self.until is None else (*self.conditions, self.until)
-
-    @property
     def is_group(self) -> bool:
-        """Whether it is a pattern of its own."""
         return bool(self.stages)
 
     @property
@@ -120,7 +114,6 @@ def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...
 
 
 def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
-    """The stages with every test changed."""
 
     def changed(stage: Stage) -> Stage:
         inside, until = with_tests(stage.stages, change), stage.until and change(stage.until)
@@ -196,7 +189,6 @@ class Outline:
     """Stages → steps to be drawn: in the places of tests stand the conditions themselves."""
 
     def steps(self, stages: tuple[Stage, ...]) -> Steps:
-        """The steps of a sequence of stages."""
         return Steps(tuple(map(self.step, stages)))
 
     def step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
@@ -212,7 +204,6 @@ class Outline:
         return RepeatedPart(part, *how, stage.inner or Contiguity.RELAXED, until, near, gap)
 
     def condition(self, stage: Stage) -> str:
-        """The test of a stage's events."""
         if not stage.conditions:
             return "every event"
         return combined(
@@ -222,7 +213,6 @@ class Outline:
         )
 
     def until(self, stage: Stage) -> Until | None:
-        """What ends a stage's loop."""
         return None if stage.until is None else Until(str(stage.until.expression), "")
 
     def distance(self, _label: str, _window: Duration | None) -> str | None:

@@ -213,7 +213,6 @@ class EventReader(ScalarReader):
         return column_term(Navigation(), sql, span, tuple(names))
 
     def component(self, name: Token) -> Component:
-        """The component of a variable that may be read here."""
         found = self.components.known(name, self.clause)
         if found.negated and self.clause == "RETURN":
             raise errors.negated_in_return(name.span, name=name.text)
@@ -233,7 +232,6 @@ class EventReader(ScalarReader):
         return node.term(navigation)
 
     def navigation(self, node: Identifier) -> Navigation:
-        """The row that an identifier reads."""
         self.check_index(node)
         name, span = node.name.text, node.span
         if self.aggregate or node.index in (Index.ALONE, Index.LAST):

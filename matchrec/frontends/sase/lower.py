@@ -72,7 +72,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
     conditions = Conditions(query, key_expression(streams.type_column))
     definitions = tuple(conditions.definitions())
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
-    within = query.window
+    within, loops = query.window, (one for one in components.positive if one.kleene)
     plan = MatchPlan(
         pattern=pattern(components),
         partition_by=tuple(map(key_expression, streams.partition_by)),
@@ -81,7 +81,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
         measures=query.items or tuple(event_arrays(components)),
         within=Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
-        subsets=tuple(subsets(components)),
+        subsets=tuple(Subset(one.name.text, variables_of(one), one.name.span) for one in loops),
         definitions=definitions,
         selection=query.strategy.selection,
         output=streams.output,
@@ -111,14 +111,7 @@ def event_arrays(components: Components) -> Iterator[Measure]:
         yield Measure(name, Term((events,), span), span)
 
 
-def subsets(components: Components) -> Iterator[Subset]:
-    """A union variable for each Kleene plus."""
-    loops = (component for component in components.positive if component.kleene)
-    return (Subset(loop.name.text, variables_of(loop), loop.name.span) for loop in loops)
-
-
 def absences(components: Components) -> Iterator[Absence]:
-    """What must not be there, for each negated component."""
     for component in components.negated:
         after, before = components.neighbours(component)
         yield Absence(component.name.text, after, before, component.name.span)
@@ -126,8 +119,6 @@ def absences(components: Components) -> Iterator[Absence]:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of all variables."""
-
     query: SaseQuery
     type_column: RowExpression
 
@@ -237,7 +228,6 @@ Clause = tuple[Scalar, ...]
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    """The conjuncts of a condition, from left to right."""
     return tuple(joined("OR", clause) for clause in clauses(condition))
 
 

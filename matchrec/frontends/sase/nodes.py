@@ -79,7 +79,6 @@ class Identifier:
 
     @property
     def events(self) -> str:
-        """Of which events it is."""
         return self.index.of(self.name.text)
 
     def term(self, navigation: Navigation) -> Term:
@@ -127,7 +126,6 @@ CLOSING = "end of match"  # the variable whose condition must hold of a whole ma
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
-    """The primary variables of a component."""
     name = component.name.text
     return (Index.FIRST.of(name), Index.CURRENT.of(name)) if component.kleene else (name,)
 

@@ -269,7 +269,6 @@ def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpre
 
 
 def unit_of(number: Token, unit: Token | None) -> str:
-    """The interval unit after a number."""
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
     found = singular(unit)
@@ -286,5 +285,4 @@ def unit_of(number: Token, unit: Token | None) -> str:
 
 
 def singular(unit: Token) -> str:
-    """The unit in upper case without the `s` of the plural."""
     return unit.text.upper().removesuffix("S")

@@ -33,11 +33,9 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameter_at, parse_row_pattern, pattern_outside
 from matchrec.frontends.sql.nodes import (
-    DefinitionNode,
-    ExpressionText,
     FrameEnd,
     MatchRecognize,
-    MeasureNode,
+    NamedExpression,
     PartitionKey,
     Search,
     SortKey,
@@ -270,7 +268,7 @@ def _starts_measures(clause: ClauseTokens, index: int) -> bool:
     """
     if clause.key(index - 1) == ",":
         two = clause.can_name(index + 1) and clause.key(index + 2) in ("(", ".", "AS")
-        return two and clause.key(index + 1) != "PATTERN"
+        return two and clause.key(index + 1) not in ("PATTERN", "AS")
     followed = index + 1 < len(clause) and clause.key(index + 1) not in (",", ")")
     return clause.ends_expression(index - 1) and followed
 
@@ -337,18 +335,13 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
     raise errors.missing_pattern(after[0].keyword if after else here)
 
 
-def expression_at(tokens: TokenSequence, start: int, end: int) -> ExpressionText:
-    written = tokens.part(start, end)
-    return ExpressionText(written.text, written.whole, written)
-
-
 def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
     span, parameter = clause.span(start, end), parameter_at(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
-        written = expression_at(clause, start, end - 1)
+        written = clause.part(start, end - 1)
         rows = 0 if parameter else number_of_rows(written.text, span)
-        return WindowNode(written, span, rows=rows, parameter=parameter)
+        return WindowNode(written, span, rows=rows, parameter=parameter, place=written.whole)
     between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
@@ -359,25 +352,25 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     written = _interval(clause, start, stop, unit)
     after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     parameter = parameter_at(clause.tokens[start + (unit is not None) : stop - bool(unit)])
-    return WindowNode(written, span, between, after, to, None, parameter, unit)
+    place = clause.span(start, stop)
+    return WindowNode(written, span, between, after, to, None, parameter, unit, place)
 
 
-def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> ExpressionText:
+def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> TokenSequence:
     """An interval as SQL. A text is read as the value of a parameter, as a set of rules has it."""
-    written = expression_at(clause, start, end)
+    written = clause.part(start, end)
     if is_time(clause, start):
-        raise errors.distance_without_interval(written.span, text=written.text)
+        raise errors.distance_without_interval(written.whole, text=written.text)
     last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
     value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
     is_read = last.is_string and (not unit or any(map(str.isalpha, value)))
     if end - start > 1 + words or not (is_read or (last.is_constant and unit == "")):
         return written
-    length = interval(value, "WITHIN", written.span, last.text, unit)
-    return ExpressionText(length.text, written.span)
+    length = interval(value, "WITHIN", written.whole, last.text, unit)
+    return read_tokens(length.text, offset=written.offset)
 
 
 def read_clause(clause: ClauseTokens) -> MatchRecognize:
-    """The clause as a syntax node."""
     written = find_sections(clause)
     pattern = written[ClausePart.PATTERN]
     (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
@@ -439,7 +432,7 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
 
 def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
     name = _name_after_as(clause, (start, end), "partition column", "PARTITION BY")
-    written = expression_at(clause, start, end - 2 if name else end)
+    written = clause.part(start, end - 2 if name else end)
     return PartitionKey(written, name.name if name else None, clause.span(start, end))
 
 
@@ -463,10 +456,10 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
     way = clause.key(end - 1) if end - start > 1 else ""
     descending = {"ASC": False, "DESC": True}.get(way)
     end -= descending is not None
-    return SortKey(expression_at(clause, start, end), descending, nulls_first, span)
+    return SortKey(clause.part(start, end), descending, nulls_first, span)
 
 
-def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
+def _measure(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
     _refuse_second_name(clause, start, end)
     name, stop = _name_after_as(clause, (start, end), "measure", "MEASURES"), end - 2
     if name is None:
@@ -474,7 +467,7 @@ def _measure(clause: ClauseTokens, start: int, end: int) -> MeasureNode:
         follows = stop > start and clause.ends_expression(end - 2)
         if not (name.is_name and follows and name.key not in ("END", "NULL")):
             raise _without_name(clause, start, end)
-    return MeasureNode(expression_at(clause, start, stop), name.name, name.span)
+    return NamedExpression(clause.part(start, stop), name.name, name.span)
 
 
 def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
@@ -486,15 +479,15 @@ def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
-    expression = expression_at(clause, start, end)
+    expression = clause.part(start, end)
     if clause.key(end - 1) == "*" and (end - start == 1 or clause.key(end - 2) == "."):
-        return errors.star_as_measure(expression.span, text=expression.text)
+        return errors.star_as_measure(expression.whole, text=expression.text)
     text, name = expression.text, "name"
     if clause.key(end - 2) in ("IS", ":=", ":") and clause[end - 1].is_name and end - 2 > start:
-        text, name = expression_at(clause, start, end - 2).text, clause[end - 1].text
+        text, name = clause.part(start, end - 2).text, clause[end - 1].text
     elif clause.key(start + 1) == "=" and clause[start].is_name and end - start > 3:
-        text, name = expression_at(clause, start + 2, end).text, clause[start].text
-    return errors.measure_without_name(expression.span, text=text, name=name)
+        text, name = clause.part(start + 2, end).text, clause[start].text
+    return errors.measure_without_name(expression.whole, text=text, name=name)
 
 
 _ROWS_PER_MATCH = {rows.value: rows for rows in OF_CLAUSES}
@@ -518,8 +511,8 @@ def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
         if rows := _ROWS_PER_MATCH.get(written.removesuffix(f" {partial.words}")):
             first = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(first, section.end))
-    found = expression_at(clause, section.start, section.end)
-    raise errors.malformed_rows_per_match(found.span, text=found.text)
+    found = clause.part(section.start, section.end)
+    raise errors.malformed_rows_per_match(found.whole, text=found.text)
 
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
@@ -554,7 +547,7 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
             return FrameEnd(0, span)
         case [_, *_, "FOLLOWING"]:
             place = start + 5, end - 1
-            bound = expression_at(clause, *place)
+            bound = clause.part(*place)
             if bound.text.isdigit():
                 return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
             if clause.may_be_of_one_row(*place):
@@ -567,8 +560,8 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     is_list = clause.says(start + 1, "=", "(") and clause.pairs.get(start + 2) == end - 1
     parts = clause.separated(start + 3, end - 1) if is_list and name.can_name else ()
     if not parts or any(stop - first != 1 or not clause.can_name(first) for first, stop in parts):
-        written = expression_at(clause, start, end)
-        raise errors.malformed_subset(written.span, text=written.text)
+        written = clause.part(start, end)
+        raise errors.malformed_subset(written.whole, text=written.text)
     members = tuple(clause[first] for first, _ in parts)
     for token in (name, *members):
         _refuse_reserved(token, "SUBSET")
@@ -576,7 +569,7 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
 
-def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[DefinitionNode]:
+def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[NamedExpression]:
     """`A, B AS condition` is a definition of each: names share the condition after them."""
     names: list[Token] = []
     for start, end in items:
@@ -585,18 +578,18 @@ def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[Defin
             names.append(clause[start])
             continue
         last = _definition(clause, start, end)
-        yield from (replace(last, variable=name.variable, span=name.span) for name in names)
+        yield from (replace(last, name=name.variable, span=name.span) for name in names)
         yield last
         names.clear()
 
 
-def _definition(clause: ClauseTokens, start: int, end: int) -> DefinitionNode:
+def _definition(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
     name = clause[start]
     if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
         raise _malformed_definition(clause, start, end)
     _refuse_reserved(name, "DEFINE")
     _refuse_second_definition(clause, start + 2, end)
-    return DefinitionNode(name.variable, expression_at(clause, start + 2, end), name.span)
+    return NamedExpression(clause.part(start + 2, end), name.variable, name.span)
 
 
 def _refuse_reserved(name: Token, where: str) -> None:
@@ -621,7 +614,7 @@ def _malformed_definition(clause: ClauseTokens, start: int, end: int) -> MatchRe
     while clause.key(first) in _FOR_AS or (first == start + 1 and _may_be_as(clause, first)):
         first += 1
     has_name = clause.can_name(start) and clause.key(start + 1) not in (".", ",") and first < end
-    meant = (clause[start].text, expression_at(clause, first, end).text) if has_name else None
+    meant = (clause[start].text, clause.part(first, end).text) if has_name else None
     span = clause.span(start, end)
     after_comma = clause.key(start - 1) == ","
     return errors.malformed_definition(clause.text_at(span), meant, after_comma, span)

@@ -25,7 +25,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Site
+from matchrec.frontends.sql.nodes import Site, view_of
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -120,7 +120,9 @@ def parse(
 
             read = read_blocks(tokens, windows, clauses)
         sites, blocks = _all_sites(tokens, clauses, read)
-        _refuse_statements(tokens)
+        for index in tokens.places.get(";", ()):
+            if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
+                raise errors.several_statements(tokens[index].span)
         return QueryNode(source, sites, passed, _marks(tokens, sites), keeps_text(tokens), blocks)
 
 
@@ -136,13 +138,6 @@ def _windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
 def may_have_clause(text: str) -> bool:
     """Whether a text has the words of a clause; most texts have none."""
     return bool(_WORD.search(text) or _WINDOW.search(text))
-
-
-def _refuse_statements(tokens: TokenSequence) -> None:
-    """Several statements: no call takes more than one."""
-    for index in tokens.places.get(";", ()):
-        if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
-            raise errors.several_statements(tokens[index].span)
 
 
 def _refuse_misspelt(text: str) -> None:
@@ -303,12 +298,9 @@ def hole_in(written: str, view: View) -> Template:
     inner = range(1, len(lines) - 1)
     if inner:
         chosen = max(inner, key=lambda index: len(lines[index]))
-        before, after = lines[:chosen], lines[chosen + 1 :]
-        return (
-            "".join(f"{line}\n" for line in before),
-            View(view.name, len(lines[chosen])),
-            "".join(f"\n{line}" for line in after),
-        )
+        before = "".join(f"{line}\n" for line in lines[:chosen])
+        after = "".join(f"\n{line}" for line in lines[chosen + 1 :])
+        return before, View(view.name, len(lines[chosen])), after
     first, *last = lines
     rest = "".join(f"\n{line}" for line in last) or " "
     return " ", View(view.name, max(0, len(first) - len(" ") - (not last))), rest
@@ -368,7 +360,7 @@ def rows_of(query: QueryNode, site: Site) -> Template:
         end = visible.end
     closing = ")" * (len(site.with_clauses) - 1)
     rows = tuple(_written(query, site.relation, site.index))
-    if site.window is not None:
+    if site.calls is not None:
         return joined_texts((*pieces, *_select_all(query, site, end), *rows, closing))
     before = text[end : site.relation.start]
     try:
@@ -385,8 +377,7 @@ def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     head = text[block.head.start : block.head.end].rstrip()
     blank = "".join(one if one == "\n" else " " for one in head[len("SELECT ") :])
     yield f"{'SELECT'.ljust(len('SELECT '))}{blank[:-1]}*"
-    between = text[block.head.start + len(head) : site.relation.start]
-    yield between
+    yield text[block.head.start + len(head) : site.relation.start]
 
 
 def markers_of_outer(query: QueryNode) -> tuple[Span, ...]:
@@ -421,14 +412,14 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     """
     for block in query.blocks:
         if block.last < before:
-            rows = hole_in(query.source.at(block.rows), block.view)
+            rows = hole_in(query.source.at(block.rows), view_of(block.last))
             yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
             for place, text in (*block.edits(), *((star, columns) for star in block.stars)):
                 yield place, (Replacement(text, place.end - place.start),)
     for site in query.sites:
-        if site.window is None and site.index < before:
+        if site.calls is None and site.index < before:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
@@ -449,8 +440,8 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     defined twice means at this place what it means in the query.
     """
-    if site.window is not None and site.window.before is not None:
-        before: Template = (site.window.before, _alias(_block_of(query, site)))
+    if site.before is not None:
+        before: Template = (site.before, _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))

@@ -224,19 +224,16 @@ def _first_matches(asked: FirstMatches | None, values: Values) -> FirstMatches |
 
 def _windows(clause: nodes.MatchRecognize, values: Values) -> dict[str, Any]:
     """What a plan says of how far rows lie apart, by the names of its fields."""
-    within, of_rows = clause.window_of_time, clause.window_of_rows
-    gaps = (Gap(_interval(one, values), one.after, one.to, one.span) for one in clause.gaps)
+    within, of_rows = clause.within, clause.window_of_rows
+    rows = of_rows and of_rows.rows
+    if of_rows and of_rows.parameter:
+        rows = number_of(of_rows.parameter, values, "the number of rows in WITHIN", 1)
+    gaps = (one for one in clause.windows if one.is_gap)
     return {
         "within": Within(_interval(within, values)) if within else None,
-        "within_rows": _number_of_rows(of_rows, values) if of_rows else None,
-        "gaps": tuple(gaps),
+        "within_rows": rows,
+        "gaps": tuple(Gap(_interval(one, values), one.after, one.to, one.span) for one in gaps),
     }
-
-
-def _number_of_rows(window: nodes.WindowNode, values: Values) -> int | None:
-    if window.parameter is None:
-        return window.rows
-    return number_of(window.parameter, values, "the number of rows in WITHIN", 1)
 
 
 def _check_words(clause: nodes.MatchRecognize) -> None:
@@ -254,12 +251,12 @@ def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
     """
     given, written = node.parameter, node.interval
     if given is None:
-        return parse_row_expression(written.tokens, ClausePart.WITHIN)
+        return parse_row_expression(written, ClausePart.WITHIN)
     value = values.get(given.name) if node.unit is None else value_given(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
-        name = read_tokens(given.written, offset=written.span.start)
+        name = read_tokens(given.written, offset=written.offset)
         return parse_row_expression(name, ClausePart.WITHIN)
-    return interval(value, f"{given.written} in WITHIN", written.span, given.written, node.unit)
+    return interval(value, f"{given.written} in WITHIN", written.whole, given.written, node.unit)
 
 
 def _definitions(
@@ -268,25 +265,25 @@ def _definitions(
     """The conditions. measured: what measures may refer to. negated: the variables under NOT."""
     scope = replace(measured, clause=ClausePart.DEFINE)
     for node in clause.definitions:
-        condition = of_a_condition(parse_scalar(node.condition.tokens, scope))
-        if node.variable in negated:
-            condition = of_forbidden_row(condition, node.variable)
-        yield Definition(node.variable, condition, node.span)
+        condition = of_a_condition(parse_scalar(node.expression, scope))
+        if node.name in negated:
+            condition = of_forbidden_row(condition, node.name)
+        yield Definition(node.name, condition, node.span)
 
 
 def _partition_key(key: nodes.PartitionKey) -> RowExpression:
-    expression = parse_row_expression(key.expression.tokens, ClausePart.PARTITION_BY)
+    expression = parse_row_expression(key.expression, ClausePart.PARTITION_BY)
     return replace(expression, name=key.name)
 
 
 def _sort_item(key: nodes.SortKey) -> SortItem:
-    expression = parse_row_expression(key.expression.tokens, ClausePart.ORDER_BY)
+    expression = parse_row_expression(key.expression, ClausePart.ORDER_BY)
     return SortItem(expression, bool(key.descending), key.nulls_first)
 
 
 def _measures(clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch) -> Iterator[Measure]:
     for node in clause.measures:
-        value = parse_scalar(node.expression.tokens, scope)
+        value = parse_scalar(node.expression, scope)
         if rows is RowsPerMatch.ONE_ROW:
             value = with_final_semantics(value)
         yield Measure(node.name, value, node.span)

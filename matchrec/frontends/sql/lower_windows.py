@@ -23,15 +23,7 @@ from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
 from matchrec.frontends.row_pattern import Values, number_of
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import (
-    ExpressionText,
-    FrameEnd,
-    MatchRecognize,
-    RowPatternWindow,
-    Search,
-    WindowCall,
-    uncalled,
-)
+from matchrec.frontends.sql.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
 from matchrec.plan.clauses import Definition, Measure, RowsPerMatch, Subset
 from matchrec.plan.expression import (
     MATCH_NUMBER,
@@ -128,7 +120,6 @@ def _rows_inside(pattern: RowPattern, place: int) -> Rows:
 
 
 def length(pattern: RowPattern) -> Rows:
-    """How many rows a part of a match has."""
     match pattern:
         case Variable():
             return 1, 1
@@ -248,9 +239,9 @@ class WithinFrame:
         rows = self.frame.rows
         assert not isinstance(rows, Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
-        if not isinstance(rows, ExpressionText):
+        if not isinstance(rows, TokenSequence):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
-        length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.span)
+        length = ColumnReference(Navigation(end=End.FIRST), length_of(rows.text), rows.whole)
         more = Operation("+", (counted, " + ", number_term(distance - 1, span)), span)
         return comparison("<=", more, Term((length,), span))
 
@@ -268,13 +259,13 @@ _ROW_VALUES = {
 
 def read_function(call: WindowCall) -> Measure:
     """A function over a window as a measure, which also stands on rows without a match."""
-    written, tokens = call.written, call.written.tokens
+    tokens = call.written
     is_row_value = tokens.key(0) in _ROW_VALUES and tokens.key(1) == "("
     if (value := _row_value(tokens) if is_row_value else _aggregate(tokens)) is None:
-        words = " ".join(written.text.split())
+        words = " ".join(tokens.text.split())
         is_call = tokens.key(1) == "(" and tokens.pairs.get(1) == len(tokens) - 1
-        raise errors.not_over_rows(written.span, name=tokens[0].text if is_call else words)
-    return Measure(call.column, value, written.span, over_rows=True)
+        raise errors.not_over_rows(tokens.whole, name=tokens[0].text if is_call else words)
+    return Measure(call.column, value, tokens.whole, over_rows=True)
 
 
 _OF_MEASURES = Scope(ClausePart.MEASURES)
@@ -318,7 +309,9 @@ MATCHED = "the match"
 def seek(plan: MatchPlan) -> MatchPlan:
     """The plan of a window whose match may begin after the current row."""
     check_skip(plan)
-    check_names(plan)
+    for name in (*plan.variables, *plan.unions):
+        if name in (PASSED, MATCHED):
+            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
     passed = Quantified(Variable(PASSED), 0, None, greedy=False)
     pattern = concatenation([passed, plan.pattern], plan.pattern.span)
     members = Subset(MATCHED, variable_names(plan.pattern))
@@ -335,13 +328,6 @@ def check_skip(plan: MatchPlan) -> None:
     if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(plan.after_match.span, what=words)
-
-
-def check_names(plan: MatchPlan) -> None:
-    """Two names are ours."""
-    for name in (*plan.variables, *plan.unions):
-        if name in (PASSED, MATCHED):
-            raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
 
 
 def of_match(reference: Reference) -> Reference:
@@ -361,7 +347,7 @@ def of_match(reference: Reference) -> Reference:
 
 
 def lower_window(
-    clause: MatchRecognize, window: RowPatternWindow, values: Values = MappingProxyType({})
+    clause: MatchRecognize, calls: tuple[WindowCall, ...], values: Values = MappingProxyType({})
 ) -> MatchPlan:
     """The plan of a window. Its measures are those of the calls, then all others, unnamed by any.
 
@@ -370,7 +356,7 @@ def lower_window(
     _refuse_parts(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
     _refuse_in_plan(plan)
-    functions = [read_function(call) for call in window.calls if not call.measure]
+    functions = [read_function(call) for call in calls if not call.measure]
     if clause.search is Search.SEEK:
         plan = seek(plan)
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
@@ -379,17 +365,17 @@ def lower_window(
     if isinstance(frame.rows, Parameter):
         frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
     limited = WithinFrame(plan, frame).limited()
-    measures = (*_called(plan.measures, window), *functions)
-    if isinstance(frame.rows, ExpressionText):
+    measures = (*_called(plan.measures, calls), *functions)
+    if isinstance(frame.rows, TokenSequence):
         _refuse_next(measures)
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 
 
-def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator[Measure]:
+def _called(measures: tuple[Measure, ...], calls: tuple[WindowCall, ...]) -> Iterator[Measure]:
     """The measures by the names of the columns that stand for their calls."""
     names = [(measure.name, measure.span) for measure in measures]
     refuse_repeated(names, duplicate_measure, str.lower)
-    columns = {call.measure.lower(): call.column for call in window.calls if call.measure}
+    columns = {call.measure.lower(): call.column for call in calls if call.measure}
     for measure in measures:
         column = columns.get(measure.name.lower(), uncalled(measure.name))
         yield replace(measure, name=column, known_as=measure.name)
@@ -397,7 +383,7 @@ def _called(measures: tuple[Measure, ...], window: RowPatternWindow) -> Iterator
 
 def _refuse_parts(clause: MatchRecognize) -> None:
     for window in clause.windows:
-        raise errors.not_in_window(window.interval.span, what="WITHIN")
+        raise errors.not_in_window(window.place, what="WITHIN")
     for option in (clause.partial, clause.first_matches, clause.selection, clause.output):
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.lexing.tokens import TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import TokenSequence
 from matchrec.plan import clauses
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.pattern import Parameter, RowPattern
@@ -18,24 +18,10 @@ from matchrec.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class ExpressionText:
-    """An expression as written, up to its last character. known: its tokens, if there are any."""
-
-    text: str
-    span: Span = field(compare=False)
-    known: TokenSequence | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def tokens(self) -> TokenSequence:
-        """What the text says; one that is ours says the same in every dialect."""
-        return self.known or read_tokens(self.text, offset=self.span.start)
-
-
-@dataclass(frozen=True, slots=True)
 class PartitionKey:
     """One PARTITION BY key, `expression` or `expression AS name`. span: of all of it."""
 
-    expression: ExpressionText
+    expression: TokenSequence
     name: str | None = None
     span: Span = field(compare=False, default=Span(0, 0))
 
@@ -44,27 +30,20 @@ class PartitionKey:
 class SortKey:
     """One ORDER BY key; None where nothing is written. span: of all of it."""
 
-    expression: ExpressionText
+    expression: TokenSequence
     descending: bool | None = None
     nulls_first: bool | None = None
     span: Span = field(compare=False, default=Span(0, 0))
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureNode:
-    """`expression AS name`. span: of the name."""
+class NamedExpression:
+    """A measure, `expression AS name`, or a definition, `name AS expression`, whose name is a
+    variable, normalized. span: of the name.
+    """
 
-    expression: ExpressionText
+    expression: TokenSequence
     name: str
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class DefinitionNode:
-    """`variable AS condition`; the variable is normalized. span: of the variable."""
-
-    variable: str
-    condition: ExpressionText
     span: Span = field(compare=False)
 
 
@@ -74,10 +53,10 @@ class WindowNode:
 
     rows: how many rows of the partition a match spans at most; `interval` is their number then.
     parameter: whose value that is, or the interval. unit: after INTERVAL and a parameter, empty
-    where none is.
+    where none is. place: of what says the interval, which may be a text that is no SQL.
     """
 
-    interval: ExpressionText
+    interval: TokenSequence
     span: Span = field(compare=False)
     between_rows: bool = False
     after: str | None = None
@@ -85,6 +64,7 @@ class WindowNode:
     rows: int | None = None
     parameter: Parameter | None = None
     unit: str | None = None
+    place: Span = field(compare=False, default=Span(0, 0))
 
     @property
     def is_gap(self) -> bool:
@@ -123,7 +103,7 @@ class MatchRecognize:
     pattern_span: Span = field(compare=False, default=Span(0, 0))
     partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
-    measures: tuple[MeasureNode, ...] = ()
+    measures: tuple[NamedExpression, ...] = ()
     rows_per_match: clauses.RowsPerMatch | None = None
     partial: clauses.PartialMatches | None = None
     after_match: clauses.AfterMatchSkip | None = None
@@ -135,31 +115,20 @@ class MatchRecognize:
     output: clauses.MatchOutput | None = None
     first_matches: clauses.FirstMatches | None = None
     subsets: tuple[clauses.Subset, ...] = ()
-    definitions: tuple[DefinitionNode, ...] = ()
+    definitions: tuple[NamedExpression, ...] = ()
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
     span: Span = field(compare=False, default=Span(0, 0))
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
-    def window_of_time(self) -> WindowNode | None:
+    def within(self) -> WindowNode | None:
         """How far the last row of a match may lie after the first one."""
         return next((one for one in self.windows if not one.is_gap and one.rows is None), None)
-
-    @property
-    def within(self) -> ExpressionText | None:
-        """That as it was written."""
-        window = self.window_of_time
-        return None if window is None else window.interval
 
     @property
     def window_of_rows(self) -> WindowNode | None:
         """How many rows of the partition a match spans at most."""
         return next((window for window in self.windows if window.rows is not None), None)
-
-    @property
-    def gaps(self) -> tuple[WindowNode, ...]:
-        """The windows between neighbours and between variables."""
-        return tuple(window for window in self.windows if window.is_gap)
 
 
 # Where a clause or a row pattern window stands in its query, and what the window has beside it.
@@ -172,9 +141,11 @@ class Site:
     index: its turn in the order of evaluation. relation_alias: by which its columns may be
     qualified, or None. relation: the input's text, its alias included. whole: relation and clause,
     without the alias after it. with_clauses: of every WITH around the relation, outermost first,
-    the part that can be used in it. use: what the query around the clause uses of its rows. window:
-    what a row pattern window has beside its clause; its relation includes WHERE. own_alias: the
-    alias after the clause, or None. renames: the names that it gives to the columns, `AS m (a, b)`.
+    the part that can be used in it. use: what the query around the clause uses of its rows. calls:
+    over a row pattern window, each once, None of a clause; a window's relation includes WHERE.
+    before: the rows of the window that was read before it in the same SELECT, None of the first
+    one. own_alias: the alias after the clause, or None. renames: the names that it gives to the
+    columns, `AS m (a, b)`.
     """
 
     index: int
@@ -184,7 +155,8 @@ class Site:
     whole: Span
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
-    window: RowPatternWindow | None = None
+    calls: tuple[WindowCall, ...] | None = None
+    before: View | None = None
     own_alias: str | None = None
     renames: tuple[Span, ...] = ()
 
@@ -200,7 +172,6 @@ class Site:
 
 
 def view_of(index: int) -> View:
-    """The view of a site's rows."""
     return View(f"match_recognize_{index}")
 
 
@@ -208,7 +179,7 @@ def view_of(index: int) -> View:
 class FrameEnd:
     """`AND ... FOLLOWING`: how many rows the frame has after its first one; None: all of them."""
 
-    rows: int | ExpressionText | Parameter | None
+    rows: int | TokenSequence | Parameter | None
     span: Span = field(compare=False)
 
 
@@ -220,20 +191,10 @@ class WindowCall:
     """
 
     column: str
-    written: ExpressionText
+    written: TokenSequence
     measure: str | None
 
 
 def uncalled(measure: str) -> str:
     """The column of a measure that nothing calls: it is checked, and not computed."""
     return f"{measure} of the window"
-
-
-@dataclass(frozen=True, slots=True)
-class RowPatternWindow:
-    """What a window has beside its clause. before: the rows of the window that was read before it
-    in the same SELECT, None of the first one. calls: over it, each once.
-    """
-
-    calls: tuple[WindowCall, ...]
-    before: View | None = None

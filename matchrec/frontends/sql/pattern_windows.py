@@ -26,14 +26,7 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
-from matchrec.frontends.sql.nodes import (
-    MatchRecognize,
-    RowPatternWindow,
-    Site,
-    WindowCall,
-    uncalled,
-    view_of,
-)
+from matchrec.frontends.sql.nodes import MatchRecognize, Site, WindowCall, uncalled, view_of
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -42,7 +35,7 @@ from matchrec.frontends.sql.relation import (
     refuse_stored_text,
 )
 from matchrec.plan.match_plan import Use
-from matchrec.plan.text import View, quoted
+from matchrec.plan.text import quoted
 from matchrec.source import Span
 
 # Row pattern windows, the calls over them and the SELECTs around them, by their tokens.
@@ -70,7 +63,6 @@ class Select:
 
     @property
     def items(self) -> Range:
-        """The select list."""
         return self.select + 1, self.from_
 
 
@@ -142,7 +134,7 @@ def _definitions(tokens: TokenSequence, items: Sequence[Range]) -> dict[str, Ran
 
 _BEFORE_PATTERN = words("ROW ROWS FOLLOWING INITIAL SEEK OTHERS")
 
-# Functions that look at the partition, whatever the frame is.
+# Functions that look at the partition, whatever the frame is, so that Spark computes them.
 OF_PARTITION = words("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD")
 
 
@@ -153,10 +145,6 @@ class CallTokens:
     start: int
     over: int
     end: int
-
-    def is_of_partition(self, tokens: TokenSequence) -> bool:
-        """Whether it looks at the whole partition, so that Spark computes it."""
-        return tokens.key(self.start) in OF_PARTITION and tokens.key(self.start + 1) == "("
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +173,8 @@ def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
     found = []
     for opening, select in sorted(selects.items(), key=itemgetter(0)):
         every = [call for call, window in calls.items() if window == opening]
-        own = tuple(call for call in every if not call.is_of_partition(tokens))
+        firsts = [tokens.key(one.start) if tokens.is_call(one.start) else "" for one in every]
+        own = tuple(one for one, key in zip(every, firsts, strict=True) if key not in OF_PARTITION)
         _refuse_derived(tokens, select, opening)
         name = tokens[opening - 2].text if tokens.key(opening - 1) == "AS" else None
         stays = name is not None or len(own) < len(every)
@@ -302,24 +291,21 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
             raise errors.derived_window(tokens[first].span, name=tokens[first].text)
 
 
-# Calls over a window, each with the column that stands for it.
-Calls = tuple[tuple["CallTokens", WindowCall], ...]
-
-
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause and the calls over its matches. plain: the text of PARTITION BY and ORDER
-    BY, those of the window that it is derived from included.
+    """A window's clause and the calls over its matches, each with the column that stands for it.
+
+    plain: the text of PARTITION BY and ORDER BY, those of the window that it is derived from
+    included.
     """
 
     found: FoundWindow
     clause: MatchRecognize
     plain: str
-    calls: Calls = ()
+    calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
 
 def read_window(tokens: TokenSequence, window: FoundWindow) -> ReadWindow:
-    """The clause of a row pattern window."""
     clause = clause_of_own(tokens, window, inherits=True)
     sections = grammar.find_sections(clause)
     if ClausePart.ORDER_BY not in sections:
@@ -441,24 +427,18 @@ class Block:
     def head(self) -> Span:
         return self.tokens.span(self.select.select, self.select.from_)
 
-    @property
-    def view(self) -> View:
-        """The rows of its last window."""
-        return view_of(self.last)
-
     def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
         """A site for each window, the first with number `index`."""
         names = names_outside(self.tokens)
         visible = find_visible(self.tokens, withs, self.select.relation[0])
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
         for number, window in enumerate(self.windows, index):
-            columns = {known.column: known for _, known in window.calls}
+            calls = tuple({known.column: known for _, known in window.calls}.values())
             before = view_of(number - 1) if number > index else None
             unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
             use = Use(None if names is None else names | own, unread=unread)
-            beside = RowPatternWindow(tuple(columns.values()), before)
-            rows = self.rows
-            yield Site(number, window.clause, self.alias, rows, rows, visible, use, beside)
+            own_rows = self.rows, self.rows, visible
+            yield Site(number, window.clause, self.alias, *own_rows, use, calls, before)
 
     def edits(self) -> Iterator[Edit]:
         """Columns in the place of calls, each with the name of a measure if it has no other, and
@@ -508,9 +488,8 @@ def _read_block(tokens: TokenSequence, windows: Sequence[FoundWindow]) -> Block:
 
 
 def _called(tokens: TokenSequence, call: CallTokens, read: ReadWindow, label: str) -> WindowCall:
-    """A measure or a function over a window."""
-    written = grammar.expression_at(tokens, call.start, call.over)
-    span, text = written.span, " ".join(written.text.split())
+    written = tokens.part(call.start, call.over)
+    span, text = written.whole, " ".join(written.text.split())
     if tokens.key(call.over - 1) == ")" or (call.over - call.start > 1 and ")" in text):
         return WindowCall(f"{text} OVER {label}", written, None)
     name = tokens[call.start].name

@@ -25,6 +25,7 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import (
     OF_THE_MATCH,
+    Range,
     TokenKind,
     TokenSequence,
     is_distance,
@@ -76,15 +77,12 @@ def is_clause(tokens: TokenSequence, index: int) -> bool:
         return False
     closing = tokens.pairs.get(index + 1, len(tokens))
     has_pattern = any(tokens.says(i, "PATTERN", "(") for i in tokens.level(index + 2, closing))
-    return has_pattern or _ends_relation(tokens, index - 1)
-
-
-def _ends_relation(tokens: TokenSequence, index: int) -> bool:
-    if index < 0:
-        return False
-    if tokens[index].kind is TokenKind.SYMBOL:
-        return tokens.key(index) in (")", "}")
-    return tokens.key(index) not in _BEFORE_EXPRESSION | _BEFORE_RELATION
+    if has_pattern or index == 0:
+        return has_pattern
+    before = tokens[index - 1]  # which may end a relation
+    if before.kind is TokenKind.SYMBOL:
+        return before.key in (")", "}")
+    return before.key not in _BEFORE_EXPRESSION | _BEFORE_RELATION
 
 
 WIDE_PARENTHESES = frozenset("\uff08\uff09")
@@ -148,15 +146,10 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
     whole = tokens.span(word, word + 2)
     closing = max(tokens.openings, default=word)
     opening = tokens.openings.get(closing, word)
-    if opening > word + 1 and _stands_alone(tokens, opening, closing):
+    between = tokens.text[tokens[closing - 1].span.end : tokens[closing].span.start]
+    if word + 1 < opening < closing - 1 and "\n" in between:  # below what stands in it, alone
         return errors.last_closes_another(tokens[opening].span, whole)
     return errors.parenthesis_not_closed(whole, part="MATCH_RECOGNIZE")
-
-
-def _stands_alone(tokens: TokenSequence, opening: int, closing: int) -> bool:
-    """Whether a `)` begins a line, below what stands in it: probably the end of a clause."""
-    before, after = tokens[closing - 1].span.end, tokens[closing].span.start
-    return closing > opening + 1 and "\n" in tokens.text[before:after]
 
 
 def _refuse_early_end(tokens: TokenSequence, opening: int) -> None:
@@ -234,22 +227,16 @@ _QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE
 
 
 @dataclass(frozen=True, slots=True)
-class CommonTable:
-    """One common table expression: the index of its name and those of its body's parentheses."""
-
-    name: int
-    opening: int
-    closing: int
-
-
-@dataclass(frozen=True, slots=True)
 class WithClause:
-    """A WITH at token `start` that reaches up to token `end`, exclusive."""
+    """A WITH at token `start` that reaches up to token `end`, exclusive.
+
+    definitions: of each common table the index of its name, and the parentheses of its query.
+    """
 
     start: int
     end: int
     recursive: bool
-    definitions: tuple[CommonTable, ...]
+    definitions: tuple[tuple[int, Range], ...]
 
 
 def find_visible(
@@ -264,8 +251,8 @@ def find_visible(
         if not clause.start < start < clause.end:
             continue
         _refuse_recursion(tokens, clause, start)
-        if before := [item for item in clause.definitions if item.closing < start]:
-            spans.append(tokens.span(clause.start, before[-1].closing + 1))
+        if ends := [closing for _, (_, closing) in clause.definitions if closing < start]:
+            spans.append(tokens.span(clause.start, ends[-1] + 1))
     return tuple(spans)
 
 
@@ -280,12 +267,12 @@ def find_with_clauses(tokens: TokenSequence) -> Iterator[WithClause]:
             yield WithClause(index, tokens.enclosing(index), recursive, definitions)
 
 
-def _definitions(tokens: TokenSequence, index: int) -> Iterator[CommonTable]:
+def _definitions(tokens: TokenSequence, index: int) -> Iterator[tuple[int, Range]]:
     while index < len(tokens) and tokens[index].is_name:
         if (opening := _body(tokens, index)) is None:
             return
         closing = tokens.pairs[opening]
-        yield CommonTable(index, opening, closing)
+        yield index, (opening, closing)
         if tokens.key(closing + 1) != ",":
             return
         index = closing + 2
@@ -304,10 +291,9 @@ def _body(tokens: TokenSequence, name: int) -> int | None:
 
 
 def _refuse_recursion(tokens: TokenSequence, clause: WithClause, start: int) -> None:
-    for item in clause.definitions:
-        if clause.recursive and item.opening < start < item.closing:
-            name = tokens[item.name]
-            body = tokens.tokens[item.opening + 1 : item.closing]
+    for place, (opening, closing) in clause.definitions:
+        if clause.recursive and opening < start < closing:
+            name, body = tokens[place], tokens.tokens[opening + 1 : closing]
             if any(token.is_name and token.variable == name.variable for token in body):
                 raise errors.recursive_relation(tokens[start].span, name=name.text)
 
@@ -427,9 +413,8 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
     at `closing`. alias: where that of its rows stands, if they have one.
     """
-    names = (
-        None if find_renames(tokens, alias) else names_outside(tokens, range(start, closing + 1))
-    )
+    inside = range(start, closing + 1)
+    names = None if find_renames(tokens, alias) else names_outside(tokens, inside)
     where = (closing if alias is None else alias) + 1
     if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
         return Use(names)
@@ -468,7 +453,9 @@ def find_renames(tokens: TokenSequence, alias: int | None) -> tuple[Span, ...]:
 
 def _key_tests(tokens: TokenSequence, where: int, alias: int | None) -> Iterator[KeyTest]:
     """The tests of the WHERE after a clause that is all that FROM names."""
-    end = _end(tokens, where + 1)
+    inside = tokens.enclosing(where + 1)
+    level = tokens.level(where + 1, inside)
+    end = next((i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i)), inside)
     try:
         condition = parse_scalar(tokens.part(where + 1, end), _OF_A_ROW)
     except (MatchRecognizeError, IndexError):  # which Spark will say
@@ -487,10 +474,3 @@ def _is_constant(operand: Scalar) -> bool:
     """Whether it is a number, a text, a date or a time as it is written."""
     is_written = isinstance(operand, Term) and operand.operations <= _TYPES
     return is_written and not operand.references and render(operand, str)[0] not in ":?"
-
-
-def _end(tokens: TokenSequence, start: int) -> int:
-    inside = tokens.enclosing(start)
-    level = tokens.level(start, inside)
-    ends = (i for i in level if starts_part(tokens, i) or is_set_operator(tokens, i))
-    return next(ends, inside)

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import UnsupportedError
 
-from matchrec.frontends.dialects.rules.place import Place, called, has_semantics, name_of
+from matchrec.frontends.dialects.rules.place import (
+    Place,
+    called,
+    has_semantics,
+    marked,
+    name_of,
+    plain_call,
+)
 from matchrec.frontends.lexing.tokens import SEMANTICS
 
 _ITEM, _KEY = "item", "key_"
@@ -41,22 +48,18 @@ def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
         return _in_condition(collected, without_nulls)
     is_known = without_nulls or _is_known(collected.value)
     items = known_items(collected) if is_known else all_items(collected)
-    return _of_aggregate(_or_null(exp.ArrayDistinct(this=items) if distinct else items))
+    return marked(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
 
 
 def _in_condition(collected: Collection, without_nulls: bool) -> exp.Expr:
     """An array that a condition can compare: of values that are not NULL, and of some row."""
     if not without_nulls and not _is_known(collected.value):
         raise UnsupportedError("an array in DEFINE with NULLs: write array_agg(coalesce(x, ...))")
-    items = known_items(collected)
-    return _or_null(items) if _may_have_no_rows(collected.value) else items
-
-
-def _may_have_no_rows(value: exp.Expr) -> bool:
-    """Whether a value is of one variable, which may have no rows yet."""
+    items, value = known_items(collected), collected.value
     calls = (call for call in value.find_all(exp.Anonymous) if name_of(call) == "CLASSIFIER")
-    of_variable = any(call.expressions for call in calls)
-    return of_variable or any(column.table for column in value.find_all(exp.Column))
+    of_variable = any(call.expressions for call in calls)  # which may have no rows yet
+    of_variable = of_variable or any(column.table for column in value.find_all(exp.Column))
+    return _or_null(items) if of_variable else items
 
 
 def _is_known(value: exp.Expr) -> bool:
@@ -81,7 +84,7 @@ def texts(node: exp.GroupConcat, place: Place) -> exp.Expr:
         return node
     separator = node.args.get("separator") or exp.Literal.string(",")
     known = _or_null(known_items(collection(node.this)))
-    return _of_aggregate(exp.ArrayToString(this=known, expression=separator))
+    return marked(exp.ArrayToString(this=known, expression=separator), _OF_AGGREGATE)
 
 
 def value_at_extreme(node: exp.AnyValue, place: Place) -> exp.Expr:
@@ -106,13 +109,7 @@ def semantics_of_aggregates(node: exp.Anonymous, _: Place) -> exp.Expr:
     return argument
 
 
-_OF_AGGREGATE = "of an aggregate"
-
-
-def _of_aggregate(node: exp.Expr) -> exp.Expr:
-    """What an aggregate has become: a function that a user has written is none."""
-    node.meta[_OF_AGGREGATE] = True
-    return node
+_OF_AGGREGATE = "of an aggregate"  # what it has become, which no user has written
 
 
 def _or_null(items: exp.Expr) -> exp.Expr:
@@ -194,7 +191,6 @@ class Collection:
 
 
 def collection(argument: exp.Expr) -> Collection:
-    """What stands between the parentheses of an aggregate."""
     limit = argument.expression if isinstance(argument, exp.Limit) else None
     ordered = argument.this if isinstance(argument, exp.Limit) else argument
     keys = tuple(ordered.expressions) if isinstance(ordered, exp.Order) else ()
@@ -221,12 +217,11 @@ def known_items(found: Collection) -> exp.Expr:
 def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
     """The values of an array of structs, in their order and no more than asked for."""
     if found.keys:
-        rows = exp.Anonymous(this="ARRAY_SORT", expressions=[rows, _comparison(found.keys)])
+        rows = plain_call("ARRAY_SORT", rows, _comparison(found.keys))
     items = exp.Transform(this=rows, expression=_function(f"row -> row.{_ITEM}"))
     if found.limit is None:
         return items
-    first = exp.Literal.number(1)
-    return exp.Anonymous(this="SLICE", expressions=[items, first, found.limit.copy()])
+    return plain_call("SLICE", items, exp.Literal.number(1), found.limit)
 
 
 def _function(written: str) -> exp.Expr:

@@ -32,12 +32,14 @@ from matchrec.frontends.dialects.rules.aggregates import (
     value_at_extreme,
 )
 from matchrec.frontends.dialects.rules.place import (
+    UNLIKE,
     Domain,
     Place,
     Rule,
     called,
     function_name,
     has_semantics,
+    marked,
     name_of,
     plain_call,
 )
@@ -66,17 +68,17 @@ def failing_cast(node: exp.TryCast, _: Place) -> exp.Expr:
     return node if node.args.get("safe") else exp.cast(node.this.copy(), node.to.copy())
 
 
-def size_of_type(node: exp.DataType, place: Place) -> exp.Expr:
+def size_of_type(node: exp.DataType, _: Place) -> exp.Expr:
     """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
     is_sized = node.expressions and node.this in _WITHOUT_SIZE
-    return place.unlike(exp.DataType(this=node.this)) if is_sized else node
+    return marked(exp.DataType(this=node.this), UNLIKE) if is_sized else node
 
 
-def texts_parted_by_commas(node: exp.GroupConcat, place: Place) -> exp.Expr:
+def texts_parted_by_commas(node: exp.GroupConcat, _: Place) -> exp.Expr:
     """`LISTAGG(x)`: what stands between texts is a comma if nothing is said."""
     if not node.args.get("separator"):
         node.set("separator", exp.Literal.string(","))
-        place.unlike(node)
+        marked(node, UNLIKE)
     return node
 
 
@@ -228,15 +230,13 @@ def columns_of_values(node: exp.Values, place: Place) -> exp.Expr:
 
 
 def first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
-    """`FIRST_VALUE(x)` is `FIRST(x)`, and `LAST_VALUE(x)` is `LAST(x)`."""
-    name = {"FIRST_VALUE": "FIRST", "LAST_VALUE": "LAST"}.get(name_of(node) or "")
-    return called(name, *node.expressions) if name and place.is_measure else node
-
-
-def first_and_last_of_partition(node: exp.Anonymous, place: Place) -> exp.Expr:
-    """`FIRST_VALUE(x)` and `LAST_VALUE(x)` over all rows of the partition."""
-    name, is_over = name_of(node), isinstance(node.parent, exp.Window)
-    if not place.is_condition or is_over or name not in ("FIRST_VALUE", "LAST_VALUE"):
+    """`FIRST_VALUE(x)` is `FIRST(x)`; in DEFINE it is of all rows of the partition. So is LAST."""
+    name = name_of(node) or ""
+    if name not in ("FIRST_VALUE", "LAST_VALUE"):
+        return node
+    if place.is_measure:
+        return called(name.removesuffix("_VALUE"), *node.expressions)
+    if not place.is_condition or isinstance(node.parent, exp.Window):
         return node
     window = parse_one(_OVER_ALL)
     window.set("this", exp.Anonymous(this=name, expressions=node.expressions))
@@ -311,7 +311,6 @@ READS["snowflake"] = (
     listed_values,
     values.number_of_text,
     first_and_last,
-    first_and_last_of_partition,
     inside_of_match,
     navigation_with_default,
     row_number_in_match,

@@ -13,7 +13,6 @@ compared or computed with tells which one was meant; where nothing does, it is a
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from sqlglot import exp
 from sqlglot.dialects.oracle import Oracle
@@ -28,6 +27,7 @@ from matchrec.frontends.dialects.rules.place import (
     Place,
     Rule,
     function_name,
+    plain_call,
 )
 from matchrec.frontends.dialects.rules.values import bounded_text, days_between_dates, microseconds
 from matchrec.frontends.lexing.tokens import words
@@ -70,14 +70,6 @@ _NAMES = ("MON", "MONTH", "DAY", "DY")
 _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() and islower()
 
 
-class Meant(Enum):
-    """What a difference of times has to be, by what stands around it."""
-
-    NUMBER = "a number of days"
-    INTERVAL = "an interval"
-    EITHER = "either"
-
-
 def durations(node: exp.Expr, place: Place) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
     sides = _SIDES.get(type(node), ())
@@ -109,13 +101,13 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
         return node
     use = _use(node, place)
     operands = tuple(zip(_operands(node), of_both, strict=True))
-    if use is Meant.EITHER and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
-        use = Meant.NUMBER
-    if use is Meant.INTERVAL:
+    if use is None and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
+        use = Domain.FRACTION
+    if use is Domain.INTERVAL:
         return node
     if kinds == {Domain.DATE}:
         return days_between_dates(node, place)
-    if use is Meant.EITHER:
+    if use is None:
         place.remark(_AMBIGUOUS)
         return node
     micros = (microseconds(one, kind) for one, kind in operands)
@@ -132,22 +124,22 @@ def _is_trunc(node: exp.Expr) -> bool:
     return isinstance(node, exp.DateTrunc) or function_name(node) == "TRUNC"
 
 
-def _use(node: exp.Expr, place: Place) -> Meant:
-    """What stands around a difference asks for."""
+def _use(node: exp.Expr, place: Place) -> Domain | None:
+    """What stands around a difference asks for: a number of days, an interval, None for either."""
     above = node.parent
     if above is None or isinstance(above, (exp.Alias, exp.Select)):
-        return Meant.EITHER
+        return None
     if isinstance(above, (*_SIDES, exp.Extract)):
-        return Meant.INTERVAL
+        return Domain.INTERVAL
     if isinstance(above, _OF_NUMBERS) or _is_trunc(above):
-        return Meant.NUMBER
+        return Domain.FRACTION
     if isinstance(above, (exp.Add, exp.Sub, exp.Coalesce)):
         others = [expression for expression in above.iter_expressions() if expression is not node]
         kinds = {place.kind(one) for one in others}
         if kinds & NUMBERS:
-            return Meant.NUMBER
+            return Domain.FRACTION
         if kinds & {Domain.INTERVAL, *TIMES}:
-            return Meant.INTERVAL
+            return Domain.INTERVAL
     return _use(above, place)
 
 
@@ -200,8 +192,7 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
         return _truncated_time(value.copy(), kind, second)
     if kind not in NUMBERS:
         place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
-        arguments = [one.copy() for one in (value, second) if one]
-        return exp.Anonymous(this="TRUNC", expressions=arguments)
+        return plain_call("TRUNC", *filter(None, (value, second)))
     return _truncated_number(value.copy(), second)
 
 

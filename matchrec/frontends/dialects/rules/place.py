@@ -14,13 +14,7 @@ from sqlglot import Token, TokenType, exp
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import (
-    OF_THE_MATCH,
-    SEMANTICS,
-    TokenKind,
-    TokenSequence,
-    sequence_of,
-)
+from matchrec.frontends.lexing.tokens import OF_THE_MATCH, SEMANTICS, TokenSequence, sequence_of
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.source import Span, read_table
@@ -190,7 +184,6 @@ class KnownColumns:
         return is_there
 
     def _of_table(self, relation: exp.Expr) -> Kinds | None:
-        """The columns of a clause's rows, or of a table."""
         if relation.name in self.sources:
             return self.sources[relation.name]
         if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
@@ -205,14 +198,14 @@ class KnownColumns:
 
     def _in_query(self, select: exp.Select, name: str) -> FoundColumn:
         """A column of what a query reads; its kind, if all that have it agree."""
-        found = [self._in_relation(relation, name) for relation in _relations(select)]
+        relations = filter(None, (select.args.get("from_"), *select.args.get("joins", ())))
+        found = [self._in_relation(relation.this, name) for relation in relations]
         there = [is_there for is_there, _ in found]
         kinds = {kind for is_there, kind in found if is_there is not False}
         is_there = True if True in there else None if None in there else False
         return is_there, kinds.pop() if len(kinds) == 1 else None
 
     def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
-        """A column of what stands after FROM."""
         query, names = _query_of(relation)
         if names:
             return name in names, None
@@ -223,11 +216,6 @@ class KnownColumns:
             return self._in_query(query, name) if query.is_star else (False, None)
         kinds = self._of_table(relation) if query is None else None
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
-
-
-def _relations(select: exp.Select) -> list[exp.Expr]:
-    found = [select.args.get("from_"), *select.args.get("joins", ())]
-    return [one.this for one in found if one is not None]
 
 
 def _query_of(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
@@ -262,6 +250,12 @@ def _named_query(relation: exp.Expr) -> exp.CTE | None:
 
 MARK = "ROW_PATTERN_FUNCTION_"
 VARIABLE = "ROW_PATTERN_VARIABLE_"
+
+
+def marked(node: N, mark: str) -> N:
+    """The node with a mark that rules after this one see."""
+    node.meta[mark] = True
+    return node
 
 
 def called(name: str, *arguments: exp.Expr) -> exp.Expr:
@@ -311,18 +305,14 @@ def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> I
         closing = tokens.pairs.get(opening) if tokens.key(opening) == "(" else None
         if tokens.is_call(index) and (word in OF_THE_MATCH or word in functions):
             yield Edit(token.span, MARK + functions.get(word, word))
-        elif _qualifies(tokens, index) and token.span.start in keywords:
+        elif tokens.key(index - 1) == ".":
+            continue
+        elif token.is_word and tokens.key(index + 1) == "." and token.span.start in keywords:
             yield Edit(token.span, VARIABLE + token.text)
-        elif word in semantics and closing is not None and tokens.key(index - 1) != ".":
+        elif word in semantics and closing is not None:
             end = tokens[closing].span.end
             yield Edit(Span(token.span.start, tokens[index + 1].span.start), f"{MARK}{word}(")
             yield Edit(Span(end, end), ")")
-
-
-def _qualifies(tokens: TokenSequence, index: int) -> bool:
-    """Whether a word stands before a dot and after none."""
-    is_word = tokens[index].kind is TokenKind.WORD
-    return is_word and tokens.key(index + 1) == "." and tokens.key(index - 1) != "."
 
 
 # The place of an expression: all that a rule may ask about it, and what rules say of it.
@@ -371,11 +361,6 @@ class Place:
     def kind(self, node: exp.Expr) -> Domain | None:
         """The kind of an expression; what is missing for it is noted."""
         return kind_of(node, self.columns.kind)
-
-    def unlike(self, node: N) -> N:
-        """The node, marked: text that Spark reads as well would mean something else there."""
-        node.meta[UNLIKE] = True
-        return node
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
         """Note what means something else in the other product."""

@@ -16,10 +16,8 @@ from matchrec.frontends.lexing.tokens import Dialect, TokenKind, read_tokens
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import (
-    DefinitionNode,
-    ExpressionText,
     MatchRecognize,
-    MeasureNode,
+    NamedExpression,
     PartitionKey,
     Search,
     SortKey,
@@ -55,31 +53,31 @@ EVERY_PART = """
 """
 
 
-def text(written: str) -> ExpressionText:
-    return ExpressionText(written, NOWHERE)
-
-
 def test_every_part_has_its_node() -> None:
     clause = parse_clause(EVERY_PART)
-    assert clause.partition_by == (PartitionKey(text("sym")), PartitionKey(text("year(ts)")))
+    assert clause.partition_by == (
+        PartitionKey(read_tokens("sym")),
+        PartitionKey(read_tokens("year(ts)")),
+    )
     assert clause.order_by == (
-        SortKey(text("ts"), descending=True, nulls_first=False),
-        SortKey(text("x"), nulls_first=True),
-        SortKey(text("y"), descending=False),
+        SortKey(read_tokens("ts"), descending=True, nulls_first=False),
+        SortKey(read_tokens("x"), nulls_first=True),
+        SortKey(read_tokens("y"), descending=False),
     )
     assert clause.measures == (
-        MeasureNode(text("FINAL LAST(A.price) - RUNNING FIRST(x)"), "gain", NOWHERE),
-        MeasureNode(text("count(*)"), "n", NOWHERE),
-        MeasureNode(text("A.x"), "end x", NOWHERE),
+        NamedExpression(read_tokens("FINAL LAST(A.price) - RUNNING FIRST(x)"), "gain", NOWHERE),
+        NamedExpression(read_tokens("count(*)"), "n", NOWHERE),
+        NamedExpression(read_tokens("A.x"), "end x", NOWHERE),
     )
     assert clause.rows_per_match is RowsPerMatch.ALL_ROWS_WITH_UNMATCHED
     assert clause.after_match == AfterMatchSkip(SkipTo.FIRST, "b c")
     assert clause.search is Search.SEEK
-    assert clause.within == text("INTERVAL '1' HOUR")
+    assert clause.within is not None
+    assert clause.within.interval == read_tokens("INTERVAL '1' HOUR")
     assert clause.subsets == (Subset("U", ("A", "b c")), Subset("V", ("B",)))
     assert clause.definitions == (
-        DefinitionNode("A", text("A.price > 1"), NOWHERE),
-        DefinitionNode("b c", text("x IN (1, 2)"), NOWHERE),
+        NamedExpression(read_tokens("A.price > 1"), "A", NOWHERE),
+        NamedExpression(read_tokens("x IN (1, 2)"), "b c", NOWHERE),
     )
 
 
@@ -92,8 +90,8 @@ def test_every_part_has_its_place() -> None:
         *("A", "`b c`", "B")
     ]
     assert clause.within is not None
-    for node in (*(key.expression for key in clause.partition_by), clause.within):
-        assert source.at(node.span) == node.text
+    for node in (*(key.expression for key in clause.partition_by), clause.within.interval):
+        assert source.at(node.whole) == node.text
     variables = [n.span for n in walk(clause.pattern) if isinstance(n, Variable) and n.span]
     assert [source.at(span) for span in variables] == ["A", "B", "`b c`"]
 
@@ -118,6 +116,7 @@ def test_every_part_has_its_place() -> None:
         "MEASURES CASE WHEN x THEN 1 END e, x IS NULL AS i, (x) p, x[0] AS q PATTERN (A)",
         "MEASURES match.first AS first, t.final fin, A.pattern AS p PATTERN (A) DEFINE A AS define",
         "INITIAL PATTERN (A)",
+        "PATTERN (A measures) DEFINE A AS x, measures AS (a, b)",
         "ORDER BY ts PATTERN (A) WITHIN INTERVAL 10 MINUTES DEFINE A AS within = 1",
         "PARTITION BY partition ORDER BY `order` PATTERN (define) DEFINE define AS define = 1",
         "ALL ROWS PER MATCH SHOW EMPTY MATCHES PATTERN (A) SUBSET define = (A) DEFINE A AS true",
@@ -139,7 +138,7 @@ EXPRESSIONS = st.sampled_from(
         *("CASE WHEN a THEN b END", "final", "within.x", "(a, b)", "FINAL LAST(x, 2)", "-1"),
         *("define = 1", "subset.`y z`", "x IS NOT NULL", "all", "`PATTERN (`", "a /* ) */ + b"),
     ]
-).map(text)
+).map(read_tokens)
 SKIPS = st.one_of(
     st.sampled_from([SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW]).map(AfterMatchSkip),
     st.builds(AfterMatchSkip, st.sampled_from([SkipTo.FIRST, SkipTo.LAST]), NAMES),
@@ -176,14 +175,14 @@ CLAUSES = st.builds(
     order_by=several(
         st.builds(SortKey, EXPRESSIONS, st.none() | st.booleans(), st.none() | st.booleans())
     ),
-    measures=several(st.builds(MeasureNode, EXPRESSIONS, NAMES, st.just(NOWHERE))),
+    measures=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
     rows_per_match=st.none() | st.sampled_from(OF_CLAUSES),
     partial=st.none() | PARTIAL,
     after_match=st.none() | SKIPS,
     search=st.none() | st.sampled_from(Search),
     windows=WINDOWS,
     subsets=several(st.builds(Subset, NAMES, several(NAMES, 1))),
-    definitions=several(st.builds(DefinitionNode, NAMES, EXPRESSIONS, st.just(NOWHERE))),
+    definitions=several(st.builds(NamedExpression, EXPRESSIONS, NAMES, st.just(NOWHERE))),
 ).map(without_partial)
 
 

@@ -34,8 +34,8 @@ def text_of(template: Template) -> str:
 
 def plan_of(window: str, select: str = "m OVER w") -> MatchPlan:
     (site,) = parse(f"SELECT {select} FROM t WINDOW w AS (ORDER BY x {window})").sites
-    assert site.window is not None
-    return lower_window(site.clause, site.window)
+    assert site.calls is not None
+    return lower_window(site.clause, site.calls)
 
 
 def conditions(plan: MatchPlan) -> dict[str, str]:
@@ -70,7 +70,7 @@ def test_several_windows_of_a_select_are_evaluated_one_after_the_other() -> None
     )
     first, second = query.sites
     assert text_of(select_from(query, second, ("1",))) == "SELECT 1 FROM <match_recognize_0> AS `t`"
-    assert [call.column for site in (first, second) for call in site.window.calls] == [  # type: ignore[union-attr]
+    assert [call.column for site in (first, second) for call in site.calls] == [  # type: ignore[union-attr]
         "count(*) OVER (window 1)",
         "count(*) OVER w",
     ]
