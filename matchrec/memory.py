@@ -25,7 +25,7 @@ KEPT, LARGEST_KEPT = 256 << 20, 32 << 20
 # What `mallopt` calls the parameters. Source: glibc's malloc.h.
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 
-MIMALLOC = "MIMALLOC_"
+MIMALLOC, ARROWS_POOL = "MIMALLOC_", "ARROW_DEFAULT_MEMORY_POOL"
 
 # No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
 # what is freed, so that a query which somebody has thought about for minutes finds it. Source:
@@ -50,20 +50,26 @@ def may_take(needed: int, most: int) -> bool:
 
 
 def keep_freed() -> None:
-    """Have this program keep memory that it frees, as far as glibc has it, for what it needs next.
+    """Have this program keep memory that it frees, as far as glibc has it, for what it needs next,
+    and Arrow take its memory there.
 
     A search takes some hundred MiB in large blocks, which else go back to Linux one by one; it
-    clears each page anew for the next query. What the environment says of glibc's memory wins.
-    Source: mallopt(3).
+    clears each page anew for the next query. What the environment says of memory wins.
+    Source: mallopt(3); Arrow's documentation, Memory Management.
     """
     if sys.platform != "linux" or any(one.startswith(("MALLOC_", "GLIBC_")) for one in os.environ):
         return
     import ctypes
 
-    with suppress(AttributeError):  # other libraries of C have no such function
-        mallopt = ctypes.CDLL(None).mallopt
-        for name, value in (MMAP_THRESHOLD, LARGEST_KEPT), (TRIM_THRESHOLD, KEPT), (ARENA_MAX, 1):
-            mallopt(name, value)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:  # as of other libraries of C
+        return
+    for name, value in (MMAP_THRESHOLD, LARGEST_KEPT), (TRIM_THRESHOLD, KEPT), (ARENA_MAX, 1):
+        mallopt(name, value)
+    if ARROWS_POOL not in os.environ:
+        import pyarrow as pa
+
+        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def settings_of_mimalloc() -> dict[str, str]:

@@ -137,6 +137,27 @@ def test_memory_is_kept_unless_the_environment_says_otherwise(variable: str) -> 
     assert (int(ran.stdout) < pages // 10) is not bool(variable)
 
 
+POOL = """
+import pyarrow as pa
+from matchrec.memory import keep_freed
+keep_freed()
+print(pa.default_memory_pool().backend_name)
+"""
+
+
+@pytest.mark.skipif("glibc" not in platform.libc_ver(), reason="needs glibc")
+@pytest.mark.parametrize(("pool", "expected"), [("", "system"), ("mimalloc", "mimalloc")])
+def test_arrow_takes_its_memory_there_unless_the_environment_says_otherwise(
+    pool: str, expected: str
+) -> None:
+    others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
+    others.pop(memory.ARROWS_POOL, None)
+    given = others | ({memory.ARROWS_POOL: pool} if pool else {})
+    command = [sys.executable, "-c", POOL]
+    ran = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == expected
+
+
 def is_of_glibc(variable: str) -> bool:
     return variable.startswith(("MALLOC_", "GLIBC_"))
 
