@@ -133,7 +133,8 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     plan, task = asked.drafted.plan, executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
         raise coverage_of_match_number()
-    bits = bits_of_tests(executable)
+    bits = {one.column: one.bit for one in executable.nearby if one.row_condition is None}
+    bits |= {column: bit for bit, column in enumerate(executable.conditions)}
     known = {name: [bits[column_of(test)] for test in tests] for name, tests in asked.tests.items()}
     rest = {one.variable: [None] for one in asked.drafted.conditions if one.during is not None}
     parts = tuple((*known.get(name, []), *rest.get(name, [])) for name in plan.variables)
@@ -147,16 +148,9 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
 def tie_of_task(
     tie: Test | None, executable: Executable, bits: dict[RowColumn, int]
 ) -> int | NearbyCondition | None:
-    """What tells a worker of ties."""
     if isinstance(tie, Nearby):
         return next(condition for condition in executable.nearby if condition.column == tie.column)
     return None if tie is None else bits[tie]
-
-
-def bits_of_tests(executable: Executable) -> dict[RowColumn, int]:
-    """The bits of what Spark has computed, then of what the worker computes, by its column."""
-    found = {one.column: one.bit for one in executable.nearby if one.row_condition is None}
-    return found | {column: bit for bit, column in enumerate(executable.conditions)}
 
 
 def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) -> Iterator[str]:
@@ -194,12 +188,10 @@ def asked_after(before: Sequence[Test], test: Test) -> Test:
 
 
 def step_of(test: Test) -> Step:
-    """A test as the worker would compute it."""
     return test.step if isinstance(test, Nearby) else Value(test, None, None, NOWHERE)
 
 
 def column_of(test: Test) -> RowColumn:
-    """A test as Spark would compute it."""
     return test.column if isinstance(test, Nearby) else test
 
 
@@ -244,8 +236,6 @@ class NearestStart:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was counted of a clause, and of what."""
-
     asked: CoverageDraft
     task: CoverageTask
     figures: Figures

@@ -36,7 +36,7 @@ def find_lookaround(
 
     integers: how many integer columns conditions read. offsets: how far row conditions see.
     """
-    if task.needs_whole_partitions:
+    if task.selects or task.partial is not None:
         return None
     from matchrec.engine.records import compile_task
 

@@ -68,19 +68,12 @@ def split_aggregate(
     term is made of on a row that is mapped to a variable.
     """
     form = basic(aggregate)
-    if form is None:
-        return list_aggregate(aggregate, variables, split, span)
-    listed = list_aggregate(aggregate, variables, split, span) if form.function in ADDED else None
-    return replace(form, span=span, listed=listed)
-
-
-def list_aggregate(
-    aggregate: expression.Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
-) -> ListAggregate:
-    """An aggregate reference as one over a list of rows."""
+    if form is not None and form.function not in ADDED:
+        return replace(form, span=span)
     check(aggregate, span)
     columns = tuple(listed_columns(aggregate, name, split, span) for name in variables)
-    return ListAggregate(aggregate, columns, span)
+    listed = ListAggregate(aggregate, columns, span)
+    return listed if form is None else replace(form, span=span, listed=listed)
 
 
 def check(aggregate: expression.Aggregate, span: Span) -> None:

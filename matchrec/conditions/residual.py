@@ -87,13 +87,6 @@ class VariableAt:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberOfMatch:
-    """The number of the match that is tried."""
-
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Combined:
     """An operation on values of the run. words: see `plan.expression.Operation`."""
 
@@ -129,7 +122,7 @@ class TypedOperation(Combined):
     operands: tuple[Typed, ...]
 
 
-Step = Value | RunningAggregate | ListAggregate | VariableAt | NumberOfMatch | Combined | Typed
+Step = Value | RunningAggregate | ListAggregate | VariableAt | Combined | Typed
 
 
 def values_in(step: Step) -> Iterator[Value]:

@@ -107,11 +107,6 @@ def cast(column: RowColumn, type_name: str) -> RowColumn:
     return assembled(("CAST(", column, f" AS {type_name})"))
 
 
-def local_from_utc(instant: RowColumn) -> RowColumn:
-    """An instant that has in UTC the local time of another one in the session's time zone."""
-    return assembled(("from_utc_timestamp(", instant, ", current_timezone())"))
-
-
 def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
     """True where every column is true; one over one row may fail where an earlier one is not."""
     if len(columns) == 1:

@@ -28,9 +28,9 @@ from matchrec.conditions.residual import (
     REWRITINGS,
     Combined,
     Nearby,
-    NumberOfMatch,
     SplitCondition,
     Step,
+    Typed,
     Value,
     VariableAt,
 )
@@ -42,6 +42,8 @@ from matchrec.conditions.row_column import (
     conjunction,
     row_column,
 )
+from matchrec.conditions.run_condition import TriedMatchNumber
+from matchrec.conditions.types import BIGINT
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL, TRYING
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import (
@@ -245,9 +247,9 @@ class ConditionSplitter:
         found = scalar.references
         if is_bare(scalar) and isinstance(found[0], Aggregate):
             names = variables_of_rows(self.plan, found[0])
-            return split_aggregate(found[0], names, self.step_of_row, scalar.span)
+            return split_aggregate(found[0], names, self.of_row, scalar.span)
         if found == (MATCH_NUMBER,) and is_bare(scalar):
-            return NumberOfMatch(scalar.span)
+            return Typed(TriedMatchNumber(), BIGINT, scalar.span)
         position = one_position(scalar)
         if position is not None and looks_at_columns_only(scalar):
             return self.move_inside(scalar, position)
@@ -291,17 +293,12 @@ class ConditionSplitter:
         """What may fail, computed where the guards of the same row hold."""
         if not may_fail(scalar.operations):
             return scalar
-        row = self.row_of(scalar)
+        _, position = row = self.row_of(scalar)
+        known = None  # of the row as it is mapped
+        if position is not None and not position.physical_offset and is_partial(scalar.operations):
+            known = holds_of_rows(self.plan, position.variable)
         same_row = () if row == ELSEWHERE else self.guards.get(row, ())
-        return guard((*self.known(scalar), *same_row), scalar)
-
-    def known(self, scalar: Scalar) -> tuple[Scalar, ...]:
-        """What holds of the row, as it is mapped, at which the expression looks; none of others."""
-        position = None if self.is_fixed(scalar) else one_position(scalar)
-        is_mapped = position is not None and not position.physical_offset
-        if position is None or not is_mapped or not is_partial(scalar.operations):
-            return ()
-        return tuple(filter(None, (holds_of_rows(self.plan, position.variable),)))
+        return guard(same_row if known is None else (known, *same_row), scalar)
 
     def row_of(self, scalar: Scalar) -> GuardedRow:
         """The row, or rows, at which it looks: those before the match, or one of the run."""
@@ -309,7 +306,7 @@ class ConditionSplitter:
         is_one = not is_fixed and looks_at_columns_only(scalar)
         return is_fixed, one_position(scalar) if is_one else None
 
-    def step_of_row(self, variable: str, term: Scalar) -> Step:
+    def of_row(self, variable: str, term: Scalar) -> Step:
         """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable, guards={}).step(term)
 
@@ -493,22 +490,13 @@ def _row_condition(plan: MatchPlan, variable: str) -> Term | None:
     """What the condition of a variable asks of the row alone, but for what takes long to ask."""
     conditions = (one.condition for one in plan.definitions if one.variable == variable)
     parts = [part for condition in conditions for part in conjuncts(condition)]
-    own = (part for part in parts if _is_of_row(plan, variable, part))
+    splitter = ConditionSplitter(plan, variable)
+    own = (one for one in parts if looks_at_columns_only(one) and splitter.distances(one) <= {0})
     quick = [part for part in own if not takes_long(part.operations)]
     texts = [row_text(part) for part in quick]
     text = texts[0] if len(quick) == 1 else " AND ".join(f"({one})" for one in texts)
     operations = NO_OPERATIONS.union(*(part.operations for part in quick))
     return Term((text,), parts[0].span, operations) if quick else None
-
-
-def _is_of_row(plan: MatchPlan, variable: str, part: Scalar) -> bool:
-    """Whether a part of the condition of a variable looks at the row alone."""
-    own = plan.ids[variable]
-    places = [one.navigation for one in part.references if isinstance(one, ColumnReference)]
-    return looks_at_columns_only(part) and all(
-        place.is_last and not place.physical_offset and own in plan.members(place.variable)
-        for place in places
-    )
 
 
 def guard(guards: Sequence[Scalar], scalar: Scalar) -> Scalar:

@@ -142,21 +142,16 @@ def as_decimal(type_: ValueType) -> ValueType:
 def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | None:
     """The type in which Spark compares two numbers, or None where there is none."""
     families = {one.family, other.family}
-    if Family.FLOATING in families:
-        return common_floating(one, other, ansi)
+    if Family.FLOATING in families:  # without ANSI, an integer becomes a FLOAT beside one
+        others = [type_ for type_ in (one, other) if type_ != FLOAT]
+        whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
+        return FLOAT if whole or not others else DOUBLE
     if families == {Family.INTEGER}:
         return one if one.bits >= other.bits else other
     left, right = as_decimal(one), as_decimal(other)
     scale = max(left.scale, right.scale)
     digits = max(left.precision - left.scale, right.precision - right.scale) + scale
     return decimal(digits, scale) if digits <= 38 else None
-
-
-def common_floating(left: ValueType, right: ValueType, ansi: bool) -> ValueType:
-    """FLOAT, if both are; without `ansi` also if one is and the other is an integer."""
-    others = [type_ for type_ in (left, right) if type_ != FLOAT]
-    whole = not ansi and len(others) == 1 and others[0].family is Family.INTEGER
-    return FLOAT if whole or not others else DOUBLE
 
 
 def sum_type(type_: ValueType) -> ValueType:

@@ -163,11 +163,6 @@ class Task:
         return tuple(None if strict else state for state in range(len(folding.choices)))
 
     @property
-    def needs_whole_partitions(self) -> bool:
-        """Whether no row of a partition can be let go before the search of it has ended."""
-        return self.selects or self.partial is not None
-
-    @property
     def looks_only_at_data(self) -> bool:
         """Whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)

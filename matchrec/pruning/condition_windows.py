@@ -320,7 +320,6 @@ def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
 
 
 def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) -> bool:
-    """Whether it leads to the first row of every match."""
     members = plan.members(navigation.variable)
     moves = navigation.logical_offset or navigation.physical_offset
     once = navigation.end is End.FIRST or not any(map(follow.before, members))
@@ -328,7 +327,6 @@ def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) ->
 
 
 def bounds(parts: tuple[Meaning, ...]) -> list[Bound]:
-    """Those that bound the distance."""
     return [part for part in parts if isinstance(part, Bound)]
 
 
@@ -355,7 +353,6 @@ class Recognised:
     window: Window
 
     def plan_of_window(self) -> MatchPlan:
-        """The plan with the window."""
         left = tuple(filter(None, map(self.rest_of, self.plan.definitions)))
         return replace(self.plan, within=self.within(), definitions=left)
 
@@ -374,7 +371,6 @@ class Recognised:
         return all(self.is_implied_in(name) for name in self.first)
 
     def rest_of(self, definition: Definition) -> Definition | None:
-        """What is left of a condition, if anything is."""
         name, parts = definition.variable, conjuncts(definition.condition)
         if name in self.first and not self.tests_first:
             return definition

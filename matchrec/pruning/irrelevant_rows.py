@@ -162,7 +162,6 @@ def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: V
 
 
 def may_end_early(folded: Folded) -> bool:
-    """Whether a match may end where it could go on."""
     ends = ([choice.target is None for choice in choices] for choices in folded)
     return any(any(one) and not all(one) for one in ends)
 

@@ -146,8 +146,11 @@ def trying(expression: RunExpression) -> RunExpression:
 def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     """The operands of a comparison as one type, an integer beside a decimal within an int64."""
     left, right = step.operands
-    common = _wide_type(typer, left.type, right.type)
-    if common is None or are_columns(left, right):
+    one, other = left.type, right.type
+    is_one_of_each = {one.family, other.family} == {Family.INTEGER, Family.DECIMAL}
+    is_narrow = not (is_wide_decimal(one) or is_wide_decimal(other))
+    common = common_type(one, other, typer.ansi) if is_one_of_each and is_narrow else None
+    if common is None or not is_wide_decimal(common) or are_columns(left, right):
         return typer.unify(step, left, right)
 
     def typed(part: Typed) -> Typed:
@@ -156,15 +159,6 @@ def type_compared(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
         return typer.as_number(step, part, common)
 
     return typed(left), typed(right)
-
-
-def _wide_type(typer: Typer, left: ValueType, right: ValueType) -> ValueType | None:
-    """The decimal type of an integer and a decimal that an int64 may not hold."""
-    is_one_of_each = {left.family, right.family} == {Family.INTEGER, Family.DECIMAL}
-    if not is_one_of_each or is_wide_decimal(left) or is_wide_decimal(right):
-        return None
-    common = common_type(left, right, typer.ansi)
-    return common if common is not None and is_wide_decimal(common) else None
 
 
 def in_38_digits(typer: Typer, step: TypedOperation) -> TypedOperation:

@@ -149,15 +149,10 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
             value = f"{names[0]} as {step.words[0]}" if step.words else names[0]
             raise conditions.does_not_take(step.span, function=step.operator, value=value)
         raise conditions.cannot_combine(step.operator, ", ".join(names[:-1]), names[-1], step.span)
-    check_zone(typer, step, (*use.types, type_))
+    zone, instants = typer.settings.time_zone, (*use.types, type_)
+    if any(one.family is Family.TIMESTAMP for one in instants) and not is_known(zone):
+        raise conditions.unknown_time_zone(step.span, function=name, name=zone)
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
-
-
-def check_zone(typer: Typer, step: TypedOperation, types: tuple[ValueType, ...]) -> None:
-    """Raises where local times of instants are asked for that Python does not know."""
-    name = typer.settings.time_zone
-    if any(type_.family is Family.TIMESTAMP for type_ in types) and not is_known(name):
-        raise conditions.unknown_time_zone(step.span, function=step.operator, name=name)
 
 
 def is_along_calendar(left: ValueType, right: ValueType, time_zone: str) -> bool:

@@ -152,7 +152,9 @@ def on_times(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed |
     found = integer_arithmetic(operator, left.expression, right.expression)
     match left.type.family, operator.value, right.type.family:
         case (F.DATE, "+" | "-", F.INTEGER) | (F.INTEGER, "+", F.DATE):
-            return later_day(operator, left, right)
+            days = right if left.type == DATE else left  # for which Spark takes no bigint
+            is_bigint = days.type.bits > INT.bits
+            return None if is_bigint else Typed(in_int(operator, left, right), DATE)
         case (F.INTERVAL, "*" | "/", F.INTEGER | F.DECIMAL):
             return multiple(operator, left, right)
         case (F.INTEGER | F.DECIMAL, "*", F.INTERVAL):
@@ -185,9 +187,3 @@ def in_int(operator: ArithmeticOperator, left: Typed, right: Typed) -> RunExpres
     """Arithmetic of days, which wraps in 32 bits whatever the settings are."""
     parts = left.expression, right.expression
     return Arithmetic(operator, parts, Kind.INTEGER, INT.bits, ansi=False)
-
-
-def later_day(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
-    """A date and a number of days, for which Spark takes no bigint."""
-    number = right if left.type == DATE else left
-    return None if number.type.bits > INT.bits else Typed(in_int(operator, left, right), DATE)

@@ -13,7 +13,6 @@ from matchrec.conditions.residual import (
     ZERO,
     Combined,
     ListAggregate,
-    NumberOfMatch,
     RunningAggregate,
     Step,
     Typed,
@@ -29,10 +28,9 @@ from matchrec.conditions.run_condition import (
     Operate,
     ReadClassifier,
     RunExpression,
-    TriedMatchNumber,
     operate,
 )
-from matchrec.conditions.types import BIGINT, BOOLEAN, INT, Kind
+from matchrec.conditions.types import BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic
 from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
 from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
@@ -59,28 +57,24 @@ class StepTyper(Typer):
     """Types a step as what it is: a value, an aggregate, an operation."""
 
     def type_step(self, step: Step) -> Typed:
-        return step if isinstance(step, Typed) else replace(self.by_kind(step), span=step.span)
-
-    def by_kind(self, step: Step) -> Typed:
         match step:
+            case Typed():
+                return step
             case Value():
-                return replace(self.value(step), value=step, parts=())
+                found = replace(self.value(step), value=step, parts=())
             case Combined():
                 operands = tuple(map(self.type_step, step.operands))
                 whole = TypedOperation(step.operator, operands, step.span, step.words)
-                return self.type_operation(whole)
+                found = self.type_operation(whole)
             case RunningAggregate():
-                return type_running_aggregate(self, step)
+                found = type_running_aggregate(self, step)
             case VariableAt():
-                return self.by_variable(step)
+                found = self.by_variable(step)
             case ListAggregate():
-                return type_list(self, step)
-            case NumberOfMatch():
-                return Typed(TriedMatchNumber(), BIGINT)
-            case Typed():
-                return step
+                found = type_list(self, step)
             case _:
                 assert_never(step)
+        return replace(found, span=step.span)
 
     def type_operation(self, step: TypedOperation) -> Typed:
         size = 1 + sum(map(attrgetter("size"), step.operands))

@@ -23,7 +23,7 @@ from matchrec.conditions.residual import (
     Value,
     values_in,
 )
-from matchrec.conditions.row_column import RowColumn, cast, local_from_utc, row_column
+from matchrec.conditions.row_column import RowColumn, assembled, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
     Apply,
@@ -278,8 +278,9 @@ class Typer(ABC):
         is_local = part.type.family is Family.TIMESTAMP and type_ == TIMESTAMP_NTZ
 
         def recast_column(column: RowColumn) -> RowColumn:
-            in_utc = is_local and self.settings.casts_in_utc
-            return cast(local_from_utc(column) if in_utc else column, type_.name)
+            if is_local and self.settings.casts_in_utc:  # an instant with the same time in UTC
+                column = assembled(("from_utc_timestamp(", column, ", current_timezone())"))
+            return cast(column, type_.name)
 
         missing = step.missing and recast_column(step.missing)
         recast = Value(recast_column(step.column), step.navigation, missing, step.span)
