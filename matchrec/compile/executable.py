@@ -10,7 +10,7 @@ from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
-from matchrec.nfa.closure import GUARD_END, GUARD_START
+from matchrec.nfa.program import GUARD_END, GUARD_START
 from matchrec.output.reads import Pieces, Read, ReadAt, RowAggregate
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame

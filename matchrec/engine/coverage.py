@@ -44,7 +44,6 @@ class Coverable:
 
     @property
     def words(self) -> int:
-        """How many words a trail has."""
         return -(-max(1, len(self.occurrences.variables)) // WORD)
 
 
@@ -78,8 +77,7 @@ def find_matches(
     coverable: Coverable, counts: Counts, partitions: Partitions, room: Room | None = None
 ) -> Iterator[Matches]:
     """Matches in chunks; starting rows are counted on the way. Raises RunFailure."""
-    search = SelectionCoverage if coverable.task.selects else ContiguousCoverage
-    return search(coverable, counts, partitions, room or Room()).find_matches()
+    return CoverageSearch(coverable, counts, partitions, room or Room()).find_matches()
 
 
 def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
@@ -92,12 +90,17 @@ def note_starts(coverable: Coverable, partitions: Partitions) -> IntArray:
 
 
 class CoverageSearch(PathSearch):
-    """The path of the one run, and what is counted and kept for that."""
+    """The path of the one run, and what is counted and kept for that.
+
+    That is beside each row of the path the nearest run from there on; with event selection the
+    trail of the run, and the nearest run of the starting row.
+    """
 
     def __init__(self, coverable: Coverable, counts: Counts, rows: Partitions, room: Room) -> None:
         task = coverable.task
         # what times out is no match
         task = replace(task, partial=None, stages=task.stages and Staged())
+        self.kernel = search_matches if task.selects else depth_first.search
         arrays = prepare_input(task, rows, selects=task.selects)
         self.words = coverable.words
         self.counting = new_counting(coverable, counts, arrays.rules.program)
@@ -119,32 +122,18 @@ class CoverageSearch(PathSearch):
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        """The registers or the negation, and what is counted."""
         return super().hooks[0], self.counting
 
-
-class ContiguousCoverage(CoverageSearch):
-    """Beside each row of the path the nearest run from there on."""
-
-    kernel = staticmethod(depth_first.search)
-
     @property
     def keeps_states(self) -> bool:
-        """Where the ways multiply, and not all failures can be remembered."""
-        multiplies = self.task.pattern.is_exponentially_ambiguous
-        return multiplies and not self.arrays.compiled.remembers_all
-
-
-class SelectionCoverage(CoverageSearch):
-    """The trail of the run, and the nearest run of the starting row."""
-
-    kernel = staticmethod(search_matches)
-
-    @property
-    def keeps_states(self) -> bool:
-        """Not where an absence depends on the run: then runs differ by where their rows are."""
-        between = [absence for absence in self.task.absent if absence.after is not None]
-        between = [absence for absence in between if absence.before is not None]
+        """Where the ways multiply, and not all failures can be remembered; with event selection
+        not where an absence depends on the run: then runs differ by where their rows are.
+        """
+        task = self.task
+        if not task.selects:
+            multiplies = task.pattern.is_exponentially_ambiguous
+            return multiplies and not self.arrays.compiled.remembers_all
+        between = [one for one in task.absent if None not in (one.after, one.before)]
         return len(between) == len(self.counting.between.absent)
 
 

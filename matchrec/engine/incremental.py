@@ -19,14 +19,7 @@ from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.order import SearchPosition
 from matchrec.engine.matches import Matches, Numbering, no_matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
-from matchrec.engine.records import (
-    CompiledTask,
-    SearchInput,
-    compile_task,
-    plain,
-    prepare_input,
-    rows_of,
-)
+from matchrec.engine.records import SearchInput, compile_task, plain, prepare_input, rows_of
 from matchrec.engine.selection import (
     LiveRuns,
     Release,
@@ -92,7 +85,6 @@ def arrays_of(state: SearchState) -> dict[str, Array]:
 
 
 def state_of(arrays: Mapping[str, Array]) -> SearchState:
-    """The state that `arrays_of` has taken apart."""
     kept: dict[str, Any] = {name: arrays[f"held.{name}"] for name in HELD}
     held = replace(no_matches(), **kept)
     done, numbered = arrays["counts"].tolist()
@@ -130,7 +122,11 @@ class FurtherSearch:
 
     def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:
         self.task, self.state, self.call = task, state, call
-        self.arrays = tell_windows_apart(prepare_input(task, call.partitions), call)
+        self.arrays = arrays = prepare_input(task, call.partitions)
+        if arrays.totals is not None and call.partitions.window_end is not None:
+            # windows that end with the rows that are here may end apart from each other further on
+            apart = plain(np.arange(call.partitions.rows), np.int64)
+            self.arrays = replace(arrays, totals=arrays.totals._replace(apart=apart))
         self.live, self.last_live = state.live_runs, np.zeros(0, np.int64)
         new = np.arange(state.done, state.done + len(call.ended) - len(state.numbers))
         self.numbers = np.concatenate([state.numbers, new])
@@ -170,7 +166,6 @@ class FurtherSearch:
         self.live = compact(task, arrays, self.live.keep(~ended), self.call)
 
     def find_ended(self) -> BoolArray:
-        """bool[r], the live runs whose windows have ended."""
         live, call = self.live, self.call
         is_out = self.arrays.rows.window_end[live.starts] <= call.stop
         ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
@@ -204,7 +199,9 @@ class FurtherSearch:
         if task.most_matches is not None and last >= task.most_matches:
             held = no_matches()
             after = compact(task, arrays, live.keep(np.zeros(len(live.runs), np.bool_)), call)
-        registers, extremes = row_registers(arrays.compiled), extremes_of(task)
+        linked, extremes = arrays.compiled.linked, extremes_of(task)
+        held_rows = [n for n, one in linked.meanings if isinstance(one, RowOf)] if linked else []
+        registers = np.array(held_rows, np.int64)
         needed = after.needed_rows(registers, extremes), held.start, held.rows
         kept = find_kept_rows(needed, call, whole=bool(task.absent))
         places = np.full(len(self.numbers), -1, np.int64)
@@ -219,17 +216,6 @@ class FurtherSearch:
             held=replace(held, start=places[held.start], rows=places[held.rows]),
         )
         return then, kept
-
-
-def tell_windows_apart(arrays: SearchInput, call: SearchCall) -> SearchInput:
-    """Arrays of whose totals no two starting rows are put together that have windows.
-
-    Windows that end with the rows that are here may end apart from each other further on.
-    """
-    if arrays.totals is None or call.partitions.window_end is None:
-        return arrays
-    apart = plain(np.arange(call.partitions.rows), np.int64)
-    return replace(arrays, totals=arrays.totals._replace(apart=apart))
 
 
 def find_possible_starts(task: Task, partitions: Partitions) -> BoolArray:
@@ -254,7 +240,6 @@ def windows_between(task: Task, live: LiveRuns) -> tuple[IntArray, IntArray]:
 
 
 def compact(task: Task, arrays: SearchInput, live: LiveRuns, call: SearchCall) -> LiveRuns:
-    """The runs without the nodes to which none of them leads."""
     search = resume(task, arrays, live, (call.stop, call.stop))
     search.prune()
     return search.live_runs()
@@ -270,12 +255,6 @@ def resume(task: Task, arrays: SearchInput, live: LiveRuns, rows: tuple[int, int
         search.progress.goes_on = 1
         arrays.rows.frontier.until[0] = stop
     return search
-
-
-def row_registers(compiled: CompiledTask) -> IntArray:
-    meanings = compiled.linked.meanings if compiled.linked else ()
-    held = [number for number, meaning in meanings if isinstance(meaning, RowOf)]
-    return np.array(held, np.int64)
 
 
 def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole: bool) -> IntArray:

@@ -45,7 +45,6 @@ class NearbyCondition:
 
     @property
     def offsets(self) -> Iterator[int]:
-        """How far from a row it reads."""
         for part in parts_of(self.expression):
             if isinstance(part, ReadValue) and part.navigation is not None:
                 yield part.navigation.physical_offset
@@ -164,7 +163,6 @@ class Task:
 
     @property
     def looks_only_at_data(self) -> bool:
-        """Whether no condition depends on the run."""
         return all(condition.run_condition is None for condition in self.conditions)
 
     @property
@@ -174,11 +172,9 @@ class Task:
 
     @property
     def keeps_lists(self) -> bool:
-        """Whether a condition has an aggregate over a list of rows."""
         return any(isinstance(call, Aggregated) for call in self.calls())
 
     def calls(self) -> Iterator[Call]:
-        """What Python computes of conditions on the run."""
         for condition in self.conditions:
             if condition.run_condition is not None:
                 parts = parts_of(condition.run_condition)

@@ -94,7 +94,6 @@ class Matches:
 
     @property
     def mapped_rows(self) -> IntArray:
-        """int64[k], row position of every mapped row."""
         if self.rows is not None:
             return self.rows
         shift = np.repeat(self.start - self.offsets[:-1], np.diff(self.offsets))
@@ -109,7 +108,6 @@ def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.i
 
 @cache  # a stream asks key after key
 def no_matches() -> Matches:
-    """Matches of event selection, none of them."""
     none = np.zeros(0, np.int64)
     return replace(of_one_row(none, none, np.zeros(0, np.int16)), completed=none, kind=none)
 

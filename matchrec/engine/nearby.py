@@ -60,7 +60,6 @@ def rows_that_satisfy(partitions: Partitions, condition: NearbyCondition) -> Boo
 
 
 def vectors_of(partitions: Partitions) -> Vectors:
-    """What evaluates conditions for the rows that a search may look at."""
     values, valid, count = partitions.columns, partitions.valid, partitions.integers
     floats = values[count:].view(np.float64)
     columns = {Kind.INTEGER: (values, valid), Kind.FLOATING: (floats, valid[count:])}
@@ -72,7 +71,6 @@ def vectors_of(partitions: Partitions) -> Vectors:
 
 
 def rows_with(satisfied: WordArray, bit: int | None) -> BoolArray:
-    """The rows that satisfy a row condition, all of them where there is none."""
     if bit is None:
         return np.ones(len(satisfied), np.bool_)
     return np.asarray(satisfied[:, bit // 64] & np.uint64(1 << bit % 64) != 0)

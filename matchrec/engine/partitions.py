@@ -73,7 +73,6 @@ class Frontier(NamedTuple):
 
     @property
     def goes_on(self) -> bool:
-        """Whether further rows of some partition are not here."""
         return bool((self.edge != NO_EDGE).any())
 
     def let_grow(self, starts: IntArray, window_end: IntArray) -> IntArray:

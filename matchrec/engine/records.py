@@ -25,8 +25,8 @@ from matchrec.evaluate.instructions import MATCH_NUMBER, READ
 from matchrec.evaluate.link import LinkedConditions, Move, link_conditions
 from matchrec.jit.callbacks import NO_CALLBACK
 from matchrec.jit.decorators import read_only
-from matchrec.nfa.closure import GUARD_END, live_states, reached_twice
-from matchrec.nfa.program import TIMED_OUT
+from matchrec.nfa.closure import live_states, reached_twice
+from matchrec.nfa.program import GUARD_END, TIMED_OUT
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.shortcuts import taken
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 
 def negation_of(task: Task, compiled: CompiledTask, satisfied: IntArray) -> layout.NegationArrays:
-    """What a match as a whole is tested by, as the kernels read it."""
     count, rows = len(task.absent), len(satisfied)
     absent = np.zeros((count, layout.ABSENT_SIZE), np.int64)
     members = np.zeros((count, 2, len(task.variables)), np.bool_)

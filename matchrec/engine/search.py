@@ -70,7 +70,7 @@ class KernelSearch(ABC):
     room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
-    kernel: ClassVar[Any]
+    kernel: Any
     begins_anew: ClassVar[bool] = False
 
     def __init__(
@@ -265,7 +265,6 @@ class KernelSearch(ABC):
         np.take(of_choice, choices[: len(found)], out=found, mode="clip")
 
     def raise_failure(self, status: int) -> None:
-        """Raises RunFailure where a status says that something has failed."""
         message = _FAILURES.get(status)
         if message is None:
             return
@@ -462,7 +461,6 @@ class BreadthFirstSearch(BufferSearch):
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        """The registers, and where rows may be skipped."""
         return self.work.registers, self.rules.waits
 
     def grow(self, status: int) -> None:
@@ -533,7 +531,6 @@ class DistanceSearch(KernelSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """One ring of rows."""
         rows, states = self.sizes[layout.MEMO_FULL], len(self.rules.first) - 1
         paths: Shapes = dict.fromkeys(("path", "best_before"), ((rows,), np.int32))
         return paths | {"known": ((rows, states), np.int32)}
@@ -547,7 +544,6 @@ class ChainedSearch(KernelSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """One ring of rows."""
         rows = self.sizes[layout.MEMO_FULL]
         return {"path": ((rows,), np.int32), "known": ((rows, self.remembered), np.int32)}
 

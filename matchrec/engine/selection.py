@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +83,6 @@ def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
 
 
 def take_matches(matches: Matches, order: IntArray) -> Matches:
-    """The matches at some places, in their order."""
     if len(order) == matches.count and bool(np.all(order[1:] > order[:-1])):
         return matches
     lengths = np.diff(matches.offsets)[order]
@@ -113,16 +112,9 @@ def number_chunks(task: Task, ordered: Iterator[Matches]) -> Iterator[Matches]:
 
 
 def first_matches(task: Task, numbered: Matches) -> Matches:
-    """Those of a partition whose numbers are asked for."""
     if task.most_matches is None:
         return numbered
     return filter_matches(numbered, numbered.number <= task.most_matches)
-
-
-def bounds_before(bounds: IntArray, rows: IntArray | None) -> IntArray:
-    """The start bound that was set before each of the rows, -1 where there was none."""
-    assert rows is not None
-    return at(bounds[:, 1], np.searchsorted(bounds[:, 0], rows, side="left") - 1, -1)
 
 
 def filter_matches(matches: Matches, kept: BoolArray) -> Matches:
@@ -170,7 +162,9 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
     outcome, bounds = decide(task, ranked, position)
     bounds = np.concatenate([position.start_bounds, bounds[outcome == KEPT]])
     partial = sort_matches(filter_matches(found, found.kind != A_MATCH))
-    in_time = partial.start >= bounds_before(bounds, partial.completed)
+    assert partial.completed is not None
+    before = np.searchsorted(bounds[:, 0], partial.completed, side="left") - 1
+    in_time = partial.start >= at(bounds[:, 1], before, -1)
     whole = filter_matches(ranked, outcome == KEPT)
     released = concatenate([whole, filter_matches(partial, in_time)])
     released = take_matches(released, np.argsort(released.partition, kind="stable"))
@@ -286,7 +280,6 @@ class LiveRuns:
     nodes: IntArray
 
     def keep(self, kept: BoolArray) -> LiveRuns:
-        """The runs that are marked; all nodes stay."""
         return LiveRuns(self.runs[kept], self.registers[kept], self.nodes)
 
     @property
@@ -309,7 +302,6 @@ class LiveRuns:
 
     @property
     def first_rows(self) -> IntArray:
-        """The rows with which the runs begin, unsorted."""
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
@@ -354,7 +346,7 @@ READS_ALONE = 8  # of a row, on average, while runs of one starting row are foll
 class RunsSearch(BufferSearch):
     """The runs and the shared buffer of their rows, and the path of a match that is written out."""
 
-    kernel: ClassVar[Callable[..., int]] = staticmethod(breadth_first.search)
+    kernel = staticmethod(breadth_first.search)
 
     def __init__(
         self, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None = None
@@ -420,7 +412,6 @@ class Extreme:
     values: int
 
     def held(self, nodes: IntArray) -> BoolArray:
-        """bool[n], which of the nodes have one."""
         return np.asarray(nodes[:, self.known] != 0)
 
 
@@ -441,7 +432,6 @@ def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
 
 
 def node_size(task: Task) -> int:
-    """How many columns a node of a search for all matches has."""
     return layout.NODE_SIZE + (0 if task.totals is None else words_of(len(task.totals.asked)))
 
 

@@ -123,7 +123,6 @@ class ConditionCompiler:
         return self._emit(op.MATHEMATICS, function, len(parts))
 
     def _operands(self, parts: tuple[RunExpression, ...]) -> Kind:
-        """All that an operation is of, of one kind."""
         (kind,) = set(map(kind_of, parts))
         for part in parts:
             self.add(part)

@@ -43,11 +43,6 @@ class RowValues:
     ranked: Ranked
 
 
-def ranked_values(source: RowValues, column: int | None) -> Sequence[Value] | None:
-    """The values of which a column has the ranks; None of what is no rank."""
-    return None if column is None else source.ranked.get(column)
-
-
 def ranked_column(expression: RunExpression) -> int | None:
     """The integer column among whose values those of a ranked expression have their ranks."""
     match expression:
@@ -60,9 +55,11 @@ def ranked_column(expression: RunExpression) -> int | None:
             return None
 
 
-def decoder(type_: ValueType, ranked: Sequence[Value] | None) -> Decode:
+def decoder(type_: ValueType, expression: RunExpression, source: RowValues) -> Decode:
     """How a value of a type is made of the bits that hold it, or of its rank."""
-    if is_ranked(type_) and ranked is not None:
+    column = ranked_column(expression) if is_ranked(type_) else None
+    if column is not None and column in source.ranked:
+        ranked = source.ranked[column]
         return lambda bits: ranked[bits - 1]
     match type_.family:
         case Family.BOOLEAN:

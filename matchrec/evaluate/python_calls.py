@@ -18,16 +18,7 @@ import numpy as np
 from matchrec.conditions.functions.function import AnsiError, FunctionError, Value
 from matchrec.conditions.run_condition import Aggregated, Call, arguments_of
 from matchrec.conditions.types import is_ranked
-from matchrec.evaluate.formulas import (
-    Decode,
-    Evaluate,
-    RowValues,
-    build,
-    decoder,
-    encoder,
-    ranked_column,
-    ranked_values,
-)
+from matchrec.evaluate.formulas import Decode, Evaluate, RowValues, build, decoder, encoder
 from matchrec.evaluate.instructions import DIVISION_BY_ZERO, FUNCTION_FAILED, OVERFLOW, VALUE
 from matchrec.evaluate.kernels.functions import mathematics_of
 from matchrec.evaluate.kernels.machine import Input, IntArray, holds
@@ -53,7 +44,7 @@ def decoder_of(value: ListedValue, source: RowValues) -> Decode:
     """How a value is made of what is kept of it."""
     if is_kept_as_it_is(value):
         return lambda kept: kept
-    return decoder(value.type, ranked_values(source, value.column))
+    return decoder(value.type, value.expression, source)
 
 
 def is_kept_as_it_is(value: ListedValue) -> bool:
@@ -114,17 +105,14 @@ class Lists:
         return found
 
     def bits_of(self, column: int) -> Callable[[int], int | None]:
-        """What reads a column of a row."""
         columns, valid = self.source.columns, self.source.valid
         return lambda row: columns.item(column, row) if valid.item(column, row) else None
 
     def before(self, number: int) -> int:
-        """The list without its last row."""
         before: int = self.rows[number][0]
         return before
 
     def values(self, number: int) -> tuple[Value, ...]:
-        """The values of a list's last row."""
         _, layout, *bits = self.rows[number]
         if bits and isinstance(bits[0], FunctionError):
             raise bits[0]
@@ -147,7 +135,6 @@ class Lists:
         self.most = max(MOST_ROWS, 2 * len(kept))
 
     def clear(self) -> None:
-        """No run lives any more."""
         self.rows.clear()
         self.numbers.clear()
 
@@ -225,7 +212,7 @@ class PythonCalls:
 
     def computer(self, value: ListedValue, code: Range) -> Callable[[int], Value]:
         """What computes a value of a row as a list keeps it. Raises FunctionError."""
-        decode = decoder(value.type, ranked_values(self.source, ranked_column(value.expression)))
+        decode = decoder(value.type, value.expression, self.source)
         read = self.value_at(0, decode if is_kept_as_it_is(value) else int)
         columns, valid, mathematics = self.source.columns, self.source.valid, self.mathematics
 
@@ -252,7 +239,7 @@ class PythonCalls:
         readers = [
             self.list_at(place)
             if isinstance(one, Aggregated)
-            else self.value_at(place, decoder(own, ranked_values(self.source, ranked_column(one))))
+            else self.value_at(place, decoder(own, one, self.source))
             for place, (one, own) in enumerate(arguments_of(call, call.type))
         ]
         return build(call, iter(readers))

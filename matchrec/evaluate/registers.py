@@ -96,8 +96,6 @@ Meaning = RowOf | VariableOfRow | Reduced
 
 
 class Step(NamedTuple):
-    """One row of the steps array."""
-
     operation: int
     a: int
     b: int = 0
@@ -106,7 +104,6 @@ class Step(NamedTuple):
 
     @property
     def writes(self) -> tuple[int, ...]:
-        """Registers that it changes."""
         return (self.a, self.a + 1) if self.operation >= op.SUM_INTEGER else (self.a,)
 
     @property
@@ -243,5 +240,4 @@ def _phase(meaning: Meaning) -> tuple[int, int]:
 
 
 def last_row(members: Members) -> RowOf:
-    """The row mapped last to one of the members."""
     return RowOf(End.LAST, members, 0)

@@ -238,7 +238,6 @@ class Vectors:
         return found
 
     def find_inside(self, distance: int) -> BoolArray:
-        """Whether the row so far from each row is one of its partition."""
         begins, ends = self.starts[:-1], self.starts[1:]
         change = np.zeros(int(self.starts[-1]) + 1, np.int8)
         if distance < 0:
@@ -250,7 +249,6 @@ class Vectors:
         return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
     def compare(self, comparison: Comparison, parts: Parts, asked: BoolArray) -> Nullable:
-        """The truth value of a comparison."""
         left, right = (self.evaluate(part, asked) for part in parts)
         valid = both(left.valid, right.valid)
         found = compare(comparison, left.values, right.values)
@@ -259,7 +257,6 @@ class Vectors:
         return Nullable(np.where(valid, found, left.valid == right.valid), np.asarray(True))
 
     def compute(self, expression: Arithmetic, asked: BoolArray) -> Nullable:
-        """An arithmetic operation. Raises RowFailure."""
         left, right = (self.evaluate(part, asked) for part in expression.parts)
         valid, operator = both(left.valid, right.valid), expression.operator
         if operator in (ArithmeticOperator.DIVIDE, ArithmeticOperator.REMAINDER):
@@ -295,7 +292,6 @@ class Vectors:
         return Nullable(decided == decisive, either(decided, known))
 
     def choose(self, parts: Parts, asked: BoolArray) -> Nullable:
-        """One of two values by a condition."""
         values, valid = self.truth(parts[0], asked)
         chosen = both(values, valid)
         then = self.evaluate(parts[1], both(asked, chosen))

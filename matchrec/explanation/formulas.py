@@ -228,7 +228,7 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
             if windowed and maps and number != program.start:  # a run that begins is in its own
                 parts.append(IN_WINDOW)
             text = " and ".join(part for part in parts if part)
-            if text or (task.selects and edge.anchor is None):
+            if text or (task.selects and not edge.anchor):
                 found[number, place] = text or "true"
     return found
 

@@ -96,7 +96,6 @@ class Files:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file as a whole."""
     temporary = path.with_name(f"{path.name}.{uuid4().hex[:16]}")
     try:
         temporary.write_bytes(content)
@@ -378,6 +377,5 @@ def sources_in(folder: Any) -> list[Any]:
 
 
 def places() -> list[Path]:
-    """The folders in which there are compiled functions."""
     found = {function.place() for function in ALL}
     return sorted(place for place in found if place is not None and any(place.glob("*.nbi")))

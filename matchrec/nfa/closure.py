@@ -15,15 +15,12 @@ from itertools import islice
 from typing import TypeVar
 
 from matchrec.errors.sql.pattern import pattern_too_large
-from matchrec.nfa.program import Action, Anchor, Edge, Program, StateId, VariableId
+from matchrec.nfa.program import GUARD_END, GUARD_START, Action, Edge, Program, StateId, VariableId
 from matchrec.source import Span
 
 MOST_CHOICES = 200_000
-GUARD_START = 1
-GUARD_END = 2
 ANCHORS = GUARD_START | GUARD_END
 FIRST_NOT = 4
-GUARDS = {Anchor.PARTITION_START: GUARD_START, Anchor.PARTITION_END: GUARD_END}
 
 
 class Effect(IntEnum):
@@ -64,7 +61,6 @@ class Choice:
 
     @property
     def accepts(self) -> bool:
-        """Whether it accepts without reading a row."""
         return self.target is None and self.effect is None
 
 
@@ -180,7 +176,7 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
                 again = edge.action is Action.TAKE and edge.target == state
                 yield Choice(guard, edge.variable, edge.target, edge.excluded, again)
             continue
-        guard |= 0 if edge.anchor is None else GUARDS[edge.anchor]
+        guard |= edge.anchor
         for variable in edge.forbids:  # whose condition is asked of the next row
             guard |= FIRST_NOT << variable
         if guard & ANCHORS & ~possible or is_repeated(seen, edge.target, guard):
@@ -193,7 +189,6 @@ def choices_of(program: Program, state: StateId, *, every_way: bool) -> Iterator
 
 
 def forbidden_by(guard: int) -> frozenset[VariableId]:
-    """The variables whose conditions a row must not satisfy."""
     bits = guard // FIRST_NOT
     return frozenset(one for one in range(bits.bit_length()) if bits >> one & 1)
 

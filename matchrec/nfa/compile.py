@@ -25,8 +25,9 @@ from typing_extensions import assert_never
 from matchrec.errors.sql.pattern import pattern_too_large
 from matchrec.nfa.closure import Folding, FollowSets, fold, reachable, targets
 from matchrec.nfa.program import (
+    GUARD_END,
+    GUARD_START,
     Action,
-    Anchor,
     Edge,
     Program,
     State,
@@ -130,7 +131,6 @@ class _PatternCompiler:
         return Edge(Action.BEGIN, target, self.ids[variable.name], excluded=self.excluded)
 
     def compile_node(self, node: RowPattern, then: _Then) -> StateId:
-        """State that matches `node` and goes on at `then`."""
         key = ("node", id(node), then, self.excluded)
         if key not in self.compiled:
             self.compiled[key] = self._compile_new(node, then)
@@ -140,10 +140,10 @@ class _PatternCompiler:
         match node:
             case Empty():
                 return then.empty
-            case PartitionStart() | PartitionEnd():
-                is_start = isinstance(node, PartitionStart)
-                anchor = Anchor.PARTITION_START if is_start else Anchor.PARTITION_END
-                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=anchor))
+            case PartitionStart():
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_START))
+            case PartitionEnd():
+                return self.add_state(Edge(Action.PROCEED, then.empty, anchor=GUARD_END))
             case Negation(names):
                 forbids = tuple(self.ids[name] for name in names)
                 return self.add_state(Edge(Action.PROCEED, then.empty, forbids=forbids))

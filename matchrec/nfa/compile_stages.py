@@ -157,7 +157,6 @@ def following_nots(rest: Rest | Repeated | None) -> Nots:
 
 
 def is_over(rest: Rest) -> bool:
-    """Whether nothing but NOTs follows."""
     only_nots = all(isinstance(step, ForbiddenEvent) for step in rest.steps[rest.at :])
     return only_nots and rest.then is None
 
@@ -485,12 +484,10 @@ class _Folder:
         return [edge for edge in self.program.states[place.state].edges if edge.action is action]
 
     def reading(self, place: WaitingPlace) -> tuple[Edge | None, Edge | None]:
-        """The edges of a state that take and that skip a row."""
         take, ignore = (self.edges(place, literal) for literal in (Action.TAKE, Action.IGNORE))
         return take[0] if take else None, ignore[-1] if ignore and not place.starts else None
 
     def stops(self, place: WaitingPlace) -> set[VariableId]:
-        """Tests of the NOTs that stop a run in a place."""
         edges = self.edges(place, Action.PROCEED)
         return {one for edge in edges if edge.target == self.program.stop for one in edge.needs}
 
@@ -525,7 +522,9 @@ class _Folder:
         self, take: Edge, ignore: Edge | None, ends: set[VariableId]
     ) -> Iterator[tuple[Choice, WaitingPlace | None]]:
         """The choices that map a row, and what keeps the run from going on beside them."""
-        test = self.take_test(take, set(take.forbids) - ends - set(self.nears))
+        (test,) = take.needs
+        for without in set(take.forbids) - ends - set(self.nears):  # one at most
+            test = self.tests.without[test, without]
         blocking = set() if ignore is None else set(ignore.forbids) - ends
         blocks = bool(blocking.intersection(take.needs))
         mapped = Choice(0, take.variable, None, test=test, blocks=blocks)
@@ -539,16 +538,7 @@ class _Folder:
                 yield from (effect(one, Effect.CUTS) for one in sorted(target.forbids))
                 yield mapped, WaitingPlace(target.state)
 
-    def take_test(self, take: Edge, left: set[VariableId]) -> VariableId:
-        """The test of a take edge, with what does not end the run in any case."""
-        (test,) = take.needs
-        if not left:
-            return test
-        (without,) = left
-        return self.tests.without[test, without]
-
     def skipping(self, place: WaitingPlace) -> WaitingPlace | None:
-        """Where a run waits on that skips a row in a place."""
         _, ignore = self.reading(place)
         if ignore is None or ignore.target == self.program.final:
             return None

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import accumulate, count
 
 from matchrec.nfa.closure import (
-    GUARD_START,
     Choice,
     Effect,
     Folded,
@@ -23,7 +22,7 @@ from matchrec.nfa.closure import (
     number_states,
 )
 from matchrec.nfa.compile import CompiledPattern, compile_program
-from matchrec.nfa.program import A_MATCH
+from matchrec.nfa.program import A_MATCH, GUARD_START
 from matchrec.plan.pattern import RowPattern, Variable, replace_children
 from matchrec.source import Span
 
@@ -243,14 +242,12 @@ def accepting_by_time(folding: Folding) -> Folded:
 
 
 def named(choice: Choice, variables: list[int]) -> Choice:
-    """A choice of an occurrence as one of its variable."""
     if choice.variable is None:
         return choice
     return replace(choice, variable=variables[choice.variable])
 
 
 def taken(folded: Folded) -> Iterator[int]:
-    """The occurrence of each choice, -1 of one that accepts."""
     for choices in folded:
         yield from (-1 if choice.variable is None else choice.variable for choice in choices)
 
@@ -258,7 +255,6 @@ def taken(folded: Folded) -> Iterator[int]:
 def nearer(
     folded: Folded, remaining: tuple[int, ...], others: list[States]
 ) -> Iterator[tuple[int, ...]]:
-    """See `Occurrences`."""
     first = [0, *accumulate(map(len, folded))]
     for state, rows in enumerate(remaining):
         found: dict[tuple[int | None, int], int] = {}

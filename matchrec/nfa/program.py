@@ -20,33 +20,30 @@ NO_FORMULAS: Formulas = MappingProxyType({})
 
 
 class Action(Enum):
-    """What an edge does with the next row."""
-
     BEGIN = "begin"  # the row is mapped and the run enters another state
     TAKE = "take"  # the row is mapped and the run stays in its state
     IGNORE = "ignore"  # the row is skipped and the run stays in its state
     PROCEED = "proceed"  # no row is consumed
 
 
-class Anchor(Enum):
-    """The condition of a proceed edge: where in the partition the next row must be."""
-
-    PARTITION_START = "^"
-    PARTITION_END = "$"
+# Bits of guards: where in the partition the next row must be.
+GUARD_START = 1
+GUARD_END = 2
+_SYMBOLS = {GUARD_START: "^", GUARD_END: "$"}
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor` that of
-    PROCEED; excluded: the row is matched inside an exclusion. forbids: conditions that must not
-    hold for the next row, of PROCEED as NOT asks it, in a program of stages of any edge. needs: in
-    a program of stages, those that must hold.
+    """One way on from a state. `variable` names the condition of BEGIN and TAKE, `anchor`, a bit
+    or 0, that of PROCEED; excluded: the row is matched inside an exclusion. forbids: conditions
+    that must not hold for the next row, of PROCEED as NOT asks it, in a program of stages of any
+    edge. needs: in a program of stages, those that must hold.
     """
 
     action: Action
     target: StateId
     variable: VariableId | None = None
-    anchor: Anchor | None = None
+    anchor: int = 0
     excluded: bool = False
     needs: tuple[VariableId, ...] = ()
     forbids: tuple[VariableId, ...] = ()
@@ -93,7 +90,7 @@ class Program:
             for edge in state.edges:
                 assert 0 <= edge.target < len(self.states), edge
                 assert (edge.variable is not None) == (edge.action in (Action.BEGIN, Action.TAKE))
-                assert edge.anchor is None or edge.action is Action.PROCEED, edge
+                assert not edge.anchor or edge.action is Action.PROCEED, edge
                 stays = edge.action in (Action.TAKE, Action.IGNORE)
                 assert not stays or edge.target == number or self.names, edge
         TopologicalSorter(proceeding).prepare()  # raises CycleError
@@ -101,7 +98,6 @@ class Program:
 
     @property
     def waits(self) -> bool:
-        """Whether a run may skip rows."""
         return any(edge.action is Action.IGNORE for state in self.states for edge in state.edges)
 
     def __str__(self) -> str:
@@ -125,8 +121,8 @@ class Program:
         words = [edge.action.value]
         if edge.variable is not None:
             words.append(self.variables[edge.variable])
-        if edge.anchor is not None:
-            words.append(f"if {edge.anchor.value}")
+        if edge.anchor:
+            words.append(f"if {_SYMBOLS[edge.anchor]}")
         if edge.forbids and not self.names:
             words.append(f"if not {' | '.join(self.variables[one] for one in edge.forbids)}")
         if edge.excluded:
@@ -190,7 +186,6 @@ def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def escaped(text: str) -> str:
-    """Text as a string of Graphviz's language holds it."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

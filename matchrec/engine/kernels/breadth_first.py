@@ -37,8 +37,7 @@ from matchrec.engine.kernels.starts import searching
 from matchrec.engine.kernels.totals import carry, join, put_together
 from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.jit.decorators import spliced
-from matchrec.nfa.closure import GUARD_END
-from matchrec.nfa.program import A_MATCH
+from matchrec.nfa.program import A_MATCH, GUARD_END
 
 ROWS_APART = 8  # how many rows apart runs are told apart, a power of two
 

@@ -17,7 +17,7 @@ from matchrec.evaluate.instructions import HOLDS, HOLDS_NOT
 from matchrec.evaluate.kernels.arithmetic import wrapped_product
 from matchrec.evaluate.kernels.machine import Input, holds, update_registers
 from matchrec.jit.decorators import inlined, spliced
-from matchrec.nfa.closure import GUARD_END, GUARD_START
+from matchrec.nfa.program import GUARD_END, GUARD_START
 
 
 class OnRun(NamedTuple):

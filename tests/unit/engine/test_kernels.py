@@ -10,7 +10,7 @@ from matchrec.engine.kernels.starts import finish_match
 from matchrec.engine.matches import find_targets, skip_rule
 from matchrec.engine.records import prepare_input
 from matchrec.jit.decorators import kernel
-from matchrec.nfa.closure import GUARD_END, GUARD_START
+from matchrec.nfa.program import GUARD_END, GUARD_START
 from matchrec.plan.clauses import SkipTo
 from tests.tasks.contiguous import query, words
 

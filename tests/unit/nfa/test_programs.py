@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.nfa.closure import GUARD_END, GUARD_START, Folded, fold
+from matchrec.nfa.closure import Folded, fold
 from matchrec.nfa.compile import compile_program
+from matchrec.nfa.program import GUARD_END, GUARD_START
 from matchrec.plan.pattern import variable_names
 
 GOLDEN = Path(__file__).parent / "programs"
