@@ -135,7 +135,6 @@ class Division:
         return (Part.AFTER if is_end else part,)
 
     def leading_to_ends(self) -> set[Place]:
-        """The places from which a run may become a match."""
         sources = defaultdict(set)
         for place, moves in self.moves.items():
             for _, target in moves:
@@ -212,8 +211,10 @@ def check_condition(task: Task, absent: Absent, later: frozenset[int]) -> None:
     for part in () if condition is None else parts_of(condition):
         if may_fail(part):
             raise errors.NotCarriedError(errors.ABSENCE_MAY_FAIL)
-        if later & read_variables(part, task):
-            raise errors.NotCarriedError(errors.ABSENCE_BY_LATER_ROW)
+        match part:
+            case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
+                if later if name is None else later & task.members[name]:
+                    raise errors.NotCarriedError(errors.ABSENCE_BY_LATER_ROW)
 
 
 def may_fail(part: RunExpression) -> bool:
@@ -225,12 +226,3 @@ def may_fail(part: RunExpression) -> bool:
     if isinstance(part, Operate):
         return part.operator not in CANNOT_FAIL
     return not isinstance(part, Constant | ReadValue)
-
-
-def read_variables(part: RunExpression, task: Task) -> frozenset[int]:
-    """The variables whose rows an expression reads."""
-    match part:
-        case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
-            return frozenset(range(len(task.variables))) if name is None else task.members[name]
-        case _:
-            return frozenset()

@@ -92,7 +92,6 @@ def build_crossing(
 
 
 def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
-    """The columns that an output column reads."""
     if isinstance(output, RowOutput):
         yield row_column(output.text)
     scalars = [output.value] if isinstance(output, Measure) else []

@@ -88,8 +88,6 @@ class Crossing:
 
 
 class TotalledBy(Enum):
-    """What is read of a column."""
-
     NUMBERS = "numbers"
     ORDER = "order"
     PRESENCE = "presence"

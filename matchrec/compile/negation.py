@@ -164,7 +164,6 @@ def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[
 
 
 def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
-    """Who computes what of a test."""
     condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
     return replace(condition, variable=test.definition.variable)
 
@@ -180,7 +179,6 @@ class Tests:
     __test__ = False  # for pytest: no test
 
     def test(self, number: int, asked: Restriction) -> NegationTest:
-        """The test for a restriction."""
         own = self.plan.variables[asked.variable]
         definitions = (one for one in self.plan.definitions if one.variable == own)
         parts = [definition.condition for definition in definitions]

@@ -169,7 +169,6 @@ class RowBits:
 
     @staticmethod
     def of(conditions: tuple[RowColumn, ...]) -> RowBits:
-        """Those of what Spark computes."""
         return RowBits({column: bit for bit, column in enumerate(conditions)})
 
     def number_nearby(self, *key: object) -> int:
@@ -264,7 +263,6 @@ def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
 
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
-    """An absence by ids."""
     after, before = (
         None if names is None else frozenset[int]().union(*map(plan.members, names))
         for names in (absence.after, absence.before)

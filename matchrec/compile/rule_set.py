@@ -32,7 +32,6 @@ class Version:
 
     @property
     def has_all(self) -> bool:
-        """Whether all rows are its own."""
         return self.since is None and self.until is None
 
 

@@ -261,7 +261,6 @@ PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of th
 
 
 def decimal_of(digits: int, scale: int) -> Decimal:
-    """The decimal of so many last places."""
     return Decimal(digits).scaleb(-scale, EXACT)
 
 
@@ -348,7 +347,6 @@ def count(_: AggregateUse) -> Accumulator:
 
 
 def count_if(_: AggregateUse) -> Accumulator:
-    """Rows on which a condition is true."""
     return Accumulator(0, lambda rows, value: rows + (value is True), int)
 
 
@@ -451,7 +449,6 @@ def check_percentage(part: float) -> float:
 
 
 def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
-    """A type by that of the one argument."""
     return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
 
 

@@ -31,7 +31,6 @@ OF_TRUTH_VALUES = frozenset({"bool_and", "every", "bool_or", "some", "any"})
 
 
 def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
-    """The basic form of an aggregate, or None where it has none."""
     function = BASIC.get(aggregate.function)
     distinct_matters = aggregate.distinct and function not in ("min", "max")
     if function is None or distinct_matters or len(aggregate.arguments) > 1 or aggregate.ordering:

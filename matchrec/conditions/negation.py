@@ -75,7 +75,6 @@ class Viewpoint:
         return Navigation(self.mapped, physical_offset=physical + self.row)
 
     def read(self, reference: Reference) -> Piece:
-        """A reference seen from here."""
         match reference:
             case ColumnReference(navigation=navigation):
                 return replace(reference, navigation=self.navigation(navigation, reference.span))
@@ -135,7 +134,10 @@ class Viewpoint:
     def aggregate(self, aggregate: Aggregate) -> Aggregate:
         """The aggregate over the rows before, or with the row where it counts here too."""
         if aggregate.frame is not None:
-            return replace(aggregate, frame=self.frame(aggregate.frame))
+            # the rows around the row that must not be there, counted from the one that is mapped
+            bounds = aggregate.frame.start, aggregate.frame.end
+            own = (None if one is None else one + self.row for one in bounds)
+            return replace(aggregate, frame=Frame(*own))
         is_candidate, is_mapped = self.includes(aggregate.variable)
         inner = inner_references(aggregate)
         if is_candidate and (not is_mapped or any(isinstance(one, Classifier) for one in inner)):
@@ -145,12 +147,6 @@ class Viewpoint:
             )
         return replace(aggregate, so_far=True) if is_mapped and not is_candidate else aggregate
 
-    def frame(self, frame: Frame) -> Frame:
-        """The rows around the row that must not be there, counted from the one that is mapped."""
-        bounds = (None if one is None else one + self.row for one in (frame.start, frame.end))
-        return Frame(*bounds)
-
 
 def all_of(parts: Sequence[Scalar]) -> Scalar:
-    """Several conditions as one; one condition is itself."""
     return joined("AND", parts, parts[-1].span)

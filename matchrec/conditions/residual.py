@@ -117,8 +117,6 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class TypedOperation(Combined):
-    """An operation on operands with types."""
-
     operands: tuple[Typed, ...]
 
 
@@ -126,7 +124,6 @@ Step = Value | RunningAggregate | ListAggregate | VariableAt | Combined | Typed
 
 
 def values_in(step: Step) -> Iterator[Value]:
-    """The values that an operation combines."""
     if isinstance(step, Value):
         yield step
     elif isinstance(step, Combined):

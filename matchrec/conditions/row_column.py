@@ -49,7 +49,6 @@ class RowColumn:
 
     @property
     def looks_at_one_row(self) -> bool:
-        """Whether no part of it reads another row."""
         return len(self.pieces) == 1 and isinstance(self.pieces[0], str)
 
     @property
@@ -71,7 +70,6 @@ def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
 
 
 def texts_in(column: RowColumn) -> tuple[str, ...]:
-    """The texts over one row from which a column is made."""
     if column.looks_at_one_row:
         return (column.text,)
     return tuple(text for piece in column.pieces for text in arguments_of(piece))
@@ -103,7 +101,6 @@ def term_column(term: Scalar) -> RowColumn:
 
 
 def cast(column: RowColumn, type_name: str) -> RowColumn:
-    """The column as another Spark type."""
     return assembled(("CAST(", column, f" AS {type_name})"))
 
 
@@ -127,7 +124,6 @@ def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
 
 
 def assembled(parts: Sequence[str | RowColumn]) -> RowColumn:
-    """A column that is put together of text and columns."""
     pieces: list[str | Shifted | Framed] = []
     for part in parts:
         if isinstance(part, str):

@@ -181,7 +181,6 @@ class ConditionSplitter:
             earlier += passed
 
     def where(self, guards: Sequence[Scalar]) -> ConditionSplitter:
-        """The splitter of what is asked where guards hold."""
         if not guards:
             return self
         known = dict(self.guards)
@@ -358,7 +357,6 @@ def is_known(operator: str) -> bool:
 
 
 def all_of(steps: list[Step], span: Span) -> Step:
-    """True where every step is."""
     return steps[0] if len(steps) == 1 else Combined("AND", tuple(steps), span)
 
 
@@ -442,7 +440,6 @@ def named(scalar: Scalar) -> str:
 
 
 def not_computed(scalar: Scalar) -> MatchRecognizeError:
-    """Why an expression of several rows is refused."""
     if isinstance(scalar, Operation) and scalar.operator == LONG_CHAIN:
         return operations_nested_too_deep(scalar.span, limit=DEEPEST)
     takes_lambda = named(scalar).upper() in OF_LAMBDAS
@@ -457,7 +454,6 @@ def formula(scalar: Scalar, position: Navigation | None) -> Combined | None:
 
 
 def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
-    """A part of such arithmetic; None of anything else."""
     if is_bare(scalar) and isinstance(scalar.references[0], ColumnReference):
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     if amount_of(scalar) is not None:

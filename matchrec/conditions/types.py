@@ -53,7 +53,6 @@ class ValueType:
 
     @property
     def element(self) -> ValueType | None:
-        """What an ARRAY has."""
         return self.parts[0] if self.family is Family.ARRAY else None
 
     @property
@@ -155,14 +154,12 @@ def common_type(one: ValueType, other: ValueType, ansi: bool) -> ValueType | Non
 
 
 def sum_type(type_: ValueType) -> ValueType:
-    """The type of Spark's sum over a number."""
     if type_.family is Family.DECIMAL:
         return decimal(type_.precision + 10, type_.scale)
     return DOUBLE if type_.family is Family.FLOATING else BIGINT
 
 
 def average_type(type_: ValueType) -> ValueType:
-    """The type of Spark's avg over a number."""
     if type_.family is Family.DECIMAL:
         return decimal(type_.precision + 4, min(38, type_.scale + 4))
     return DOUBLE

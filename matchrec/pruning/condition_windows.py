@@ -354,16 +354,14 @@ class Recognised:
 
     def plan_of_window(self) -> MatchPlan:
         left = tuple(filter(None, map(self.rest_of, self.plan.definitions)))
-        return replace(self.plan, within=self.within(), definitions=left)
-
-    def within(self) -> Within:
         limit, bound = self.window
         said = (one for parts in self.said.values() for one in bounds(parts))
         forms = tuple(dict.fromkeys(one.form for one in said if self.implies(one)))
         names, bits = tuple(filter(self.is_implied_in, self.said)), bits_of(self.order)
         written = f"{'less than' if bound.strict else 'at most'} {bound.written}"
         found = Distance(limit.value, written, names, forms, limit.strict, self.tests_first, bits)
-        return Within(RowExpression(""), found)
+        within = Within(RowExpression(""), found)
+        return replace(self.plan, within=within, definitions=left)
 
     @property
     def tests_first(self) -> bool:

@@ -119,8 +119,9 @@ def find_loops(
     folded = pattern.folding.choices
     if any(choice.test is not None for choices in folded for choice in choices):
         return NO_FILLERS  # they ask more than the condition of their variable
-    loops = find_staying(folded)
-    return frozenset(plan.ids[one.variable] for one in conditions if looks_at_one_row(one)) & loops
+    of_spark = (one for one in conditions if one.during is None and one.nearby is None)
+    known = (one for one in of_spark if one.before is not None and one.before.looks_at_one_row)
+    return find_staying(folded).intersection(plan.ids[one.variable] for one in known)
 
 
 def find_staying(folded: Folded) -> Variables:
@@ -137,12 +138,6 @@ def find_staying(folded: Folded) -> Variables:
         if state == 0 or ways(folded[target]) != ways(folded[state])
     }
     return frozenset(variable for _, variable, _ in rows) - moving
-
-
-def looks_at_one_row(condition: SplitCondition) -> bool:
-    """Whether a condition is all Spark's, and about one row."""
-    before, is_whole = condition.before, condition.during is None and condition.nearby is None
-    return is_whole and before is not None and before.looks_at_one_row
 
 
 def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:

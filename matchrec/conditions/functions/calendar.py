@@ -106,7 +106,6 @@ def find_zone(name: str) -> Zone:
 
 
 def is_known(name: str) -> bool:
-    """Whether Python has the zone."""
     try:
         find_zone(name)
     except FunctionError:

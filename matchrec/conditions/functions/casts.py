@@ -47,7 +47,6 @@ class Cast:
 
     @property
     def is_single(self) -> bool:
-        """Whether it is to a float of 32 bits."""
         return self.target == FLOAT
 
 
@@ -106,7 +105,6 @@ def cast_as_set(use: FunctionUse) -> Compute:
 
 
 def null_without(convert: Compute) -> Compute:
-    """NULL for what has no value."""
 
     def cast(value: Value) -> Value:
         try:

@@ -80,7 +80,6 @@ class AggregateUse:
     weighs_both: bool = False
 
     def under(self, session: Settings) -> AggregateUse:
-        """The use in a session."""
         return replace(
             self, legacy_statistics=session.legacy_statistics, weighs_both=session.weighs_both
         )
@@ -112,7 +111,6 @@ class Function:
     fails: bool = False
 
     def parameter(self, place: int) -> Parameter:
-        """What the argument at a place is to be."""
         return self.parameters[min(place, len(self.parameters) - 1)]
 
     def takes(self, arguments: int) -> bool:

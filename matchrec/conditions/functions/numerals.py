@@ -69,7 +69,6 @@ def fits(number: int, bits: int) -> bool:
 
 
 def read_whole(text: str) -> int:
-    """A whole number without a fraction."""
     stripped = text.strip(BLANK)
     if WHOLE.fullmatch(stripped) is None:
         raise NoValueError
@@ -108,7 +107,6 @@ def single_of(text: str) -> float:
 
 
 def read_decimal(text: str) -> Decimal:
-    """A number with a fraction and an exponent."""
     stripped = text.strip(JAVA_BLANK)
     if FRACTIONAL.fullmatch(stripped) is None or max(stripped) > "\uffff":
         raise NoValueError

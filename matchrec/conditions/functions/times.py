@@ -53,12 +53,10 @@ def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
 
 
 def toward_zero(number: int, divisor: int) -> int:
-    """The quotient without its fraction."""
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
 def whole_months(start: int, end: int) -> int:
-    """How many whole months lie between two local times."""
     (first, day), (last, other_day) = month_of(start // DAY), month_of(end // DAY)
     months, rest = last - first, (other_day - day) * DAY + end % DAY - start % DAY
     if months > 0 and rest < 0:

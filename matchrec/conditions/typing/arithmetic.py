@@ -293,7 +293,6 @@ def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Ty
 
 
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
-    """ROUND(x) and ROUND(x, places)."""
     part, places = step.operands[0], places_of(step)
     own = part.type
     if own.family is Family.INTEGER and places >= 0:

@@ -126,7 +126,6 @@ def cast_by_python(typer: Typer, step: TypedOperation, part: Typed, target: Valu
 
 
 def type_call(typer: Typer, step: TypedOperation) -> Typed:
-    """A function that Python computes."""
     from matchrec.conditions.functions.casts import CASTS
 
     name = step.operator
@@ -209,7 +208,6 @@ OF_NULL = {Family.BOOLEAN: BOOLEAN, Family.INTEGER: INT, Family.STRING: STRING}
 
 
 def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Parameter) -> Typed:
-    """An argument as its parameter takes it."""
     own = part.type
     if parameter is None:
         return part

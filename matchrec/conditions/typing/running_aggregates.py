@@ -78,7 +78,6 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
 
 
 def type_list(typer: Typer, step: ListAggregate) -> Typed:
-    """An aggregate that Python computes from a list of rows."""
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
     own, function = step.aggregate, step.aggregate.function
@@ -98,7 +97,6 @@ def type_list(typer: Typer, step: ListAggregate) -> Typed:
 
 
 def collected(typer: Typer, step: Step) -> Collected:
-    """A value of a list's rows."""
     if isinstance(step, Value):
         type_ = typer.types[step.column]
         return Collected(typer.read(step.column, type_, None), type_)

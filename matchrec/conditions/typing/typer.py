@@ -159,7 +159,6 @@ class Typer(ABC):
                 return expression
 
     def place(self, drafted: int, kind: Kind) -> int:
-        """The place of a column that has been drafted."""
         column, by_rank = self.drafted[drafted]
         if by_rank:
             self.columns.ranked.add(column)
@@ -360,7 +359,10 @@ def may_fail(step: TypedOperation, type_: ValueType) -> bool:
     if step.operator in SUMS:
         return overflows(type_)
     if step.operator in QUOTIENTS:
-        return overflows(type_) or not is_nonzero(step.operands[1])
+        divisor = step.operands[1]
+        written = divisor.expression if divisor.value is not None else None
+        is_nonzero = isinstance(written, Constant) and written.value != 0
+        return overflows(type_) or not is_nonzero
     if step.operator == "CAST" or step.operator in CONVERSIONS:
         return cast_may_fail(step.operands[0].type, type_)
     if step.operator in BASIC:  # without the table of functions, which loads all of them
@@ -373,12 +375,6 @@ def overflows(type_: ValueType) -> bool:
     """Whether sums of a type may have too many digits for it; those of times hardly have."""
     wide = type_.family is Family.DECIMAL and type_.precision == MOST_DIGITS
     return wide or type_.family is Family.INTEGER
-
-
-def is_nonzero(part: Typed) -> bool:
-    """Whether it is a number that is written there, and not zero."""
-    written = None if part.value is None else part.expression
-    return isinstance(written, Constant) and written.value != 0
 
 
 def cast_may_fail(own: ValueType, target: ValueType) -> bool:
