@@ -148,7 +148,6 @@ def decided_when_mapped(task: Task, arrays: SearchInput) -> layout.NegationArray
 
 
 def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> RunCounts:
-    """What is counted, without what a search keeps for it."""
     found = coverable.occurrences
     nearer = [choice for each in found.nearer for choice in each]
     first = np.cumsum([0, *map(len, found.nearer)])

@@ -40,7 +40,6 @@ class Algorithm:
 
     @property
     def name(self) -> str:
-        """What tells it from the engine's other algorithms."""
         return self.matching + ", then runs of rows without a match" * self.partial
 
     def search(
@@ -150,7 +149,6 @@ class Engine:
 
 
 def name_matching(task: Task, engine: str) -> str:
-    """What the fastest way of an engine to find the matches of a task is called."""
     if task.totals is not None:
         return TOTALS
     if task.selects:

@@ -89,7 +89,6 @@ class Total:
 
     @property
     def is_of_a_row(self) -> bool:
-        """Whether it is the value of a row, of which the row is known."""
         return self.over in ("min", "max") and self.inside not in ("count", "sum")
 
 

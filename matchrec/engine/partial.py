@@ -72,7 +72,6 @@ class PartialSearch(PathSearch):
 
     @property
     def keeps_states(self) -> bool:
-        """Where not all failures can be remembered."""
         compiled = self.arrays.compiled
         return compiled.linked is not None and not compiled.remembers_all
 

@@ -196,7 +196,6 @@ class CompiledTask:
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """How far from a row of the run, or from the candidate row, conditions read."""
         if self.linked is None:
             return ()
         code = self.linked.all_code

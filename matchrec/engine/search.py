@@ -207,7 +207,6 @@ class KernelSearch(ABC):
         raise RunFailure(message, int(self.progress.start), {"mebibytes": size >> 20})
 
     def check_most(self, size: int) -> None:
-        """Raises RunFailure where a search over a stream may not take so many bytes."""
         most = self.room.most
         if most is not None and not memory.may_take(size, most):
             row = min(int(self.progress.start), int(self.arrays.rows.starts[-1]) - 1)

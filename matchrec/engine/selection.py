@@ -99,7 +99,6 @@ OF_ROWS = ("classifiers", "excluded", "rows")
 
 
 def columns_of(matches: Matches, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """What is known of each match, or of each mapped row, by those of its names that there are."""
     found = ((name, getattr(matches, name)) for name in names)
     return ((name, column) for name, column in found if column is not None)
 
@@ -297,7 +296,6 @@ class LiveRuns:
 
     @property
     def joins(self) -> BoolArray:
-        """bool[n], which of the nodes are no rows."""
         return np.asarray(self.nodes[:, layout.NODE_CHOICE] == layout.JOIN)
 
     @property
@@ -363,7 +361,6 @@ class RunsSearch(BufferSearch):
         return super().shapes | way
 
     def live_runs(self) -> LiveRuns:
-        """A copy of the live runs, and of the nodes in the buffer."""
         work, progress = self.work, self.progress
         bank, count = int(progress.bank), int(progress.count)
         runs, nodes = work.runs[bank, :count].copy(), work.nodes[: progress.nodes].copy()
@@ -382,7 +379,6 @@ class RunsSearch(BufferSearch):
         work.progress.count, work.progress.nodes = count, len(live.nodes)
 
     def find_graph(self) -> Iterator[Matches]:
-        """The pointers of all matches, each one as a match of one row. Raises RunFailure."""
         for _ in self.find_matches():
             pass  # no match is written out
         self.prune()
@@ -513,7 +509,6 @@ class ReleasingSearch:
         return bool(self.search.progress.alone)
 
     def release(self, found: Matches) -> Matches:
-        """What of the matches that are held or found can be released now."""
         search, task = self.search, self.search.task
         runs = search if isinstance(search, RunsSearch) else None
         if runs is not None:

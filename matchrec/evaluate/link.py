@@ -119,7 +119,6 @@ class LinkedConditions:
 
     @property
     def all_code(self) -> IntArray:
-        """The code of all conditions, before the steps."""
         return self.instructions[: self.code[-1][1]]
 
     @cached_property

@@ -41,7 +41,6 @@ NO_REGISTERS = np.empty(0, np.int64)
 
 
 def decoder_of(value: ListedValue, source: RowValues) -> Decode:
-    """How a value is made of what is kept of it."""
     if is_kept_as_it_is(value):
         return lambda kept: kept
     return decoder(value.type, value.expression, source)
@@ -235,7 +234,6 @@ class PythonCalls:
         return found
 
     def compiled(self, call: Call) -> Evaluate:
-        """What computes a call of the arguments that are on the stack."""
         readers = [
             self.list_at(place)
             if isinstance(one, Aggregated)

@@ -66,7 +66,6 @@ class Files:
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
     def are_sound(self) -> bool:
-        """Whether the files are as they were when they were vouched for."""
         with suppress(OSError):
             return self.voucher.read_bytes() == self.digests().encode()
         return False
@@ -136,7 +135,6 @@ class KernelPart:
 
 
 def taken_by_numba(function: FunctionType, options: dict[str, Any]) -> Any:
-    """What numba makes of a function when that is first called or compiled."""
     import numba
 
     njit: Any = numba.njit  # its types do not know all options

@@ -121,7 +121,6 @@ class _PatternCompiler:
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
-        """A new state, which must not outgrow the limit."""
         if len(self.states) >= MOST_STATES:
             raise pattern_too_large(self.pattern.span, limit=MOST_STATES, what="states")
         self.states.append(State(edges))
@@ -301,7 +300,6 @@ class CompiledPattern:
 
     @cached_property
     def longest(self) -> int | None:
-        """The number of rows of the longest match, None where there is no bound."""
         folded = self.folding.choices
         onward = {state: targets(folded, state) for state in range(len(folded))}
         longest: dict[int, int] = {}

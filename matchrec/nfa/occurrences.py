@@ -113,7 +113,6 @@ def with_copy_of_start(folding: Folding, copy: tuple[Choice, ...]) -> Folding:
 
 
 def is_nearer(choice: Choice, rows: int, remaining: tuple[int, ...]) -> bool:
-    """Whether a match would need fewer rows than so many after a choice."""
     return choice.target is not None and remaining[choice.target] < rows
 
 

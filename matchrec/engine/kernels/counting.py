@@ -155,7 +155,6 @@ def recall(depth: int, choice: int, bit: int, row: int, counting: RunCounts) -> 
 
 @inlined
 def remember_nearest(depth: int, bit: int, row: int, counting: RunCounts) -> None:
-    """Remember the nearest run beside the failure of a state and row."""
     found = counting.known[row & (counting.known.shape[0] - 1), bit]
     found[KNOWN_CHOICE] = counting.ends[depth, END_CHOICE]
     found[KNOWN_ROW] = counting.ends[depth, END_ROW]
@@ -172,7 +171,6 @@ def ends_here(depth: int, counting: RunCounts) -> bool:
 
 @inlined
 def note_reason(reason: int, depth: int, counting: RunCounts) -> None:
-    """Note why the run of `depth` rows has ended."""
     if ends_here(depth, counting):
         counting.ends[depth, END_REASON] = reason
 

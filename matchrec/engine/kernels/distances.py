@@ -187,14 +187,12 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
 
 @inlined
 def no_room(row: int, progress: Progress) -> int:
-    """Say how many rows the arrays must hold."""
     progress.needed = row + 2 - progress.start
     return NO_ROOM
 
 
 @inlined
 def one_more(away: int, longest: bool) -> int:
-    """The distance from one row before."""
     return away if away >= TOO_FAR or (longest and away == NONE) else away + 1
 
 

@@ -196,7 +196,6 @@ class Fields(ctypes.Structure):
 
 
 def fields_of(progress: Progress) -> Progress:
-    """The same words of memory."""
     fields: Any = Fields.from_buffer(cast("Any", progress).base)
     return cast("Progress", fields)
 

@@ -160,7 +160,6 @@ def is_anchored(guard: int, row: int, progress: Progress) -> bool:
 
 @spliced
 def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
-    """Whether the state with memo number `bit` is known to fail at `row`."""
     if row >= progress.memo_to or row < progress.memo_from:
         return False
     return bool((bits[row & (bits.shape[0] - 1), bit >> 3] >> (bit & 7)) & 1)
@@ -188,7 +187,6 @@ def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) ->
 
 @spliced
 def forget(row: int, progress: Progress) -> None:
-    """Remember failures from `row` on only."""
     progress.memo_from = row
     progress.memo_to = row
 

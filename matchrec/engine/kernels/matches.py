@@ -140,7 +140,6 @@ def keep_better(first: int, length: int, path: IntArray, progress: Progress) -> 
 
 @spliced
 def comes_before(path: IntArray, first: int, length: int, best_length: int) -> bool:
-    """Whether a match is lexicographically less than the best one by its row positions."""
     index = np.int64(0)
     while index < length and index < best_length:
         if path[layout.PATH_ROWS, first + index] != path[layout.PATH_BEST_ROWS, index]:

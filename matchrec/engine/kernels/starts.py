@@ -165,7 +165,6 @@ def finish_match(
 
 @spliced
 def add_match(found: IntArray, progress: Progress, start: int, length: int) -> None:
-    """Add a match of `length` rows to those that are found."""
     match = progress.matches
     progress.number += 1
     found[layout.FOUND_PARTITION, match] = progress.partition

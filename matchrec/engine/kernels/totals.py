@@ -60,7 +60,6 @@ _SIGN = np.int64(-(2**63))
 
 
 def words_of(totals: int) -> int:
-    """How many words all that is known of ways has."""
     return NUMBER + totals * OF_A_TOTAL
 
 
@@ -235,7 +234,6 @@ def put_together(ways: IntArray, others: IntArray, totals: TotalArrays) -> None:
 
 @inlined
 def copy_ways(made: IntArray, node: IntArray) -> None:
-    """Give a node what is known of the ways to another one."""
     for word in range(layout.NODE_SIZE, made.shape[0]):
         made[word] = node[word]
 

@@ -93,7 +93,6 @@ def rounded_bits(x: float, places: float) -> int:
 
 @inner
 def has_no_logarithm(function: int, x: float, y: float) -> bool:
-    """Whether Spark's logarithm is NULL."""
     if function == _LOG:
         return not (x > 0 or x != x) or not (y > 0 or y != y)
     return _LN <= function <= _LOG10 and x <= 0
@@ -119,7 +118,6 @@ def power_or_logarithm(function: int, x: float, y: float) -> float:
 
 @inner
 def angle(function: int, x: float) -> float:
-    """Functions of an angle, and those that give one."""
     if function == _RADIANS:
         return x * (math.pi / 180.0)
     if function == _SIN:

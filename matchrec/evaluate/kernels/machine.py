@@ -144,7 +144,6 @@ def apply(
 
 @spliced
 def compare_values(kind: int, comparison: int, top: int, values: IntArray, known: IntArray) -> None:
-    """Replace the values at top and above by how they compare."""
     left, right = values[top], values[top + 1]
     both = known[top] & known[top + 1]
     if comparison == op.NULL_SAFE_EQUAL and not both:
@@ -214,7 +213,6 @@ def update_registers(
 
 @spliced
 def reduce(operation: int, own: IntArray, a: int, value: int) -> None:
-    """Add a value to the flag at register a and the sum or extreme after it."""
     flag = own[a]
     former = own[a + 1]
     if flag == 0:
