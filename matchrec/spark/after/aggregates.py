@@ -35,6 +35,7 @@ from matchrec.spark.session import Runner
 from matchrec.spark.wire import SelectItem
 
 NAN = "double('NaN')"
+SAME_NAME = "duplicate unqualified field name"  # Sail calls an aggregate of a struct by its fields
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
 VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
@@ -64,8 +65,15 @@ class MatchAggregates:
 
     def compute(self) -> DataFrame:
         """The kept reads and the aggregates. Raises what Spark refuses of its own aggregates."""
-        grouped = self.group(self.matched, self.kept, range(len(self.aggregates)))
-        results = [grouped.schema[wire.aggregate(i)].dataType for i in range(len(self.aggregates))]
+        every = range(len(self.aggregates))
+        grouped = self.group(self.matched, self.kept, every)
+        try:
+            fields = grouped.schema.fields[-len(every) :]
+        except AnalysisException as error:
+            if SAME_NAME not in str(error):
+                raise
+            fields = [self.group(self.matched, (), [one]).schema.fields[-1] for one in every]
+        results = [one.dataType for one in fields]
         found = map(fold_of, self.aggregates, results)
         folds = {index: fold for index, fold in enumerate(found) if fold is not None}
         rest = [index for index in range(len(self.aggregates)) if index not in folds]
