@@ -131,15 +131,15 @@ class MatchrecMagics(Magics):
 def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:
     """What a cell shows. variables: of the notebook."""
     asked_of = query_of(asked, query, spark, variables)
+    if asked.output:
+        variables[asked.output] = asked_of.dataframe()
     if asked.explain:
         return asked_of.explain()
     if asked.why:
         return asked_of.why(partition=partition_of(asked.partition), row=row_of(asked.row))
     if asked.coverage:
         return asked_of.coverage()
-    frame = asked_of.dataframe()
-    if asked.output:
-        variables[asked.output] = frame
+    frame = variables[asked.output] if asked.output else asked_of.dataframe()
     if asked.plot:
         return drawn(asked_of, asked.plot, asked.between)
     asks_for_matches = bool(asked.events) or may_have_clause(query)

@@ -75,6 +75,12 @@ def test_a_cell_leaves_its_dataframe_in_a_variable(shell: InteractiveShell) -> N
     assert result.note == "2 rows"
 
 
+@pytest.mark.parametrize("question", ["--explain", "--why --row 5", "--coverage"])
+def test_a_question_leaves_the_dataframe_too(shell: InteractiveShell, question: str) -> None:
+    shell.run_cell_magic("matchrec", f"{question} -o asked", RISES)
+    assert shell.user_ns.pop("asked").columns == ["a", "b"]
+
+
 def test_a_line_is_a_query(shell: InteractiveShell) -> None:
     query = " ".join(RISES.split())
     result = shell.run_line_magic("matchrec", f"--limit 5 {query} ORDER BY a")
