@@ -38,8 +38,7 @@ from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.remarks import remarks
-from matchrec.plan.text import parameter_name
-from matchrec.source import Source, Span, counted
+from matchrec.source import Source, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
@@ -167,19 +166,11 @@ class QueryText:
             view, alias = alone
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
-        runner = self.as_written(locate.markers_of_outer(self.query))
         try:
-            return run_around(self.query, runner, text)
+            return run_around(self.query, replace(self.runner, source=self.source), text)
         except AnalysisException as error:
             add_cure(error, self.evaluated)
             raise
-
-    def as_written(self, markers: tuple[Span, ...]) -> Runner:
-        """What runs text in which the user's keeps its place, and the `?` in it stay."""
-        args = self.runner.args
-        if isinstance(args, dict) and markers:
-            args = [args[name] for name in map(parameter_name, markers) if name in args]
-        return replace(self.runner, args=args, source=self.query.source)
 
     def plan(self, site: Site) -> MatchPlan:
         values = self.runner.args
@@ -201,9 +192,9 @@ class QueryText:
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
         if site.before is not None:
             return Relation(runner, select_from)
-        as_written = self.as_written(locate.markers_of_rows(self.query, site))
-        query = locate.rows_of(self.query, site)
-        return Relation(runner, select_from, partial(as_written.sql, query))
+        as_written = replace(self.runner, source=self.source)
+        every_row = partial(as_written.sql, locate.rows_of(self.query, site))
+        return Relation(runner, select_from, every_row)
 
 
 # What the query around the clauses asks of their rows, and what they do not have.

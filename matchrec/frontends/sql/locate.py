@@ -62,8 +62,8 @@ class QueryNode:
     """sites: in the order of evaluation. frames: each `{name}` outside of clauses for which a
     DataFrame was passed, and where it stands, left to right.
 
-    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
-    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    markers: every `?` of a query with sites, left to right; in pieces of the query stands
+    `parameter_name(span)` for the one at `span`, as their order is lost when the text is cut up.
     keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
     TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
     pattern windows.
@@ -380,33 +380,9 @@ def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     yield text[block.head.start + len(head) : site.relation.start]
 
 
-def markers_of_outer(query: QueryNode) -> tuple[Span, ...]:
-    """The `?` that `outer` keeps, left to right."""
-    return _markers(query, len(query.sites), Span(0, len(query.source.text)))
-
-
-def markers_of_rows(query: QueryNode, site: Site) -> tuple[Span, ...]:
-    """The `?` that `rows_of` keeps, left to right."""
-    return _markers(query, site.index, *site.with_clauses, site.relation)
-
-
-def _markers(query: QueryNode, before: int, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in these spans that are not in what is replaced there."""
-    if not query.markers:
-        return ()
-    replaced = [span for span, _ in _replaced(query, before)]
-    return tuple(
-        marker
-        for span in spans
-        for marker in query.markers
-        if span.holds(marker)
-        and not any(span.holds(hole) and hole.holds(marker) for hole in replaced)
-    )
-
-
 def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
-    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*` and
-    of frames; holes are as large as what stood there.
+    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*`, of
+    frames and of `?`; holes are as large as what stood there.
 
     Sites of index `before` and later are not evaluated.
     """
@@ -423,6 +399,8 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
+    for mark in query.markers:
+        yield mark, (Replacement(f":{parameter_name(mark)}", 1),)
 
 
 def _block_of(query: QueryNode, site: Site) -> Block:
@@ -473,9 +451,8 @@ def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
 
     before: the index of the first site that is not yet evaluated.
     """
-    names = ((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
-    small = ((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
-    return joined_texts(_pieces(query.source.text, span, (*small, *names)))
+    small = tuple((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
+    return joined_texts(_pieces(query.source.text, span, small))
 
 
 def _without_layout(pieces: Template) -> Template:
@@ -484,7 +461,7 @@ def _without_layout(pieces: Template) -> Template:
 
 
 def _written(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
-    """The text at `span` with holes as large as what stood there, and `?` as they are."""
+    """The text at `span` with holes as large as what stood there."""
     return _pieces(query.source.text, span, tuple(_replaced(query, before)))
 
 
