@@ -190,7 +190,7 @@ class QueryText:
         """The input of a clause, once those in it have results."""
         select_from = partial(locate.select_from, self.query, site)
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
-        if site.before is not None:
+        if site.goes_on:
             return Relation(runner, select_from)
         as_written = replace(self.runner, source=self.source)
         every_row = partial(as_written.sql, locate.rows_of(self.query, site))

@@ -442,7 +442,7 @@ class MeasureReader:
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
         self.read(ReadMatchedRows(()))
-        condition, members = aggregate.condition, sorted(self.plan.members(aggregate.variable))
+        condition, members = aggregate.condition, sorted(self.plan.members[aggregate.variable])
         names = tuple(self.plan.variables[member] for member in members)
         arguments = tuple(map(self.term, aggregate.arguments))
         ordering = tuple((self.term(one), words) for one, words in aggregate.ordering)

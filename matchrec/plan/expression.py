@@ -358,13 +358,11 @@ def written_operations(scalar: Scalar) -> Operations:
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
     """The reference as it is seen with running or final semantics."""
-    match reference:
-        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
-            return replace(reference, navigation=replace(navigation, semantics=semantics))
-        case Aggregate():
-            return replace(reference, semantics=semantics)
-        case MatchValue():
-            return reference
+    if isinstance(reference, MatchValue):
+        return reference
+    if isinstance(reference, Aggregate):
+        return replace(reference, semantics=semantics)
+    return replace(reference, navigation=replace(reference.navigation, semantics=semantics))
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
@@ -382,13 +380,9 @@ def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnRefer
     """The expression with every column changed, those inside of aggregates too."""
 
     def changed(reference: Reference) -> Reference:
-        match reference:
-            case ColumnReference():
-                return change(reference)
-            case Aggregate():
-                return with_terms(reference, lambda term: with_columns(term, change))
-            case _:
-                return reference
+        if isinstance(reference, Aggregate):
+            return with_terms(reference, lambda term: with_columns(term, change))
+        return change(reference) if isinstance(reference, ColumnReference) else reference
 
     return with_references(scalar, changed)
 

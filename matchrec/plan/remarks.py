@@ -193,7 +193,7 @@ def is_of_current_row(reference: ColumnReference, definition: Definition, plan: 
         return False
     if plan.staging is not None or definition.variable == plan.closing:
         return navigation.variable == definition.variable
-    return plan.ids[definition.variable] in plan.members(navigation.variable)
+    return plan.ids[definition.variable] in plan.members[navigation.variable]
 
 
 def plain(reference: ColumnReference) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
@@ -114,12 +114,12 @@ def parse(
             if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE.search(text):
                 raise errors.clause_in_string(tokens.span(0, 2))
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
-        read: tuple[Block, ...] = ()
+        blocks: tuple[Block, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
 
-            read = read_blocks(tokens, windows, clauses)
-        sites, blocks = _all_sites(tokens, clauses, read)
+            blocks = read_blocks(tokens, windows, clauses)
+        sites = _all_sites(tokens, clauses, blocks)
         for index in tokens.places.get(";", ()):
             if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
                 raise errors.several_statements(tokens[index].span)
@@ -229,22 +229,13 @@ def _frames(
 
 
 def _all_sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[Block]
-) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
+    tokens: TokenSequence, clauses: Sequence[Cut], blocks: Sequence[Block]
+) -> tuple[Site, ...]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
     withs = tuple(find_with_clauses(tokens))
-    if not read:
-        return tuple(_sites(tokens, clauses, withs)), ()
-    sites: list[Site] = []
-    blocks: list[Block] = []
-    found = deque(_sites(tokens, clauses, withs))
-    for block in read:
-        while found and found[0].whole.end <= block.rows.end:
-            sites.append(replace(found.popleft(), index=len(sites)))
-        sites.extend(block.sites(len(sites), withs))
-        blocks.append(replace(block, last=len(sites) - 1))
-    sites.extend(replace(site, index=number) for number, site in enumerate(found, len(sites)))
-    return tuple(sites), tuple(blocks)
+    windows = (site for block in blocks for site in block.sites(withs))
+    found = sorted((*_sites(tokens, clauses, withs), *windows), key=attrgetter("whole.end"))
+    return tuple(replace(site, index=number) for number, site in enumerate(found))
 
 
 def _sites(
@@ -258,7 +249,7 @@ def _sites(
     for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
-            index,
+            0,
             read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             relation.name,
             input_span,
@@ -387,8 +378,9 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
     Sites of index `before` and later are not evaluated.
     """
     for block in query.blocks:
-        if block.last < before:
-            rows = hole_in(query.source.at(block.rows), view_of(block.last))
+        last = [site for site in query.sites if site.whole == block.rows][-1]
+        if last.index < before:
+            rows = hole_in(query.source.at(block.rows), last.view)
             yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
@@ -418,8 +410,8 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     defined twice means at this place what it means in the query.
     """
-    if site.before is not None:
-        before: Template = (site.before, _alias(_block_of(query, site)))
+    if site.goes_on:
+        before: Template = (view_of(site.index - 1), _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
