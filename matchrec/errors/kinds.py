@@ -169,7 +169,6 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
-        """The error of an expression of the user's that could not be computed."""
         found = cls(failure.message, failure.span, hint=failure.hint)
         return found if failure.text is None else found.located(Source(failure.text))
 

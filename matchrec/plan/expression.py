@@ -309,7 +309,6 @@ def variable_of(reference: Reference) -> str | None:
 
 
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
-    """The text of an expression with each reference written by `write`."""
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
 
 
@@ -357,7 +356,6 @@ def written_operations(scalar: Scalar) -> Operations:
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    """The reference as it is seen with running or final semantics."""
     if isinstance(reference, MatchValue):
         return reference
     if isinstance(reference, Aggregate):
@@ -401,7 +399,6 @@ def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sc
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
-    """The expression with every reference seen with final semantics."""
     return with_references(scalar, partial(with_semantics, semantics=Semantics.FINAL))
 
 

@@ -139,7 +139,6 @@ class MatchPlan:
 
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
-        """The MATCHED_ROWS of its measures."""
         found = (reference for measure in self.measures for reference in measure.value.references)
         return tuple(
             one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS

@@ -35,7 +35,6 @@ NAMED = attrgetter("name", "span")
 
 
 def check(plan: MatchPlan) -> None:
-    """Raises at the first rule that the plan breaks."""
     for part, choices, rule in RULES:
         found = getattr(plan, part)
         if found in choices if choices else found:
@@ -51,7 +50,6 @@ def subset_names_are_new(plan: MatchPlan) -> None:
 
 
 def subset_members_are_primary(plan: MatchPlan) -> None:
-    """A union variable joins primary variables."""
     for subset in plan.subsets:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
@@ -89,7 +87,6 @@ def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
 
 
 def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
-    """A condition belongs to a variable of the pattern."""
     for one in plan.definitions:
         name, known = one.variable, plan.variables
         if name in plan.unions:
@@ -99,7 +96,6 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
 
 
 def definitions_are_unique(plan: MatchPlan) -> None:
-    """A variable has one condition."""
     names = map(attrgetter("variable", "span"), plan.definitions)
     refuse_repeated(names, errors.duplicate_definition)
 
@@ -121,7 +117,6 @@ def refuse_repeated(
 
 
 def skip_target_is_known(plan: MatchPlan) -> None:
-    """AFTER MATCH SKIP TO goes to a variable of PATTERN or SUBSET."""
     target = plan.after_match.variable
     if target is not None and target not in (*plan.variables, *plan.unions):
         span = plan.after_match.span

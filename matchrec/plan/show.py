@@ -23,7 +23,6 @@ from matchrec.plan.pattern import show_name
 
 
 def show_scalar(scalar: Scalar) -> str:
-    """An expression with its references written out."""
     return render(scalar, show_reference)
 
 
@@ -90,12 +89,10 @@ def show_bound(offset: int | None, side: str) -> str:
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
-    """A navigation, with the variable before the argument."""
     return at_position(navigation, f"{qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
-    """CLASSIFIER of the row that a navigation finds."""
     name = show_name(navigation.variable) if navigation.variable else ""
     return at_position(navigation, f"CLASSIFIER({name})")
 

@@ -25,7 +25,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Site, view_of
+from matchrec.frontends.sql.nodes import Site
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -411,7 +411,7 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
     defined twice means at this place what it means in the query.
     """
     if site.goes_on:
-        before: Template = (view_of(site.index - 1), _alias(_block_of(query, site)))
+        before: Template = (query.sites[site.index - 1].view, _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
@@ -501,10 +501,7 @@ def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
 def named_parameters(text: str) -> dict[str, Span]:
     """Where each `:name` stands first.
 
-    >>> named_parameters("SELECT x FROM t WHERE x > :low AND x < :high")
-    {'low': Span(start=26, end=30), 'high': Span(start=39, end=44)}
+    >>> named_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
+    {'low': Span(start=26, end=30)}
     """
-    found: dict[str, Span] = {}
-    for name, span in places_of_parameters(text):
-        found.setdefault(name, span)
-    return found
+    return dict(reversed(tuple(places_of_parameters(text))))

@@ -396,10 +396,9 @@ def _refuse_parts(clause: MatchRecognize) -> None:
 
 def _refuse_next(measures: tuple[Measure, ...]) -> None:
     """NEXT in measures, where the engine does not know where the frame ends."""
-    for measure in measures:
-        for reference in measure.value.references:
-            if isinstance(reference, ColumnReference) and reference.navigation.physical_offset > 0:
-                raise errors.next_in_own_frame(reference.span)
+    for one in chain.from_iterable(measure.value.references for measure in measures):
+        if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
+            raise errors.next_in_own_frame(one.span)
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:

@@ -168,11 +168,7 @@ class Site:
     @property
     def view(self) -> View:
         """What stands for the clause's rows once it is evaluated."""
-        return view_of(self.index)
-
-
-def view_of(index: int) -> View:
-    return View(f"match_recognize_{index}")
+        return View(f"match_recognize_{self.index}")
 
 
 @dataclass(frozen=True, slots=True)
