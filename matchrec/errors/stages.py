@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from matchrec.errors.kinds import MatchRecognizePlanError
 from matchrec.errors.message import plan_error, unsupported
 
 bad_name = plan_error("""{call}: `{name}` cannot be the name of a stage
@@ -125,18 +124,13 @@ unknown_unit = plan_error("""{call}: unknown unit `{name}`
     near: write {near}
     write e.g. "10 minutes"
 """)
-
-
-def near_without_event(stage: str, *, is_group: bool) -> MatchRecognizePlanError:
-    """A distance to the event before, of what is no single event."""
-    why = "a group has several events" if is_group else "no event is accepted for a NOT"
-    where = "on a stage inside of it" if is_group else "on the next stage"
-    note = f"it is the distance from the event before to one of the stage; {why}"
-    message = f"within previous_to_current of {stage}"
-    hint = f"call within(..., 'previous_to_current') {where}"
-    return MatchRecognizePlanError(message, notes=(note,), hint=hint)
-
-
+_NEAR = "it is the distance from the event before to one of the stage"
+near_of_group = plan_error(f"""within previous_to_current of {{stage}}
+    note: {_NEAR}; a group has several events
+    call within(..., 'previous_to_current') on a stage inside of it""")
+near_of_not = plan_error(f"""within previous_to_current of {{stage}}
+    note: {_NEAR}; no event is accepted for a NOT
+    call within(..., 'previous_to_current') on the next stage""")
 near_exceeds_whole = plan_error("""within previous_to_current of {stage} is {near}, that of the
         whole pattern {whole}
     note: neighbours lie no further apart than the first and the last event

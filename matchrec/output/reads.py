@@ -259,10 +259,11 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadRow(column):
             return columns[column]
         case ReadAt(column, navigation):
-            text = show.show_navigation(navigation, columns[column])
-            return show.show_semantics(navigation.semantics, text)
+            return (
+                f"{navigation.semantics.value} {show.show_navigation(navigation, columns[column])}"
+            )
         case ReadClassifierAt(navigation):
-            return show.show_semantics(navigation.semantics, show.show_classifier(navigation))
+            return f"{navigation.semantics.value} {show.show_classifier(navigation)}"
         case ReadMatchedRows():
             return "the rows of the match"
         case ReadMatch(variable):
@@ -276,7 +277,7 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return f"{replace(asked, measure=argument)} over all matches"
         case ReadAggregate(function, variable, places, semantics):
             argument = ", ".join(columns[place] for place in places) or "*"
-            return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
+            return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
 
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:

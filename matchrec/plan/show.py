@@ -16,7 +16,6 @@ from matchrec.plan.expression import (
     Navigation,
     Reference,
     Scalar,
-    Semantics,
     render,
 )
 from matchrec.plan.pattern import show_name
@@ -58,10 +57,6 @@ def show_rows(aggregate: Aggregate) -> str:
     tested, frame = aggregate.condition, aggregate.frame
     where = f" FILTER (WHERE {show_scalar(tested)})" if tested else ""
     return f"{where} OVER ({show_frame(frame)})" if frame else where
-
-
-def show_aggregate(function: str, variable: str | None, argument: str) -> str:
-    return f"{function}({qualifier(variable)}{argument})"
 
 
 def show_matched_rows(variable: str | None) -> str:
@@ -113,10 +108,6 @@ def step(offset: int, text: str) -> str:
 
 def qualifier(variable: str | None) -> str:
     return f"{show_name(variable)}." if variable else ""
-
-
-def show_semantics(semantics: Semantics, text: str) -> str:
-    return f"{semantics.value} {text}"
 
 
 def call_of_aggregate(

@@ -353,15 +353,13 @@ def _called_otherwise(name: str, known: Names) -> str | None:
 
 def _instead_of_variable(name: str, known: Names) -> str:
     """What to write for a variable where a value should stand."""
-    match known.call:
-        case "":
-            return f"write a column of its row: {name}.{known.example}"
-        case "CLASSIFIER(":
-            return f"write its name as a string: CLASSIFIER() = '{name.upper()}'"
-        case "COUNT(":
-            return f"write COUNT({name}.*) for the number of its rows"
-        case call:
-            return f"write a column of its rows: {call}{name}.{known.example})"
+    written = {
+        "": f"write a column of its row: {name}.{known.example}",
+        "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
+        "COUNT(": f"write COUNT({name}.*) for the number of its rows",
+    }
+    column = f"write a column of its rows: {known.call}{name}.{known.example})"
+    return written.get(known.call, column)
 
 
 unknown_type_column = plan_error("""unknown column `{name}` in type_column

@@ -405,11 +405,14 @@ def _offset(reader: ExpressionCursor, name: str, argument: Range, default: int) 
         return number_of(parameter, reader.scope.values, what)
     token = reader.tokens[start]
     rows = reader.tokens[end - 1].text
-    found = {"function": name, "clause": reader.clause, "written": written}
     if token.key == "-" and end == start + 2 and rows.isdigit():
-        raise pattern_errors.negative_offset(span, rows=rows, **found)
+        raise pattern_errors.negative_offset(
+            span, function=name, clause=reader.clause, written=written, rows=rows
+        )
     if not (end == start + 1 and token.kind is TokenKind.NUMBER and token.text.isdigit()):
-        raise pattern_errors.bad_offset(span, default=default, **found)
+        raise pattern_errors.bad_offset(
+            span, function=name, clause=reader.clause, written=written, default=default
+        )
     offset = whole_number(token.text)
     if offset is None:
         raise pattern_errors.offset_too_large(span, function=name, clause=reader.clause, limit=MOST)
