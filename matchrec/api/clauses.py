@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.inputs import run_around
+from matchrec.api.inputs import run_around, unbound
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.errors.language import Language
@@ -38,6 +38,7 @@ from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.remarks import remarks
+from matchrec.plan.text import Template
 from matchrec.source import Source, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
@@ -167,7 +168,7 @@ class QueryText:
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
         try:
-            return run_around(self.query, replace(self.runner, source=self.source), text)
+            return run_around(self.query, self.as_written, text)
         except AnalysisException as error:
             add_cure(error, self.evaluated)
             raise
@@ -192,9 +193,20 @@ class QueryText:
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
         if site.goes_on:
             return Relation(runner, select_from)
-        as_written = replace(self.runner, source=self.source)
-        every_row = partial(as_written.sql, locate.rows_of(self.query, site))
-        return Relation(runner, select_from, every_row)
+        as_written, text = self.as_written, locate.rows_of(self.query, site)
+        return Relation(runner, select_from, partial(self.every_row, as_written, text))
+
+    @property
+    def as_written(self) -> Runner:
+        """What runs text in which the user's keeps its place."""
+        return replace(self.runner, source=self.source)
+
+    def every_row(self, runner: Runner, text: Template) -> DataFrame:
+        """The rows of a relation; a parameter without a value is an error with its place."""
+        try:
+            return runner.sql(text)
+        except AnalysisException as error:
+            raise unbound(error, self.query, tuple(runner.args or ())) or error from None
 
 
 # What the query around the clauses asks of their rows, and what they do not have.

@@ -56,8 +56,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
         if self.source.origin:
-            places = [self.source.written(span) for span in self.spans]
-            self.spans = tuple(span for _, span in places)
+            self.spans = tuple(self.source.written(span)[1] for span in self.spans)
             self.source = self.source.origin.source
         return self
 

@@ -259,9 +259,8 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadRow(column):
             return columns[column]
         case ReadAt(column, navigation):
-            return (
-                f"{navigation.semantics.value} {show.show_navigation(navigation, columns[column])}"
-            )
+            text = show.show_navigation(navigation, columns[column])
+            return f"{navigation.semantics.value} {text}"
         case ReadClassifierAt(navigation):
             return f"{navigation.semantics.value} {show.show_classifier(navigation)}"
         case ReadMatchedRows():

@@ -33,7 +33,7 @@ CLAUSE = "match_recognize"
 
 Tables = Callable[[], Iterable[str]]
 
-_MARKER = re.compile(rf":?{PREFIX}\d+")
+_MARKER = re.compile(rf":{PREFIX}\d+")
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
