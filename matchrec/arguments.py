@@ -10,7 +10,7 @@ are told by what they can do: Classic and Connect have classes of their own, and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
@@ -228,20 +228,17 @@ def instance_of(*kinds: type) -> Callable[[object], bool]:
     return lambda given: isinstance(given, kinds)
 
 
-def all_of(kind: Callable[[object], bool], given: Iterable[object]) -> bool:
-    return all(kind(one) for one in given)
-
-
 def by_name(kind: Callable[[object], bool]) -> Callable[[Any], bool]:
     """Whether something is a dict by texts, of values that are of a kind."""
     return lambda given: (
-        isinstance(given, dict) and all_of(instance_of(str), given) and all_of(kind, given.values())
+        isinstance(given, dict)
+        and all(map(instance_of(str), given))
+        and all(map(kind, given.values()))
     )
 
 
 def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
-    """Whether something is of a kind, or a list or tuple of such."""
-    return lambda given: all_of(kind, given if isinstance(given, list | tuple) else (given,))
+    return lambda given: all(map(kind, given if isinstance(given, list | tuple) else (given,)))
 
 
 is_session = can("sql", "createDataFrame", "stop")

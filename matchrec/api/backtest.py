@@ -117,8 +117,9 @@ class Labels:
             if plain(given) != plain(kind):
                 what = "the order of the query" if name == first[0] else f"`{name}` of the query"
                 cast = IN_PANDAS.get(kind, "labels.{}.astype(...)").format(column)
-                kinds = {"kind": given, "wanted": kind, "in_pandas": cast}
-                raise errors.labels_do_not_compare(name=column, what=what, **kinds)
+                raise errors.labels_do_not_compare(
+                    name=column, what=what, kind=given, wanted=kind, in_pandas=cast
+                )
         lower = {one.lower(): one for one in frame.columns}
         for name in (*OF_MATCHES, *OF_ATTEMPTS):
             if name in lower:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.inputs import run_around
+from matchrec.api.inputs import run_around, unbound
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.errors.language import Language
@@ -38,8 +38,8 @@ from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.remarks import remarks
-from matchrec.plan.text import parameter_name
-from matchrec.source import Source, Span, counted
+from matchrec.plan.text import Template
+from matchrec.source import Source, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
@@ -167,19 +167,11 @@ class QueryText:
             view, alias = alone
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
-        runner = self.as_written(locate.markers_of_outer(self.query))
         try:
-            return run_around(self.query, runner, text)
+            return run_around(self.query, self.as_written, text)
         except AnalysisException as error:
             add_cure(error, self.evaluated)
             raise
-
-    def as_written(self, markers: tuple[Span, ...]) -> Runner:
-        """What runs text in which the user's keeps its place, and the `?` in it stay."""
-        args = self.runner.args
-        if isinstance(args, dict) and markers:
-            args = [args[name] for name in map(parameter_name, markers) if name in args]
-        return replace(self.runner, args=args, source=self.query.source)
 
     def plan(self, site: Site) -> MatchPlan:
         values = self.runner.args
@@ -199,11 +191,22 @@ class QueryText:
         """The input of a clause, once those in it have results."""
         select_from = partial(locate.select_from, self.query, site)
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.query, site))
-        if site.before is not None:
+        if site.goes_on:
             return Relation(runner, select_from)
-        as_written = self.as_written(locate.markers_of_rows(self.query, site))
-        query = locate.rows_of(self.query, site)
-        return Relation(runner, select_from, partial(as_written.sql, query))
+        as_written, text = self.as_written, locate.rows_of(self.query, site)
+        return Relation(runner, select_from, partial(self.every_row, as_written, text))
+
+    @property
+    def as_written(self) -> Runner:
+        """What runs text in which the user's keeps its place."""
+        return replace(self.runner, source=self.source)
+
+    def every_row(self, runner: Runner, text: Template) -> DataFrame:
+        """The rows of a relation; a parameter without a value is an error with its place."""
+        try:
+            return runner.sql(text)
+        except AnalysisException as error:
+            raise unbound(error, self.query, tuple(runner.args or ())) or error from None
 
 
 # What the query around the clauses asks of their rows, and what they do not have.

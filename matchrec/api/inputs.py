@@ -20,7 +20,6 @@ from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import (
     QueryNode,
     fill_frames,
-    markers_of_outer,
     named_parameters,
     places_of_parameters,
 )
@@ -294,15 +293,10 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
 def unbound(
     error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
-    """The error of `:name` without a value, where this is what Spark says. A `?` that has come to
-    Spark as it was written has one: its name is a number of Spark's.
-    """
+    """The error of `:name` without a value, where this is what Spark says."""
     name = unbound_name(error)
     if name is None:
         return None
-    outer = markers_of_outer(query)
-    if outer and re.fullmatch(r"_\d+", name):
-        return lost_value_of(parameter_name(outer[0]), None).located(query.source)
     place = named_parameters(query.source.text).get(name)
     if name in known:
         return lost_value_of(name, place).located(query.source)

@@ -20,7 +20,6 @@ from matchrec.arguments import (
     GroupedBy,
     PatternForm,
     SaseForm,
-    all_of,
     by_name,
     instance_of,
     is_column,
@@ -46,7 +45,7 @@ def is_value(given: object) -> bool:
 
 def are_values(given: object) -> bool:
     """The values of `:name` by name, or those of each `?`."""
-    listed = isinstance(given, list) and all_of(is_value, given)
+    listed = isinstance(given, list) and all(map(is_value, given))
     return given is None or listed or by_name(is_value)(given)
 
 
@@ -164,7 +163,7 @@ KEY = ArgumentKind("the name of a column, or a list of names", TEXTS.accepts, TE
 NAMES = ArgumentKind(
     "the names of two columns, in which a match begins and ends",
     lambda given: (
-        isinstance(given, tuple | list) and len(given) == 2 and all_of(instance_of(str), given)
+        isinstance(given, tuple | list) and len(given) == 2 and all(map(instance_of(str), given))
     ),
     'write {argument}=("first", "last")',
 )

@@ -249,7 +249,7 @@ def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
     return Task(
         drafted.pattern,
         tuple(Condition(bits.get(one), conditions.during.get(one)) for one in variables),
-        {name: plan.members(name) for name in (*plan.variables, *plan.unions)},
+        {name: plan.members[name] for name in (*plan.variables, *plan.unions)},
         plan.after_match,
         plan.selection,
         plan.output,
@@ -264,7 +264,7 @@ def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
 
 def absent(plan: MatchPlan, absence: Absence) -> Absent:
     after, before = (
-        None if names is None else frozenset[int]().union(*map(plan.members, names))
+        None if names is None else frozenset[int]().union(*(plan.members[one] for one in names))
         for names in (absence.after, absence.before)
     )
     return Absent(plan.variables.index(absence.variable), after, before)

@@ -115,7 +115,7 @@ def link_total(
     if place is not None:
         values = totalled.setdefault(Totalled(place, reads), len(totalled))
     over = "sum" if function == "avg" else function
-    return Total(over, inside, plan.members(variable), values, floats)
+    return Total(over, inside, plan.members[variable], values, floats)
 
 
 def is_carried(asked: AskedTotal, inside: str, type_: ValueType | None) -> bool:

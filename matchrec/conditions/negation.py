@@ -89,7 +89,7 @@ class Viewpoint:
         """Whether a name stands for the negated variable, and for the one that the row itself is
         mapped to.
         """
-        members, ids = self.plan.members(variable), self.plan.ids
+        members, ids = self.plan.members[variable], self.plan.ids
         is_mapped = self.row is Forbidden.HERE and ids[self.mapped] in members
         return variable is None or ids[self.negated] in members, is_mapped
 
@@ -107,7 +107,7 @@ class Viewpoint:
     def first_row(self, navigation: Navigation, span: Span | None) -> Navigation:
         """The row that FIRST finds, unless it may be the row that the condition is about."""
         is_candidate, is_mapped = self.includes(navigation.variable)
-        least = self.least(self.plan.members(navigation.variable))
+        least = self.least(self.plan.members[navigation.variable])
         if is_candidate == is_mapped or least > navigation.logical_offset:
             return navigation
         if navigation.variable == self.negated and navigation.logical_offset == 0:

@@ -209,7 +209,7 @@ class ConditionSplitter:
         """How far from the current row the reference reads, or None where the run decides."""
         if isinstance(reference, ColumnReference | Classifier):
             navigation = reference.navigation
-            here = self.plan.ids[self.variable] in self.plan.members(navigation.variable)
+            here = self.plan.ids[self.variable] in self.plan.members[navigation.variable]
             at_current = here and navigation.is_last
             unmoved = navigation.physical_offset == 0 or isinstance(reference, ColumnReference)
             return navigation.physical_offset if at_current and unmoved else None
@@ -415,19 +415,19 @@ def writing(scalar: Scalar) -> Write:
 
 def is_there(plan: MatchPlan, variable: str, position: Navigation) -> bool:
     """Whether there is such a row whenever the condition of a variable is asked."""
-    members, own = plan.members(position.variable), plan.ids[variable]
+    members, own = plan.members[position.variable], plan.ids[variable]
     if position.logical_offset or position.physical_offset or plan.staging is not None:
         return False
     if own in members:
         return True
     names = frozenset(plan.variables[member] for member in members)
-    is_mapped = own in plan.members(None)
+    is_mapped = own in plan.members[None]
     return is_mapped and always_precedes(plan.pattern, names, variable)
 
 
 def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
     """By primary variable, itself; one of the aggregate's for those that it is not over."""
-    members, names = plan.members(aggregate.variable), plan.variables
+    members, names = plan.members[aggregate.variable], plan.variables
     return tuple(name if plan.ids[name] in members else names[min(members)] for name in names)
 
 
@@ -476,7 +476,7 @@ def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
 
 def holds_of_rows(plan: MatchPlan, variable: str | None) -> Scalar | None:
     """What holds of each row that is mapped to a variable, as SQL over that row; None: nothing."""
-    names = [plan.variables[member] for member in sorted(plan.members(variable))]
+    names = [plan.variables[member] for member in sorted(plan.members[variable])]
     known = [_row_condition(plan, name) for name in names]
     found = [term for term in dict.fromkeys(known) if term is not None]
     return joined("OR", found) if found and None not in known else None

@@ -61,15 +61,12 @@ worker_cannot_sort = unsupported("""{reason}
 # sort="ranges" of partitions that are searched as a whole.
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
     write {option[sort=auto]}, and each partition is one task's""")
-
 times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
     note: the workers tell the rows of each version apart before its conditions are tested
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
-
 steps_of_event_selection = unsupported("""max_steps of a query with event selection
     note: steps are counted where the rows of a match follow each other
     leave out max_steps, and write WITHIN to bound the runs""")
-
 no_order = plan_error(
     "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
 )
@@ -82,20 +79,16 @@ several_in_one = plan_error("""a text in {argument} is one expression
 direction = plan_error("""{word} in {argument}
     note: events come in ascending order, NULL first
     leave it out; for another order sort by an expression, such as -rank""")
-
 nothing_counted = plan_error("""the counters have no values: no action on the result of a query with
         them has finished
     pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
         result""")
-
 altered_by_pandas = unsupported("""transport `pandas` would alter column {column} of type
         {type_name}
     write transport="arrow", or leave it out""")
-
 too_many_points = unsupported("""{count:,} combinations of values
     vary less, or call sweep for one part of the values after the other: it searches at most
         {limit:,} at once""")
-
 no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
@@ -150,7 +143,6 @@ def no_attribute(
 
 
 def public_names(kind: type) -> list[str]:
-    """The names of what objects of a class have."""
     return [name for name in dir(kind) if not name.startswith("_")]
 
 
@@ -174,7 +166,6 @@ field_as_argument = plan_error("""`{name}` is not an argument of {call}
 # What is no query of SQL, as its first word says.
 no_query = plan_error("""a query of SQL does not begin with {word}
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
-
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
 
 # What a call says of a Pattern's matches, which has no words in other languages.
@@ -196,12 +187,10 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
 # `?` in what is passed to a function that takes no args.
 marker_without_value = plan_error("""a parameter marker (?) without a value
     write the value itself, or {here.marker}""")
-
 unbound_parameter = plan_error("""parameter `:{name}` has no value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
-
 lost_value = plan_error("""this session gives {parameter} no value, though args has one
     note: neither does spark.sql without a clause; an extension such as Delta's is the cause
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
@@ -211,16 +200,13 @@ unused_value = plan_error("""the query has no `:{name}`
     note: its parameters are: {known:some}
     near: {here.parameter[near]}
     leave {name} out of {here.values}""")
-
 no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
     note: the clause applies to the rows of a table
     pass a DataFrame: {name}=df""")
-
 computed_column = plan_error("""a Column in `{argument}` must be one of the DataFrame's, not
         `{written}`
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
 """)
-
 no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
     note: it does from version 4.0 on
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
@@ -230,16 +216,13 @@ too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's
         sent to the engine, which takes {most:,} MiB at once
     pass the frame of pandas, Polars or Arrow itself, which is sent in pieces, or read the rows from
         a file""")
-
 no_rows_to_tell_types = plan_error("""`{name}` is a frame of pandas without rows, and PySpark tells
         types of columns by their values
     pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its columns and
         their types""")
-
 beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
         BIGINT, which PySpark would make negative
     pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
-
 no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
     cast such columns to other types before, or leave them out""")
 
@@ -248,11 +231,9 @@ column_refused = plan_error("""{engine} refuses the condition {column:short}: {r
     note: a condition is about one event
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
         and where("name")""")
-
 column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
-
 cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
 
 # read="pattern", or a Pattern where a language is named.
@@ -323,34 +304,25 @@ no_room_on_machine = run_error("""a Python worker has no room: its machine, or i
         more memory
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
         spark.executor.cores""")
-
 no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
     name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}""")
-
 stopped_session = refused("""the Spark session has been stopped
     start another, matchrec.session(), and read its DataFrames anew""")
-
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
         for two values, which are one
     write a key without floating-point numbers, such as to_json(x), or run on Spark""")
-
 hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
         to a date
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
-
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
-
 setting_of_spark = refused("""`{name}` is no setting of this session
     leave it out, or run on Spark: {option[on=spark]}""")
-
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
     leave {given} out, or run on Spark: {option[on=spark]}""")
-
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
     run on Spark: {option[on=spark]}""")
-
 no_server = plan_error("""no server answers at {address}: {reason}
     start it, or write the address of one that runs""")
 
@@ -358,7 +330,6 @@ no_server = plan_error("""no server answers at {address}: {reason}
 sail_refuses_client = refused("""Sail does not run with PySpark {version}
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
-
 no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed
     pip install matplotlib""")
 
@@ -424,5 +395,4 @@ ROW_BESIDE = "a measure reads a row that is not the first or last one of a varia
 
 
 def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
-    """An aggregate over all matches that runs do not carry."""
     return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")

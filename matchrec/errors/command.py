@@ -6,10 +6,8 @@ from matchrec.errors.message import plan_error, refused
 
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
-
 file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
     write --table labels={path} --labels labels""")
-
 no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 
 # A query file that is not there; a text in its place has spaces.
@@ -19,17 +17,14 @@ no_such_query = refused("""the query `{path}` does not exist
 # `--param :gap=5`.
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
     leave it out: --param {plain}=VALUE""")
-
 no_name_of_marker = refused("""`{name}` is no name of a marker
     write --values days=3,5,8, and :days in the clause""")
-
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
     give each format a table of its own""")
-
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 
@@ -40,17 +35,14 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, 
         shows
     if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
         and name that""")
-
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")
-
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
 
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
 
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
-
 cannot_write = refused("the result cannot be written: {reason}")
 
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
@@ -59,14 +51,11 @@ malformed_setting = refused("`{argument}` is not NAME=VALUE")
 
 unknown_engine = refused("""`{argument}` is no engine
     write sail, spark, or the address of a server, sc://HOST:PORT""")
-
 repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
         name once
     write AS with another name, or have csv""")
-
 malformed_pattern = refused("""`{where}` does not say where the Pattern is
     write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
-
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
@@ -77,41 +66,33 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
     near: write "{near}"
     note: columns: {known}""")
-
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
     note: wanted: a date, a timestamp or a number
     pass data with such a column""")
-
 no_places = plan_error("""no columns of `matches` say where a match begins and ends
     note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
     note: or, of ALL ROWS PER MATCH, `{x}` and match_number
     note: columns of the type of `{x}`: {alike}
     {here.ends}""")
-
 no_series = plan_error("""`matches` has no column that `by` of `plot` names
     add it to the query's result, as PARTITION BY does""")
-
 no_line_of = plan_error("""incidents are drawn along numbers, dates and instants, and rows are
         sorted by {kind}
     sort by one of these, or print the figures""")
-
 no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
 
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
     %%matchrec? lists the arguments and what they take""")
-
 no_text = plan_error("""%%matchrec without a query
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
 
 # `--row 3` without `--why`, which alone heeds it.
 argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
     add {other}, or leave {given} out""")
-
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     note: wanted: the column along the line, that up it, and that of the series, if any
     write --plot date close ticker""")
-
 no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
     note: DataFrames: {known:some}
     near: write %%matchrec --events {near}

@@ -20,7 +20,6 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
     note: and functions of numbers, texts, times and arrays: docs/reference/supported.md
     write the function around each navigation by itself: {word.alone}, or compute it as a column
         before; or name its value in {part[MEASURES]}, and filter the matches by it""")
-
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
         compute it
     let Spark sort the rows""")
@@ -46,7 +45,6 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
 does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
     note: it is computed there of values of several {word.rows} of the match
     write the function around each navigation by itself: {word.alone}""")
-
 unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
         which Python has not
     note: it is that of the session
@@ -56,10 +54,8 @@ unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time
 filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
         boolean
     write a comparison, such as FILTER (WHERE A.x > 0)""")
-
 not_boolean = plan_error("""{word.condition} must be boolean, this is {type_name}
     compare it with something, such as x > 0, x = 'a' or x IS NOT NULL""")
-
 operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
         has over {limit} nested operations
     note: CASE and COALESCE nest one for each branch, a + b + c has two
@@ -75,17 +71,14 @@ clauses_nested_too_deep = unsupported("""more clauses are nested in one another 
         sends in a query
     make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read
         FROM inner""")
-
 too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
         operations
     note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
-
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
     note: {part[DEFINE]} takes count, sum, avg, min, max and others that docs/reference/supported.md
         lists
     {cure}""")
-
 not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
     write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")
 
@@ -137,11 +130,9 @@ not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY
 # Two columns of the result have one name; `what` of them was named in the query.
 duplicate_output_column = plan_error("""the result would have two columns `{name}`
     give the {what} another name, or rename the input column in a subquery""")
-
 two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
         column of that name
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
-
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
     order by the time, ascending; without WITHIN any order will do""")
 

@@ -56,8 +56,7 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
         if self.source.origin:
-            places = [self.source.written(span) for span in self.spans]
-            self.spans = tuple(span for _, span in places)
+            self.spans = tuple(self.source.written(span)[1] for span in self.spans)
             self.source = self.source.origin.source
         return self
 
@@ -169,7 +168,6 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
-        """The error of an expression of the user's that could not be computed."""
         found = cls(failure.message, failure.span, hint=failure.hint)
         return found if failure.text is None else found.located(Source(failure.text))
 

@@ -79,7 +79,6 @@ _CURRENT: ContextVar[Language] = ContextVar("language of the query", default=SQL
 
 @contextmanager
 def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
-    """Inside, the variable has that value."""
     token = variable.set(value)
     try:
         yield
@@ -220,7 +219,6 @@ _SURFACE: ContextVar[Surface] = ContextVar("where errors are shown", default=PYT
 
 
 def shown_on(surface: Surface) -> AbstractContextManager[None]:
-    """Errors made inside are in the words of a surface."""
     return holding(_SURFACE, surface)
 
 

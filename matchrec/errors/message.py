@@ -39,12 +39,10 @@ def sql_of(product: str) -> str:
     return product if product.endswith("SQL") else f"{product.removeprefix('the ')} SQL"
 
 
-QUOTES = "'\""
-
-
 def in_backticks(text: str) -> str:
     """A name, or a text in quotes, as a name in backticks."""
-    return f"`{text.strip(QUOTES).replace('`', '``')}`"
+    name = text.strip("'\"").replace("`", "``")
+    return f"`{name}`"
 
 
 def as_name(text: str) -> str:

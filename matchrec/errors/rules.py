@@ -7,7 +7,6 @@ from matchrec.errors.message import plan_error, unsupported
 # SUBSET A = (...) where PATTERN has A.
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
     give the union variable another name""")
-
 duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
     write all its members in one list""")
 
@@ -21,31 +20,25 @@ incomplete_skip = plan_error("""AFTER MATCH SKIP TO {word} is not complete
     case LAST: write TO LAST A, with a variable of PATTERN
     case PAST: write AFTER MATCH SKIP PAST LAST ROW
     write AFTER MATCH SKIP TO NEXT ROW""")
-
 definition_of_union = plan_error("""DEFINE of `{name}`, which SUBSET makes a union variable
     write conditions for its members""")
-
 definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PATTERN
     note: PATTERN has: {known}
     near: write {near}, or add {name} to PATTERN
     add {name} to PATTERN""")
-
 duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
     condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
     join the conditions with AND""")
-
 exclusion_with_unmatched_rows = plan_error("""exclusion in PATTERN with ALL ROWS PER MATCH WITH
         UNMATCHED ROWS
     note: an excluded row could not be told from one that no match contains
     remove {- -}, or write SHOW EMPTY MATCHES or OMIT EMPTY MATCHES""")
-
 duplicate_measure = plan_error("""two {word.measures} named `{name}` in {part[MEASURES]}
     give one of them another name with AS""")
 
 # WITHIN x FROM A TO A, or to a union variable of which A is a member.
 gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{name}`
     write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other""")
-
 within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
     note: WITHIN measures the distance along the first {part[ORDER BY]} column
     add {part[ORDER BY]}""")
@@ -54,16 +47,13 @@ within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
 classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in {part[DEFINE]} is
         not supported with {selection}
     write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")
-
 longest_that_skips_rows = unsupported("""LONGEST MATCH with {selection} is not supported
     note: the longest match is one whose rows follow each other
     leave out LONGEST MATCH, or {selection}""")
-
 match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} has no meaning with
         ALL MATCHES
     note: all matches are tried at once, and numbered when they are complete
     use MATCH_NUMBER() in MEASURES, and filter the result by it""")
-
 match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH
     note: there the result already has the rows of the match
     write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS""")
@@ -72,12 +62,10 @@ match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS
 too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} rows of the match;
         the limit is {limit:,}
     write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
-
 timeouts_without_within = plan_error("""SHOW TIMEOUT MATCHES without WITHIN
     note: without a window no run times out
     add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the run that
         the end of a partition has left""")
-
 partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
     note: a run that has all rows of its window has neither timed out nor been left unfinished
     write WITHIN INTERVAL ..., or remove {words}""")
@@ -101,7 +89,6 @@ partial_with_negation = unsupported("""{words} of a pattern with NOT is not supp
 partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
     note: a run times out where the window of the whole match ends
     leave out {words}, or write the window in DEFINE""")
-
 partial_with_first_matches = unsupported("""{words} with {first} is not supported
     note: after these matches no run is looked for
     leave out {words}, or test MATCH_NUMBER() in the query around the clause""")

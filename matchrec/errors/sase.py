@@ -35,7 +35,6 @@ empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a,
 # `SEQ()`.
 empty_sequence = parse_error("""SEQ in PATTERN has no components
     write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
-
 nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
     write its components one after the other; only single events can be negated""")
 
@@ -48,15 +47,12 @@ half_kleene = parse_error("""component `{variable}` in PATTERN is half a Kleene 
 negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is not supported
     note: a negated component is one event that must not be there
     leave `+` and `[]` out: where no event may be, no series of them may be""")
-
 duplicate_variable = plan_error("""two components in PATTERN have the variable `{name}`
     note: upper and lower case do not make two variables different
     give one of them another name""")
-
 nothing_positive = plan_error("""PATTERN has negated components only, so a match would have no
         events
     add a component without `~`""")
-
 negation_without_window = plan_error("""negated component `{name}` at the {end} of PATTERN without
         WITHIN
     note: without WITHIN all events {side} the match would count
@@ -79,14 +75,11 @@ unknown_strategy = parse_error("""unknown event selection strategy `{name}` in W
 argument_written_otherwise = plan_error("""component `{name}` in the strategy's list in WHERE is
         {what} in PATTERN
     write {written}""")
-
 argument_twice = plan_error("""component `{name}` is twice in the strategy's list in WHERE
     remove one of them""")
-
 arguments_missing = plan_error("""`{strategy}` in WHERE does not list {missing}
     note: one strategy is for all components; negated ones may be left out
     add {missing}, or leave the whole list out""")
-
 nothing_to_partition_by = plan_error("""partition_contiguity in WHERE without an equivalence test
     note: events of a match are neighbours among those with equal tested attributes
     add an equivalence test, e.g. [symbol], or write strict_contiguity""")
@@ -97,7 +90,6 @@ unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
     note: units: {known}
     near: write {near}
     write e.g. WITHIN 12 hours""")
-
 calendar_unit = unsupported("""unit `{unit}` in WITHIN is not supported
     note: months and years differ in length
     write days or weeks""")
@@ -163,7 +155,6 @@ length_of_one_event = plan_error("""`{name}.LEN` in {clause}: `{name}` is one ev
 element_in_return = plan_error("""`{written}` in RETURN: after the match there is no current event
         of `{name}`
     write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]""")
-
 negated_in_return = plan_error("""`{name}` in RETURN is negated in PATTERN: a match has no such
         event
     return attributes of the other components""")
@@ -203,7 +194,6 @@ element_elsewhere = plan_error("""predicate in WHERE on each event of `{name}[]`
         after it
     note: {name}[i] is tested as it is selected, when later events are not known
     write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)""")
-
 two_negated = plan_error("""predicate in WHERE on two negated components, `{names[0]}` and
         `{names[1]}`
     note: each negated component is looked for by itself

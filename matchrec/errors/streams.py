@@ -13,7 +13,6 @@ no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER
 backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming DataFrame
     note: rows of a stream come in the order of time
     order by {order} first, ascending; further columns may be descending""")
-
 no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
     note: events of a stream are put in order once the watermark has passed them
     write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
@@ -28,7 +27,6 @@ altered_in_stream = unsupported("""column {column} of type {type_name} over a st
     note: events of a stream pass through pandas, which would alter its values
     leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
         CAST(x AS TIMESTAMP) of a TIMESTAMP_NTZ""")
-
 state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another
         version of matchrec
     start this query with a checkpoint directory of its own""")
@@ -70,7 +68,6 @@ divided_over_stream = unsupported("""an equivalence test over {column} in a rule
         streaming DataFrame
     note: it divides the partitions of its rule further, and matches are numbered by partition
     name the column in partition_by, or call matchrec.sase for this query""")
-
 cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
     note: rows of a stream are not kept
     write `matches`, and read what is written""")

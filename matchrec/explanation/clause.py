@@ -28,7 +28,7 @@ from matchrec.output.reads import AggregatePlace, ReadTotal, SqlPiece, show_read
 from matchrec.plan.clauses import ONE_OF_A_ROW, Grouping, RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
-from matchrec.plan.show import show_reference, show_scalar, show_semantics
+from matchrec.plan.show import show_reference, show_scalar
 from matchrec.plan.text import quoted
 from matchrec.pruning.irrelevant_rows import fails
 
@@ -282,6 +282,6 @@ def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> s
             return show_read(executable.reads[piece], columns)
         case AggregatePlace(index):
             call = executable.aggregates[index].call
-            return f"{show_semantics(call.semantics, show_reference(call))} over the match's rows"
+            return f"{call.semantics.value} {show_reference(call)} over the match's rows"
         case _:
             assert_never(piece)

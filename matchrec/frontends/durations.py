@@ -131,7 +131,6 @@ def read(value: Any, call: str, span: Span | None) -> Duration | None:
 
 
 def unit(name: str, call: str, span: Span | None) -> int:
-    """How many microseconds a unit has."""
     singular = name.upper().removesuffix("S")
     if singular not in MICROSECONDS:
         known = [f"{one.lower()}s" for one in MICROSECONDS]

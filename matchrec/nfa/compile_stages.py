@@ -164,7 +164,7 @@ def is_over(rest: Rest) -> bool:
 def part_name(part: RepeatedPart) -> str:
     if isinstance(part.content, Single):
         return part.content.name
-    return " ".join(part_name(one) for one in part.content.steps if isinstance(one, RepeatedPart))
+    return " ".join(part_name(one) for one in part.content if isinstance(one, RepeatedPart))
 
 
 MOST_STATES = 5_000
@@ -176,7 +176,7 @@ def compile_stages(steps: Steps, variables: Names) -> Program:
     Raises MatchRecognizePlanError where repetitions make it too large.
     """
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
-    start = compiler.compile_rest(Rest(steps.steps, 0, None), NOT_PENDING)
+    start = compiler.compile_rest(Rest(steps, 0, None), NOT_PENDING)
     while compiler.unfilled:  # whose edges may lead to new ones
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
@@ -307,7 +307,7 @@ class _StageCompiler:
             lasting = (event.test for event in nots if not event.only_next)
             own = pending.with_kills(part.gap).with_stops(*lasting)
             direct = tuple(event for event in nots if event.only_next and done.may_leave)
-        if isinstance(part.content, Steps):
+        if isinstance(part.content, tuple):
             return self.compile_group(done, own, pending, direct)
         key: tuple[object, ...] = (done, pending)
         waits, name = key, part.content.name
@@ -360,10 +360,10 @@ class _StageCompiler:
         on.
         """
         part, rest = done.part, done.rest
-        assert isinstance(part.content, Steps)
+        assert isinstance(part.content, tuple)
         own = replace(going_on, empty=going_on.empty + 1)
         until = rest.until if part.until is None else (*rest.until, part.until.test)
-        body = Rest(part.content.steps, 0, done.after_next(), until, done.contiguity)
+        body = Rest(part.content, 0, done.after_next(), until, done.contiguity)
         if not done.may_leave:
             return self.compile_rest(body, own)
         onward = chain(self.edge_into(body, own, direct), self.edges_out(done, leaving))
@@ -420,7 +420,7 @@ def compose_tests(steps: Steps, variables: Names) -> Composed:
         if part.until is not None:
             complements[ids[part.until.test]] = ids[part.until.complement]
             if part.until.take is not None:
-                assert not isinstance(part.content, Steps)
+                assert not isinstance(part.content, tuple)
                 tests = ids[part.content.test], ids[part.until.test]
                 without[tests] = ids[part.until.take]
     direct = frozenset(ids[event.test] for event in nots(steps) if event.only_next)

@@ -260,9 +260,9 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return columns[column]
         case ReadAt(column, navigation):
             text = show.show_navigation(navigation, columns[column])
-            return show.show_semantics(navigation.semantics, text)
+            return f"{navigation.semantics.value} {text}"
         case ReadClassifierAt(navigation):
-            return show.show_semantics(navigation.semantics, show.show_classifier(navigation))
+            return f"{navigation.semantics.value} {show.show_classifier(navigation)}"
         case ReadMatchedRows():
             return "the rows of the match"
         case ReadMatch(variable):
@@ -276,7 +276,7 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return f"{replace(asked, measure=argument)} over all matches"
         case ReadAggregate(function, variable, places, semantics):
             argument = ", ".join(columns[place] for place in places) or "*"
-            return show.show_semantics(semantics, show.show_aggregate(function, variable, argument))
+            return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
 
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
@@ -442,7 +442,7 @@ class MeasureReader:
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
         self.read(ReadMatchedRows(()))
-        condition, members = aggregate.condition, sorted(self.plan.members(aggregate.variable))
+        condition, members = aggregate.condition, sorted(self.plan.members[aggregate.variable])
         names = tuple(self.plan.variables[member] for member in members)
         arguments = tuple(map(self.term, aggregate.arguments))
         ordering = tuple((self.term(one), words) for one, words in aggregate.ordering)

@@ -143,7 +143,7 @@ class _Drawing:
         return self.conditions.get(test, test)
 
     def sequence(self, steps: Steps) -> DiagramItem:
-        items = (self.step(step, place) for place, step in enumerate(steps.steps))
+        items = (self.step(step, place) for place, step in enumerate(steps))
         return Sequence(*chain.from_iterable(items))
 
     def step(self, step: RepeatedPart | ForbiddenEvent, place: int) -> Iterator[DiagramItem]:

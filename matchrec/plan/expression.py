@@ -309,7 +309,6 @@ def variable_of(reference: Reference) -> str | None:
 
 
 def render(scalar: Scalar, write: Callable[[Reference], str]) -> str:
-    """The text of an expression with each reference written by `write`."""
     return "".join(piece if isinstance(piece, str) else write(piece) for piece in scalar.pieces)
 
 
@@ -357,14 +356,11 @@ def written_operations(scalar: Scalar) -> Operations:
 
 
 def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
-    """The reference as it is seen with running or final semantics."""
-    match reference:
-        case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):
-            return replace(reference, navigation=replace(navigation, semantics=semantics))
-        case Aggregate():
-            return replace(reference, semantics=semantics)
-        case MatchValue():
-            return reference
+    if isinstance(reference, MatchValue):
+        return reference
+    if isinstance(reference, Aggregate):
+        return replace(reference, semantics=semantics)
+    return replace(reference, navigation=replace(reference.navigation, semantics=semantics))
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
@@ -382,13 +378,9 @@ def with_columns(scalar: Scalar, change: Callable[[ColumnReference], ColumnRefer
     """The expression with every column changed, those inside of aggregates too."""
 
     def changed(reference: Reference) -> Reference:
-        match reference:
-            case ColumnReference():
-                return change(reference)
-            case Aggregate():
-                return with_terms(reference, lambda term: with_columns(term, change))
-            case _:
-                return reference
+        if isinstance(reference, Aggregate):
+            return with_terms(reference, lambda term: with_columns(term, change))
+        return change(reference) if isinstance(reference, ColumnReference) else reference
 
     return with_references(scalar, changed)
 
@@ -407,7 +399,6 @@ def with_operations(scalar: Scalar, change: Callable[[Operation], Scalar]) -> Sc
 
 
 def with_final_semantics(scalar: Scalar) -> Scalar:
-    """The expression with every reference seen with final semantics."""
     return with_references(scalar, partial(with_semantics, semantics=Semantics.FINAL))
 
 

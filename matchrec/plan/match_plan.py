@@ -137,13 +137,8 @@ class MatchPlan:
         """The variables under NOT, then those of absences."""
         return (*negated_names(self.pattern), *map(attrgetter("variable"), self.absences))
 
-    def members(self, name: str | None) -> frozenset[int]:
-        """Ids of the primary variables that `name` stands for; None is the universal variable."""
-        return self._members[name]
-
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
-        """The MATCHED_ROWS of its measures."""
         found = (reference for measure in self.measures for reference in measure.value.references)
         return tuple(
             one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
@@ -154,7 +149,8 @@ class MatchPlan:
         return {name: number for number, name in enumerate(self.variables)}
 
     @cached_property
-    def _members(self) -> Mapping[str | None, frozenset[int]]:
+    def members(self) -> Mapping[str | None, frozenset[int]]:
+        """Ids of the primary variables that a name stands for; None is the universal variable."""
         found: dict[str | None, frozenset[int]] = {
             name: frozenset((number,)) for name, number in self.ids.items()
         }

@@ -171,7 +171,6 @@ def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
 
 
 def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPattern]) -> RowPattern:
-    """The node with changed parts."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return replace(pattern, parts=tuple(map(change, parts)))

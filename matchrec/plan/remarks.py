@@ -29,7 +29,6 @@ from matchrec.errors.warnings import (
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
     ColumnReference,
-    End,
     Navigation,
     Operation,
     Piece,
@@ -186,14 +185,18 @@ def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Pi
     )
 
 
-def is_of_current_row(reference: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
-    """Whether the row that is tested is read. A test of a stage sees it by its own name only."""
+def is_of_current_row(
+    reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
+) -> bool:
+    """Whether the row that is tested is read, or that so many rows after it. A test of a stage sees
+    it by its own name only.
+    """
     navigation = reference.navigation
-    if (navigation.end, navigation.logical_offset, navigation.physical_offset) != (End.LAST, 0, 0):
+    if not navigation.is_last or navigation.physical_offset != step:
         return False
     if plan.staging is not None or definition.variable == plan.closing:
         return navigation.variable == definition.variable
-    return plan.ids[definition.variable] in plan.members(navigation.variable)
+    return plan.ids[definition.variable] in plan.members[navigation.variable]
 
 
 def plain(reference: ColumnReference) -> str:
@@ -241,19 +244,12 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         if definition.variable in first:
             continue
         for one in definition.condition.references:
-            if isinstance(one, ColumnReference) and reads_row_before(one, definition, plan):
+            if isinstance(one, ColumnReference) and is_of_current_row(one, definition, plan, -1):
                 read = plain(one)
                 yield skipped_row(one.span, selection=plan.selection.value, argument=read)
 
 
-def reads_row_before(reference: ColumnReference, definition: Definition, plan: MatchPlan) -> bool:
-    navigation = replace(reference.navigation, physical_offset=0)
-    moved = reference.navigation.physical_offset == -1
-    return moved and is_of_current_row(replace(reference, navigation=navigation), definition, plan)
-
-
 def first_variables(pattern: RowPattern) -> frozenset[str]:
-    """The variables to which the first row of a match may be mapped."""
     match pattern:
         case Variable(name):
             return frozenset((name,))
@@ -358,7 +354,6 @@ def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
 
 
 def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
-    """No ORDER BY."""
     if not plan.order_by:
         yield no_order(plan.pattern.span)
 

@@ -35,7 +35,6 @@ NAMED = attrgetter("name", "span")
 
 
 def check(plan: MatchPlan) -> None:
-    """Raises at the first rule that the plan breaks."""
     for part, choices, rule in RULES:
         found = getattr(plan, part)
         if found in choices if choices else found:
@@ -51,7 +50,6 @@ def subset_names_are_new(plan: MatchPlan) -> None:
 
 
 def subset_members_are_primary(plan: MatchPlan) -> None:
-    """A union variable joins primary variables."""
     for subset in plan.subsets:
         spans = subset.member_spans or (subset.span,) * len(subset.members)
         for member, span in zip(subset.members, spans, strict=True):
@@ -89,18 +87,15 @@ def rows_read(scalar: Scalar) -> Iterator[tuple[str | None, Span | None]]:
 
 
 def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
-    """A condition belongs to a variable of the pattern."""
-    for definition in plan.definitions:
-        if definition.variable in plan.unions:
-            raise errors.definition_of_union(definition.span, name=definition.variable)
-        if definition.variable not in plan.ids:
-            raise errors.definition_not_in_pattern(
-                definition.span, name=definition.variable, known=plan.variables
-            )
+    for one in plan.definitions:
+        name, known = one.variable, plan.variables
+        if name in plan.unions:
+            raise errors.definition_of_union(one.span, name=name)
+        if name not in known:
+            raise errors.definition_not_in_pattern(one.span, name=name, known=known)
 
 
 def definitions_are_unique(plan: MatchPlan) -> None:
-    """A variable has one condition."""
     names = map(attrgetter("variable", "span"), plan.definitions)
     refuse_repeated(names, errors.duplicate_definition)
 
@@ -122,7 +117,6 @@ def refuse_repeated(
 
 
 def skip_target_is_known(plan: MatchPlan) -> None:
-    """AFTER MATCH SKIP TO goes to a variable of PATTERN or SUBSET."""
     target = plan.after_match.variable
     if target is not None and target not in (*plan.variables, *plan.unions):
         span = plan.after_match.span
@@ -156,7 +150,7 @@ def gaps_are_between_two_variables(plan: MatchPlan) -> None:
         for name in (gap.after, gap.to):
             if name is not None and name not in (*plan.variables, *plan.unions):
                 raise _unknown(name, "WITHIN", gap.span, plan, plan.unions)
-        both = plan.members(gap.after) & plan.members(gap.to)
+        both = plan.members[gap.after] & plan.members[gap.to]
         if gap.to is not None and both:
             raise errors.gap_of_one_variable(gap.span, name=plan.variables[min(both)])
 
@@ -165,12 +159,14 @@ def classifiers_are_of_selected_rows(plan: MatchPlan) -> None:
     """Where rows may be skipped, a run does not know which of them it has not mapped."""
     if plan.selection is EventSelection.STRICT_CONTIGUITY:
         return
-    for definition in plan.definitions:
-        for reference in definition.condition.references:
-            if isinstance(reference, Classifier) and reference.navigation.physical_offset:
-                raise errors.classifier_of_skipped_row(
-                    reference.span, selection=plan.selection.value
-                )
+    selection = plan.selection.value
+    for one in of_conditions(plan):
+        if isinstance(one, Classifier) and one.navigation.physical_offset:
+            raise errors.classifier_of_skipped_row(one.span, selection=selection)
+
+
+def of_conditions(plan: MatchPlan) -> Iterator[Reference]:
+    return (one for definition in plan.definitions for one in definition.condition.references)
 
 
 def longest_matches_are_contiguous(plan: MatchPlan) -> None:
@@ -203,14 +199,12 @@ def matches_are_values_of_one_row(plan: MatchPlan) -> None:
 
 def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     """A run keeps the position of every row between the last one and the one looked back to."""
-    for definition in plan.definitions:
-        for reference in definition.condition.references:
-            if isinstance(reference, ColumnReference | Classifier):
-                function, rows = rows_back(reference)
-                if rows > MOST_ROWS_BACK:
-                    raise errors.too_far_back(
-                        reference.span, function=function, rows=rows, limit=MOST_ROWS_BACK
-                    )
+    limit = MOST_ROWS_BACK
+    for one in of_conditions(plan):
+        if isinstance(one, ColumnReference | Classifier):
+            function, rows = rows_back(one)
+            if rows > limit:
+                raise errors.too_far_back(one.span, function=function, rows=rows, limit=limit)
 
 
 def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
@@ -248,10 +242,9 @@ def first_matches_are_counted(plan: MatchPlan) -> None:
     """Where only the first matches come out, nothing else does."""
     first, staging = plan.first_matches, plan.staging
     assert first is not None, "of a plan with first matches"
-    if plan.partial is not None:
-        raise errors.partial_with_first_matches(
-            plan.partial.span, words=plan.partial.words, first=first.words
-        )
+    if partial := plan.partial:
+        words = partial.words
+        raise errors.partial_with_first_matches(partial.span, words=words, first=first.words)
     if plan.output is MatchOutput.GRAPH:
         raise errors.first_matches_of_form(first.span, first=first.words, form='form="compressed"')
     if staging is not None and staging.timeouts is not None:

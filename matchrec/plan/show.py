@@ -16,14 +16,12 @@ from matchrec.plan.expression import (
     Navigation,
     Reference,
     Scalar,
-    Semantics,
     render,
 )
 from matchrec.plan.pattern import show_name
 
 
 def show_scalar(scalar: Scalar) -> str:
-    """An expression with its references written out."""
     return render(scalar, show_reference)
 
 
@@ -61,10 +59,6 @@ def show_rows(aggregate: Aggregate) -> str:
     return f"{where} OVER ({show_frame(frame)})" if frame else where
 
 
-def show_aggregate(function: str, variable: str | None, argument: str) -> str:
-    return f"{function}({qualifier(variable)}{argument})"
-
-
 def show_matched_rows(variable: str | None) -> str:
     """The rows of a match, or those of one of its variables, as a value."""
     return f"MATCHED_ROWS({show_name(variable) if variable else ''})"
@@ -90,12 +84,10 @@ def show_bound(offset: int | None, side: str) -> str:
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
-    """A navigation, with the variable before the argument."""
     return at_position(navigation, f"{qualifier(navigation.variable)}{argument}")
 
 
 def show_classifier(navigation: Navigation) -> str:
-    """CLASSIFIER of the row that a navigation finds."""
     name = show_name(navigation.variable) if navigation.variable else ""
     return at_position(navigation, f"CLASSIFIER({name})")
 
@@ -116,10 +108,6 @@ def step(offset: int, text: str) -> str:
 
 def qualifier(variable: str | None) -> str:
     return f"{show_name(variable)}." if variable else ""
-
-
-def show_semantics(semantics: Semantics, text: str) -> str:
-    return f"{semantics.value} {text}"
 
 
 def call_of_aggregate(

@@ -84,11 +84,8 @@ class ForbiddenEvent:
     near: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """A sequence, or the content of a group."""
-
-    steps: tuple[RepeatedPart | ForbiddenEvent, ...]
+# A sequence, or the content of a group.
+Steps = tuple[RepeatedPart | ForbiddenEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +130,9 @@ class Staging:
 
 def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:
     """All steps, a group before those inside of it."""
-    for step in steps.steps:
+    for step in steps:
         yield step
-        if isinstance(step, RepeatedPart) and isinstance(step.content, Steps):
+        if isinstance(step, RepeatedPart) and isinstance(step.content, tuple):
             yield from all_steps(step.content)
 
 
@@ -151,7 +148,7 @@ def nots(steps: Steps) -> Iterator[ForbiddenEvent]:
 
 def words(steps: Steps) -> RowPattern:
     """The rows of matches as a row pattern: what follows what, whatever is skipped between."""
-    return concatenation(_word(step) for step in steps.steps if isinstance(step, RepeatedPart))
+    return concatenation(_word(step) for step in steps if isinstance(step, RepeatedPart))
 
 
 def _word(part: RepeatedPart) -> RowPattern:
@@ -178,7 +175,7 @@ def _tests(
     steps: Steps, before: frozenset[str], *, in_loops: bool
 ) -> Iterator[tuple[str, str, frozenset[str]]]:
     """The tests with all stages in their loops; without, those of stages as loops begin."""
-    for step in steps.steps:
+    for step in steps:
         if isinstance(step, ForbiddenEvent):
             if in_loops:
                 yield step.test, step.name, before
@@ -186,7 +183,7 @@ def _tests(
         with_own = before.union(variable_names(_word(step)))
         inside = with_own if in_loops and step.most != 1 else before
         content, name = step.content, "the group"
-        if isinstance(content, Steps):
+        if isinstance(content, tuple):
             yield from _tests(content, inside, in_loops=in_loops)
         else:
             name = content.name

@@ -51,5 +51,4 @@ class Totals:
 
     @property
     def columns(self) -> dict[AskedTotal, str]:
-        """The column of each aggregate."""
         return {asked: f"__total_{place}" for place, asked in enumerate(self.asked)}

@@ -320,7 +320,7 @@ def order_in(plan: MatchPlan, follow: FollowSets, variable: str) -> InOrder:
 
 
 def is_first_row(plan: MatchPlan, follow: FollowSets, navigation: Navigation) -> bool:
-    members = plan.members(navigation.variable)
+    members = plan.members[navigation.variable]
     moves = navigation.logical_offset or navigation.physical_offset
     once = navigation.end is End.FIRST or not any(map(follow.before, members))
     return not moves and once and follow.first <= members
@@ -425,12 +425,12 @@ def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[st
     """Variables with what must hold of their rows."""
     for gap in plan.gaps:
         if gap.to is not None:
-            for member in sorted(plan.members(gap.to)):
+            for member in sorted(plan.members[gap.to]):
                 yield plan.variables[member], after_variable(plan, gap, member, follow)
         elif plan.selects:
             near = less_after(plan, gap, Navigation(logical_offset=1))
             unless_first = joined("OR", (count_is(None, 1, gap), near))
-            for variable in filter(follow.before, sorted(plan.members(None))):
+            for variable in filter(follow.before, sorted(plan.members[None])):
                 yield plan.variables[variable], unless_first if variable in follow.first else near
 
 
@@ -440,7 +440,7 @@ def after_variable(plan: MatchPlan, gap: Gap, to: VariableId, follow: FollowSets
     Where that is always the row before, it is read there, so that Spark computes it. A row that
     must not follow has other rows before it than those that are mapped to its variable.
     """
-    members, name = plan.members(gap.after), plan.variables[to]
+    members, name = plan.members[gap.after], plan.variables[to]
     is_mapped = name not in negated_names(plan.pattern)
     is_next = follow.before(to) <= members and to not in follow.first and not plan.selects
     row = Navigation(physical_offset=-1) if is_mapped and is_next else Navigation(gap.after)

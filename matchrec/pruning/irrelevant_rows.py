@@ -197,9 +197,9 @@ def sees_no_row(plan: MatchPlan, reference: Reference, fillers: Variables) -> bo
     if isinstance(reference, MatchValue):
         return True
     if isinstance(reference, Aggregate):
-        others = not plan.members(reference.variable) & fillers
+        others = not plan.members[reference.variable] & fillers
         inner = inner_references(reference)
         return others and all(sees_no_row(plan, one, fillers) for one in inner)
     navigation = reference.navigation
     at_an_end = navigation.variable is None and navigation.logical_offset == 0
-    return at_an_end or not plan.members(navigation.variable) & fillers
+    return at_an_end or not plan.members[navigation.variable] & fillers

@@ -79,10 +79,10 @@ class Where:
         offset = navigation.physical_offset
         if offset == 0:
             return ()
-        mapped = self.plan.members(None)
+        mapped = self.plan.members[None]
         ends = {-1: self.follow.first, 1: self.follow.last}
         own = None if self.variable is None else self.plan.ids.get(self.variable)
-        is_current = own in self.plan.members(navigation.variable) and navigation.is_last
+        is_current = own in self.plan.members[navigation.variable] and navigation.is_last
         is_inside = own in mapped - ends.get(offset, mapped)
         return (Beyond.BETWEEN,) if is_current and is_inside else (Beyond.BESIDE,)
 

@@ -98,7 +98,7 @@ def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
 def _absence(absence: Absence, plan: MatchPlan) -> Shape:
     """What must be absent, between rows of which primary variables."""
     return absence.variable, *(
-        names and frozenset(member for name in names for member in plan.members(name))
+        names and frozenset(member for name in names for member in plan.members[name])
         for names in (absence.after, absence.before)
     )
 

@@ -45,15 +45,15 @@ def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern,
         return 0
     if absence.before is None:
         return len(parts)
-    names = {plan.variables[one] for name in absence.after for one in plan.members(name)}
+    names = {plan.variables[one] for name in absence.after for one in plan.members[name]}
     return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
 
 
 def pattern_with_nots(steps: Steps) -> RowPattern:
     """The row pattern of a sequence of stages with a NOT for each negated one."""
     return concatenation(
-        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words(Steps((step,)))
-        for step in steps.steps
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
+        for step in steps
     )
 
 
@@ -134,8 +134,8 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
     stage_of = {one.test: one.name for one in singles if isinstance(one, Single)}
     stage_of |= {event.test: event.name for event in nots(steps)}
     earlier = {
-        step.name: variable_names(words(Steps(steps.steps[:place])))
-        for place, step in enumerate(steps.steps)
+        step.name: variable_names(words(steps[:place]))
+        for place, step in enumerate(steps)
         if isinstance(step, ForbiddenEvent)
     }
     of_stage = partial(of_variable, name=lambda test: stage_of.get(test, test))

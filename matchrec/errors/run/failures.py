@@ -54,7 +54,6 @@ window_without_end = run_error("""{words} has no end after a row: its length is 
         what lies it after the row is too large for the type of the order column
     note: {place}
     write a number or an INTERVAL of weeks to microseconds, or order by a wider type""")
-
 division_by_zero = run_error("""the condition of `{variable}` divides by zero
     note: {place}
     write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false""")
@@ -130,7 +129,6 @@ rows_too_large = run_error("""rows of the result that come out together take {me
     note: some measures bring all rows of a match to each of its rows
     write ONE ROW PER MATCH and join it with the rows, bound the quantifiers or write WITHIN, so
         that matches are shorter, or read fewer columns of long values""")
-
 sum_too_large = run_error("""a sum in MEASURES is too large for {type_name}
     note: {place}
     case BIGINT: write a CAST to DECIMAL(38, 0) or DOUBLE inside the sum
@@ -151,22 +149,17 @@ def of_rule(name: str, error: L) -> L:
 
 no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
-
 no_rule = plan_error("""rule `{name}` of `match_rules` is {value:shown}
     note: wanted: the text of a clause or of SASE+, a Pattern, or a dict of these by when each
         becomes valid
     write "{name}": "PATTERN (...) DEFINE ..." in it""")
-
 alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
     give one of them another name""")
-
 clause_of_its_own = plan_error("""{clause} in a rule
     note: all rules of a set have the same partitions and the same order
     leave it out, and write match_rules(..., {argument}="...")""")
-
 taken_name = plan_error("""{what} `{name}` has the name of a column of the result
     rename it first: df.withColumnRenamed("{name}", "{name}_")""")
-
 two_columns_of_one_name = plan_error("""the input has two columns `{name}`
     rename one of them, or write event_columns= with those that events are to have""")
 
@@ -178,17 +171,13 @@ no_times_of_order = unsupported("""times of rules over rows ordered by {order} o
 # {"fall": {"monday": "PATTERN ..."}}.
 wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}
     write {wanted}, as the rows are ordered by, or None for the beginning""")
-
 two_versions_at_once = plan_error("""rule `{name}` has two versions that are valid from {time}
     leave one of them out""")
-
 rules_column_missing = plan_error("""the table of rules has no column `{name}`
     note: columns: {known}
     a table of rules has the columns rule, text and valid_from""")
-
 rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
     it is to be of type {wanted}""")
-
 rule_marker_without_value = plan_error("""parameter `:{name}` has no value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
@@ -198,7 +187,6 @@ rule_marker_without_value = plan_error("""parameter `:{name}` has no value
 wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSON object of numbers,
         texts and truth values
     write {"name": value} for :name; null is NULL""")
-
 no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
     write a name into column `rule`""")
 
@@ -213,12 +201,10 @@ versions_of_other_columns = plan_error("""the versions of rule `{name}` have dif
     note: {columns[0]}
     note: {columns[1]}
     give the measures the same names and types, or use `matches`""")
-
 unknown_rule = plan_error("""there is no rule `{name}`
     note: rules: {known}
     near: write rule("{near}")
     write rule("{known[0]}")""")
-
 unknown_event_column = plan_error("""`{name}` of event_columns is no column of the input
     note: columns: {known}
     near: write {near}
@@ -239,14 +225,11 @@ rows_of_something_else = plan_error("""the rows given to of() have no column `{m
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
     write the value as text; an array as "[1, 2]", as CAST(x AS STRING) writes it""")
-
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
     note: a value of `{name}`: {example}
     write one of this type, or leave {argument} out""")
-
 asked_of_stream = unsupported("""{asked} over a stream: its rows come little by little
     ask about the same rows as a table: spark.read in place of spark.readStream""")
-
 no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
     pass the query that has it""")
 
@@ -254,11 +237,9 @@ no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
 several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
     note: {names}
     write {option[clause=1]} for the first of them""")
-
 unknown_clause = plan_error("""there is no clause {asked:repr}
     note: {names:some}
     write the number of one of them, {option[clause=1]}""")
-
 unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
     note: PARTITION BY has: {known}
     near: write {near}
@@ -282,12 +263,10 @@ no_such_partition = plan_error("""the partition has no rows: {wanted}
     note: some of them:
     note: {some}
     write {example}""")
-
 no_rows_at_all = plan_error("there are no rows")
 
 
 def known(text: str | None) -> str:
-    """A value's text, also where there is none."""
     return "NULL" if text is None else text
 
 

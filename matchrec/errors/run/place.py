@@ -35,7 +35,6 @@ class RowPlace:
 
     @property
     def partition(self) -> dict[str, object]:
-        """The keys by the names of their columns."""
         return {column_name(text): value for text, value in self.keys.items()}
 
 

@@ -36,7 +36,6 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
 
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
     the least clause is: PATTERN (A)""")
-
 missing_pattern = parse_error(
     "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"
 )
@@ -97,7 +96,6 @@ outside_parentheses = parse_error(
 # A part after one that it must precede; `order` is the right one of those written.
 out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
     write the parts in this order: {order}""")
-
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
 
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
@@ -110,7 +108,6 @@ nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
 # An item that is missing before or after a comma.
 nothing_beside_comma = parse_error("""a comma too many in {part}
     remove it, or add what it divides""")
-
 second_window = parse_error("""two windows between the same rows in WITHIN
     keep the smaller one""")
 
@@ -226,7 +223,6 @@ clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesi
 # FROM t.MATCH_RECOGNIZE (...).
 point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
     write a space in its place""")
-
 several_statements = parse_error("""another statement after `;`
     write each statement in a call of its own""")
 
@@ -260,7 +256,6 @@ clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MA
 changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
     note: the clause gives new rows, and {word} changes those of a table
     write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
-
 lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
     note: its input is matched once, not once for each row of another relation
     remove LATERAL, or join the relations in a subquery and match its result""")
@@ -270,7 +265,6 @@ correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}
         around it
     note: its input is matched once, not once for each row of another relation
     join the relations in a subquery, match its result, and add the key to PARTITION BY""")
-
 recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition of `{name}` is not
         supported
     match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)""")
@@ -429,7 +423,6 @@ case_without_end = parse_error("""cannot read the expression in {where}
 # `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error("""IN without parentheses in {where}
     write IN ({value}), or = {value}""")
-
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
 
 missing_expression = parse_error("expression missing in {where}")

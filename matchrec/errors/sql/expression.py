@@ -28,10 +28,8 @@ unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
 two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
     note: every column in it must belong to one variable; x alone belongs to all of them
     write the variable before each column, or one {function} for each variable""")
-
 aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
     write the two side by side, each over columns only""")
-
 navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {aggregate} in
         {clause}
     note: an aggregate is over columns of the rows that are mapped to one variable
@@ -76,7 +74,6 @@ order_in_call = parse_error("""ORDER BY in a call in {clause}
     note: a call sees the rows of a match in the order of {part[ORDER BY]}
     remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, ',') WITHIN
         GROUP (ORDER BY y)""")
-
 final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
     note: while rows are being matched only the rows so far are known
     leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
@@ -111,7 +108,6 @@ window_function = _in_place_of_a_window("""window function {function} in {clause
 # each row of the match. what: it looks at.
 correlated_subquery = unsupported("""subquery in {clause} that refers to {what} is not supported
     join the input with the subquery's table first""")
-
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
     collect what is never NULL, such as {function}(struct(A.x))""")
 
@@ -124,11 +120,9 @@ identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
 called_inside = unsupported("""{inner}() in the argument of {function} in {clause} is not supported
     case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
     write {inner}() outside {function}: it is the same on every row of a match""")
-
 ending_in_define = plan_error("""{function}() in DEFINE
     note: how a run ends is not known before it has ended
     write it in MEASURES""")
-
 reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
     note: {clause} is evaluated before the match, on each row by itself
     compute it as a column of the input, in a subquery before the clause""")
@@ -359,26 +353,22 @@ def _called_otherwise(name: str, known: Names) -> str | None:
 
 def _instead_of_variable(name: str, known: Names) -> str:
     """What to write for a variable where a value should stand."""
-    match known.call:
-        case "":
-            return f"write a column of its row: {name}.{known.example}"
-        case "CLASSIFIER(":
-            return f"write its name as a string: CLASSIFIER() = '{name.upper()}'"
-        case "COUNT(":
-            return f"write COUNT({name}.*) for the number of its rows"
-        case call:
-            return f"write a column of its rows: {call}{name}.{known.example})"
+    written = {
+        "": f"write a column of its row: {name}.{known.example}",
+        "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
+        "COUNT(": f"write COUNT({name}.*) for the number of its rows",
+    }
+    column = f"write a column of its rows: {known.call}{name}.{known.example})"
+    return written.get(known.call, column)
 
 
 unknown_type_column = plan_error("""unknown column `{name}` in type_column
     note: the input has: {known}
     near: write {option[type_column={near:name}]}
     write one of these""")
-
 type_column_without_texts = plan_error("""type_column is {type_name}, and types of events in SEQ are
         texts
     write {option[type_column=CAST({name} AS STRING)]}""")
-
 _variable_before_the_match = plan_error("""pattern variable `{qualifier}` cannot stand in
         {clause:part}
     note: {clause:part} is evaluated before the match, on each row by itself
@@ -397,12 +387,10 @@ _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:
     near: write {near}.{column}
     culprit: name
     write {column}, or add {name} to {part[PATTERN]}""")
-
 ambiguous_column = plan_error("""column `{name}` in {clause:part} is ambiguous
     note: several columns of the input have this name
     culprit: name
     rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...""")
-
 doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the input and a value that
         Spark knows
     culprit: name

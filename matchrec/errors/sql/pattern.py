@@ -55,7 +55,6 @@ empty_alternative = parse_error("""`|` in PATTERN has nothing on one side
 # `{- -}`.
 empty_exclusion = parse_error("""exclusion with nothing in it in PATTERN
     write {- A -}, or leave the exclusion out""")
-
 unclosed_name = parse_error("quoted name in PATTERN is not closed", hint="add the second quote")
 
 # `{--`, which SQL reads as a brace and a comment.
@@ -65,7 +64,6 @@ comment_after_brace = parse_error("""`{--` in PATTERN: `--` starts a comment
 # `/*` without `*/`.
 unclosed_comment = parse_error("""comment in PATTERN is not closed
     add `*/` where the comment ends""")
-
 empty_name = parse_error("""pattern variable without a name in PATTERN
     write a name between the quotes, or () for a pattern without rows""")
 
@@ -76,14 +74,12 @@ unclosed_bracket = parse_error("""`{opening}` is not closed in PATTERN
 # `)` or `-}` that closes nothing.
 unopened_bracket = parse_error("""`{closing}` in PATTERN closes nothing
     remove it, or add `{opening}` where the group starts""")
-
 wrong_bracket = parse_error("""`{opening}` in PATTERN is closed by `{found}`
     close it with `{closing}`, and close inner groups before outer ones""")
 
 # `(?:A|B)`.
 group_of_regular_expressions = parse_error("""`(?` of regular expressions in PATTERN
     write a group as (A | B)""")
-
 nothing_to_repeat = parse_error("""quantifier `{quantifier}` in PATTERN has nothing to repeat
     write it after a variable or a group: A{quantifier}""")
 
@@ -127,7 +123,6 @@ value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is
 # `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it
     write the parts with commas between them: PERMUTE(A, B)""")
-
 nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
     remove groups that hold one part only""")
 
@@ -175,17 +170,13 @@ negation_without_window = plan_error("""NOT {name} at the {end} of PATTERN has n
 # `A NOT B C A`, and `A NOT B C B`, where rows are skipped.
 variable_beside_negation = unsupported("""`{name}` stands {places}, where rows are skipped
     use another variable with the condition of `{name}` in one of the places""")
-
 negated_variable = plan_error("""`{name}` in {clause} stands under NOT in PATTERN: no row is mapped
         to it
     name a variable that has rows""")
-
 reads_forbidden_row = unsupported("""{what} in the condition of `{name}`, which stands under NOT
     {hint}""")
-
 no_column = plan_error("""{function} in {clause} reads no column
     write {function}(A.x) or {function}(CLASSIFIER())""")
-
 wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
     note: only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else
     write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one""")
@@ -206,7 +197,6 @@ negative_offset = plan_error("""offset of {function} in {clause} is `{written}`;
     case FIRST: write LAST(x, {rows}) to go the other way
     case LAST: write FIRST(x, {rows}) to go the other way
     write NEXT(x, {rows}) to go the other way""")
-
 wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected}, {given} given
     case PREV | NEXT | FIRST | LAST: write {function}(A.x) or {function}(A.x, 2)
     case CLASSIFIER | MATCHED_ROWS: write {function}() or {function}(A)
@@ -240,10 +230,8 @@ no_frame = unsupported("""OVER in {part[DEFINE]} without a frame of rows, and no
     note: the rows are those of the clause's PARTITION BY and ORDER BY
     condition: MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION
     write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)""")
-
 frame_without_rows = plan_error("""this frame ends before it starts
     write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first""")
-
 frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{name}` is not
         supported
     note: a frame is made of the rows of the partition, whatever is mapped

@@ -45,7 +45,6 @@ unknown_base = plan_error("""unknown window `{name}`
 second_keys = parse_error("""{part} in a window that is derived from `{name}`
     note: only ORDER BY can be added, where there is none
     remove {part}, or write all of the window without `{name}`""")
-
 base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
         frame
     remove the frame of `{name}`""")
@@ -58,7 +57,6 @@ call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in
 # `* EXCEPT (x)` beside a call over a row pattern window.
 star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
     name the columns, or write it in a query around this one""")
-
 window_without_frame = parse_error(
     "a window with PATTERN, but without a frame",
     notes=(_FRAMES,),
@@ -79,7 +77,6 @@ not_in_window = unsupported("""{what} cannot stand in a window
     case MATCHED_ROWS(): write collect_list(struct(x, y)), with the columns that are wanted
     case WITHIN: limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)
     remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
-
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
     write INITIAL, or leave SEEK out""")
 
@@ -120,7 +117,6 @@ not_over_rows = unsupported("""`{name}` over a window with PATTERN is not suppor
     note: there may stand: a measure, an aggregate, first_value, last_value, nth_value;
     note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
-
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
 
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
@@ -135,26 +131,19 @@ unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:no
 without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
     note: {reason}
     {cure}""")
-
 moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
     write the query around the clause as Spark SQL""")
-
 unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
     write {known} = TRUE, or remove it""")
-
 no_windows = unsupported("""{product:sql} has no PATTERN in windows
     write FROM t MATCH_RECOGNIZE (...)""")
-
 malformed_duration = parse_error("""malformed LIMIT DURATION
     write LIMIT DURATION (minute, 5)""")
-
 ordered_by_arrival = unsupported("""{product} orders events by the time at which they arrive, which
         a table does not say
     write TIMESTAMP BY and a column of the table after its name""")
-
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
     add {key} to PARTITION BY, or leave OVER out""")
-
 not_written = unsupported("queries are read from {product}, not written for it")
 
 not_in = unsupported("{product} has no {what}")

@@ -168,7 +168,6 @@ class OperandReader(ExpressionCursor):
         return self.term(start, own)
 
     def parameter(self) -> Term:
-        """`?` or `:name`."""
         start = self.position
         self.position += 1
         if self.key_at(start) == ":":

@@ -427,14 +427,9 @@ _QUOTE_OR_COMMENT = re.compile(
 
 def _unclosed(text: str, offset: int) -> Span:
     """The mark that opens a string, a quoted name or a comment which nothing closes."""
-    position = 0
-    while position < len(text):
-        if match := _QUOTE_OR_COMMENT.match(text, position):
-            position = match.end()
-        elif text[position] in "'\"`" or text.startswith("/*", position):
-            break
-        else:
-            position += 1
+    rest = _QUOTE_OR_COMMENT.sub(lambda closed: " " * len(closed[0]), text)
+    opening = re.search(r"""['"`]|/[*]""", rest)
+    position = opening.start() if opening else len(text)
     return Span(position, position + 1).shifted(offset)
 
 

@@ -13,7 +13,6 @@ from matchrec.arguments import (
     FLAG,
     TEXT,
     ArgumentKind,
-    all_of,
     checked,
     instance_of,
     is_column,
@@ -132,7 +131,7 @@ SKIP = ArgumentKind(
 )
 STAGES = ArgumentKind(
     "the stages that calls have built",
-    lambda value: isinstance(value, tuple) and all_of(instance_of(Stage), value),
+    lambda value: isinstance(value, tuple) and all(map(instance_of(Stage), value)),
     'write Pattern.begin("name")',
 )
 

@@ -136,7 +136,8 @@ def may_have_inner(stage: Stage, call: str) -> None:
 def may_be_near(stage: Stage) -> None:
     """The distance to the event before is that of events that are accepted."""
     if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
-        raise errors.near_without_event(stage.label, is_group=stage.is_group)
+        error = errors.near_of_group if stage.is_group else errors.near_of_not
+        raise error(stage=stage.label)
 
 
 def windows(stages: tuple[Stage, ...]) -> None:
@@ -172,7 +173,7 @@ def complete(stages: tuple[Stage, ...]) -> None:
     trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in trailing:
-            raise errors.near_without_event(stage.label, is_group=False)
+            raise errors.near_of_not(stage=stage.label)
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
     if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
         raise errors.open_end(stage=last.label)

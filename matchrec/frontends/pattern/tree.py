@@ -189,7 +189,7 @@ class Outline:
     """Stages → steps to be drawn: in the places of tests stand the conditions themselves."""
 
     def steps(self, stages: tuple[Stage, ...]) -> Steps:
-        return Steps(tuple(map(self.step, stages)))
+        return tuple(map(self.step, stages))
 
     def step(self, stage: Stage) -> RepeatedPart | ForbiddenEvent:
         name = stage.name

@@ -137,10 +137,7 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
         _refuse_start(clause)
-    parts = dict(starts)
-    in_order = len(parts) == len(starts) and list(parts) == sorted(parts, key=_ORDER.index)
-    if not in_order or (clause.in_window and ClausePart.ROWS_PER_MATCH in parts):
-        _refuse_order(clause, starts)
+    _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     written: dict[ClausePart, Section] = {}
     for (part, index), end in zip(starts, ends, strict=True):
@@ -282,7 +279,7 @@ def _starts_item(clause: ClauseTokens, index: int, pattern_end: int, sign: str) 
     return named or index - 1 == pattern_end or (clause.key(index - 1) == ")" and pattern_end >= 0)
 
 
-def _refuse_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
+def _check_order(clause: ClauseTokens, starts: Sequence[tuple[ClausePart, int]]) -> None:
     """Raises at the first part that stands there twice, or after one that it must precede."""
     names = {part: _name(clause, part, index) for part, index in starts}
     before: dict[ClausePart, Span] = {}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from sqlglot import TokenType
@@ -25,7 +25,7 @@ from matchrec.frontends.lexing.tokens import (
 )
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import cut_out_tokens, read_clause
-from matchrec.frontends.sql.nodes import Site, view_of
+from matchrec.frontends.sql.nodes import Site
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -62,8 +62,8 @@ class QueryNode:
     """sites: in the order of evaluation. frames: each `{name}` outside of clauses for which a
     DataFrame was passed, and where it stands, left to right.
 
-    markers: every `?` of a query with sites, left to right; pieces of the query name the marker at
-    `span` by `parameter_name(span)`, because their order is lost when the text is cut up.
+    markers: every `?` of a query with sites, left to right; in pieces of the query stands
+    `parameter_name(span)` for the one at `span`, as their order is lost when the text is cut up.
     keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
     TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
     pattern windows.
@@ -114,12 +114,12 @@ def parse(
             if tokens.says(0, "EXECUTE", "IMMEDIATE") and _CLAUSE.search(text):
                 raise errors.clause_in_string(tokens.span(0, 2))
             return QueryNode(source, (), passed, keeps_text=keeps_text(tokens))
-        read: tuple[Block, ...] = ()
+        blocks: tuple[Block, ...] = ()
         if windows:
             from matchrec.frontends.sql.pattern_windows import read_blocks
 
-            read = read_blocks(tokens, windows, clauses)
-        sites, blocks = _all_sites(tokens, clauses, read)
+            blocks = read_blocks(tokens, windows, clauses)
+        sites = _all_sites(tokens, clauses, blocks)
         for index in tokens.places.get(";", ()):
             if tokens.around[index] < 0 and tokens.key(index + 1) not in (";", ""):
                 raise errors.several_statements(tokens[index].span)
@@ -229,22 +229,13 @@ def _frames(
 
 
 def _all_sites(
-    tokens: TokenSequence, clauses: Sequence[Cut], read: Sequence[Block]
-) -> tuple[tuple[Site, ...], tuple[Block, ...]]:
+    tokens: TokenSequence, clauses: Sequence[Cut], blocks: Sequence[Block]
+) -> tuple[Site, ...]:
     """Clauses and windows in the order of evaluation: of those that end together, clauses first."""
     withs = tuple(find_with_clauses(tokens))
-    if not read:
-        return tuple(_sites(tokens, clauses, withs)), ()
-    sites: list[Site] = []
-    blocks: list[Block] = []
-    found = deque(_sites(tokens, clauses, withs))
-    for block in read:
-        while found and found[0].whole.end <= block.rows.end:
-            sites.append(replace(found.popleft(), index=len(sites)))
-        sites.extend(block.sites(len(sites), withs))
-        blocks.append(replace(block, last=len(sites) - 1))
-    sites.extend(replace(site, index=number) for number, site in enumerate(found, len(sites)))
-    return tuple(sites), tuple(blocks)
+    windows = (site for block in blocks for site in block.sites(withs))
+    found = sorted((*_sites(tokens, clauses, withs), *windows), key=attrgetter("whole.end"))
+    return tuple(replace(site, index=number) for number, site in enumerate(found))
 
 
 def _sites(
@@ -258,7 +249,7 @@ def _sites(
     for index, (cut, relation) in enumerate(zip(clauses, relations, strict=True)):
         input_span = tokens.span(relation.start, cut.word)
         yield Site(
-            index,
+            0,
             read_clause(cut_out_tokens(tokens, cut.opening, cut.closing)),
             relation.name,
             input_span,
@@ -380,39 +371,16 @@ def _select_all(query: QueryNode, site: Site, end: int) -> Iterator[Piece]:
     yield text[block.head.start + len(head) : site.relation.start]
 
 
-def markers_of_outer(query: QueryNode) -> tuple[Span, ...]:
-    """The `?` that `outer` keeps, left to right."""
-    return _markers(query, len(query.sites), Span(0, len(query.source.text)))
-
-
-def markers_of_rows(query: QueryNode, site: Site) -> tuple[Span, ...]:
-    """The `?` that `rows_of` keeps, left to right."""
-    return _markers(query, site.index, *site.with_clauses, site.relation)
-
-
-def _markers(query: QueryNode, before: int, *spans: Span) -> tuple[Span, ...]:
-    """The `?` in these spans that are not in what is replaced there."""
-    if not query.markers:
-        return ()
-    replaced = [span for span, _ in _replaced(query, before)]
-    return tuple(
-        marker
-        for span in spans
-        for marker in query.markers
-        if span.holds(marker)
-        and not any(span.holds(hole) and hole.holds(marker) for hole in replaced)
-    )
-
-
 def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
-    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*` and
-    of frames; holes are as large as what stood there.
+    """What stands in the places of evaluated sites, of calls over windows, of windows, of `*`, of
+    frames and of `?`; holes are as large as what stood there.
 
     Sites of index `before` and later are not evaluated.
     """
     for block in query.blocks:
-        if block.last < before:
-            rows = hole_in(query.source.at(block.rows), view_of(block.last))
+        last = [site for site in query.sites if site.whole == block.rows][-1]
+        if last.index < before:
+            rows = hole_in(query.source.at(block.rows), last.view)
             yield block.rows, (*rows, Replacement(_alias(block), 0)) if block.alias else rows
             qualifier = "" if block.alias is None else f"{quoted(block.alias)}."
             columns = ", ".join(f"{qualifier}{quoted(name)}" for name in block.columns)
@@ -423,6 +391,8 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
+    for mark in query.markers:
+        yield mark, (Replacement(f":{parameter_name(mark)}", 1),)
 
 
 def _block_of(query: QueryNode, site: Site) -> Block:
@@ -440,8 +410,8 @@ def select_from(query: QueryNode, site: Site, select_list: Template) -> Template
     WITH clauses keep their nesting, `WITH a AS (...) (WITH b AS (...) SELECT ...)`, so that a name
     defined twice means at this place what it means in the query.
     """
-    if site.before is not None:
-        before: Template = (site.before, _alias(_block_of(query, site)))
+    if site.goes_on:
+        before: Template = (query.sites[site.index - 1].view, _alias(_block_of(query, site)))
     else:
         before = _cut_out(query, site.relation, site.index)
     return in_scope(query, site, template("SELECT ", select_list, " FROM ", before))
@@ -473,9 +443,8 @@ def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
 
     before: the index of the first site that is not yet evaluated.
     """
-    names = ((mark, (f":{parameter_name(mark)}",)) for mark in query.markers)
-    small = ((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
-    return joined_texts(_pieces(query.source.text, span, (*small, *names)))
+    small = tuple((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
+    return joined_texts(_pieces(query.source.text, span, small))
 
 
 def _without_layout(pieces: Template) -> Template:
@@ -484,7 +453,7 @@ def _without_layout(pieces: Template) -> Template:
 
 
 def _written(query: QueryNode, span: Span, before: int) -> Iterator[Piece]:
-    """The text at `span` with holes as large as what stood there, and `?` as they are."""
+    """The text at `span` with holes as large as what stood there."""
     return _pieces(query.source.text, span, tuple(_replaced(query, before)))
 
 
@@ -532,10 +501,7 @@ def places_of_parameters(text: str) -> Iterator[tuple[str, Span]]:
 def named_parameters(text: str) -> dict[str, Span]:
     """Where each `:name` stands first.
 
-    >>> named_parameters("SELECT x FROM t WHERE x > :low AND x < :high")
-    {'low': Span(start=26, end=30), 'high': Span(start=39, end=44)}
+    >>> named_parameters("SELECT x FROM t WHERE x > :low AND y > :low")
+    {'low': Span(start=26, end=30)}
     """
-    found: dict[str, Span] = {}
-    for name, span in places_of_parameters(text):
-        found.setdefault(name, span)
-    return found
+    return dict(reversed(tuple(places_of_parameters(text))))

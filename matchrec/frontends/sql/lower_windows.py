@@ -226,12 +226,12 @@ class WithinFrame:
         """How many rows of the frame come before the row that a logical step finds, at least."""
         if self.is_candidate(navigation, candidate):
             return self.before[candidate][0]
-        names = (self.plan.variables[member] for member in self.plan.members(navigation.variable))
+        names = (self.plan.variables[member] for member in self.plan.members[navigation.variable])
         return min((self.before[name][0] for name in names), default=0)
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
-        members = self.plan.members(navigation.variable)
+        members = self.plan.members[navigation.variable]
         return navigation.is_last and self.plan.ids[candidate] in members
 
     def has_row(self, distance: int, span: Span) -> Operation:
@@ -324,7 +324,7 @@ def check_skip(plan: MatchPlan) -> None:
     if (target := plan.after_match.variable) is None:
         return
     before = rows_before(plan.pattern)
-    names = (plan.variables[member] for member in plan.members(target))
+    names = (plan.variables[member] for member in plan.members[target])
     if any(before[name][0] == 0 for name in names):
         words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
         raise errors.not_with_seek(plan.after_match.span, what=words)
@@ -396,10 +396,9 @@ def _refuse_parts(clause: MatchRecognize) -> None:
 
 def _refuse_next(measures: tuple[Measure, ...]) -> None:
     """NEXT in measures, where the engine does not know where the frame ends."""
-    for measure in measures:
-        for reference in measure.value.references:
-            if isinstance(reference, ColumnReference) and reference.navigation.physical_offset > 0:
-                raise errors.next_in_own_frame(reference.span)
+    for one in chain.from_iterable(measure.value.references for measure in measures):
+        if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
+            raise errors.next_in_own_frame(one.span)
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:

@@ -143,9 +143,9 @@ class Site:
     without the alias after it. with_clauses: of every WITH around the relation, outermost first,
     the part that can be used in it. use: what the query around the clause uses of its rows. calls:
     over a row pattern window, each once, None of a clause; a window's relation includes WHERE.
-    before: the rows of the window that was read before it in the same SELECT, None of the first
-    one. own_alias: the alias after the clause, or None. renames: the names that it gives to the
-    columns, `AS m (a, b)`.
+    goes_on: it is over the rows of the window before it, which is of the same SELECT. own_alias:
+    the alias after the clause, or None. renames: the names that it gives to the columns,
+    `AS m (a, b)`.
     """
 
     index: int
@@ -156,7 +156,7 @@ class Site:
     with_clauses: tuple[Span, ...]
     use: Use = EVERYTHING
     calls: tuple[WindowCall, ...] | None = None
-    before: View | None = None
+    goes_on: bool = False
     own_alias: str | None = None
     renames: tuple[Span, ...] = ()
 
@@ -168,11 +168,7 @@ class Site:
     @property
     def view(self) -> View:
         """What stands for the clause's rows once it is evaluated."""
-        return view_of(self.index)
-
-
-def view_of(index: int) -> View:
-    return View(f"match_recognize_{index}")
+        return View(f"match_recognize_{self.index}")
 
 
 @dataclass(frozen=True, slots=True)

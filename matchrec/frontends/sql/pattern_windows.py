@@ -26,7 +26,7 @@ from matchrec.frontends.lexing.relations import (
 )
 from matchrec.frontends.lexing.tokens import Range, Token, TokenSequence, pair_brackets, words
 from matchrec.frontends.sql import grammar
-from matchrec.frontends.sql.nodes import MatchRecognize, Site, WindowCall, uncalled, view_of
+from matchrec.frontends.sql.nodes import MatchRecognize, Site, WindowCall, uncalled
 from matchrec.frontends.sql.relation import (
     Cut,
     WithClause,
@@ -408,7 +408,7 @@ class Block:
     """A SELECT with its row pattern windows, and what stands in it once they are evaluated.
 
     alias: the name that qualifies the columns of its rows. stars: where all columns are asked for.
-    last: the index of the last window's site. columns: those of the input, once known.
+    columns: those of the input, once known.
     """
 
     tokens: TokenSequence
@@ -416,7 +416,6 @@ class Block:
     windows: tuple[ReadWindow, ...]
     alias: str | None
     stars: tuple[Span, ...]
-    last: int = 0
     columns: tuple[str, ...] = ()
 
     @property
@@ -427,18 +426,17 @@ class Block:
     def head(self) -> Span:
         return self.tokens.span(self.select.select, self.select.from_)
 
-    def sites(self, index: int, withs: tuple[WithClause, ...]) -> Iterator[Site]:
-        """A site for each window, the first with number `index`."""
+    def sites(self, withs: tuple[WithClause, ...]) -> Iterator[Site]:
+        """A site for each window."""
         names = names_outside(self.tokens)
         visible = find_visible(self.tokens, withs, self.select.relation[0])
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)
-        for number, window in enumerate(self.windows, index):
+        for number, window in enumerate(self.windows):
             calls = tuple({known.column: known for _, known in window.calls}.values())
-            before = view_of(number - 1) if number > index else None
             unread = frozenset(uncalled(measure.name).lower() for measure in window.clause.measures)
             use = Use(None if names is None else names | own, unread=unread)
             own_rows = self.rows, self.rows, visible
-            yield Site(number, window.clause, self.alias, *own_rows, use, calls, before)
+            yield Site(0, window.clause, self.alias, *own_rows, use, calls, number > 0)
 
     def edits(self) -> Iterator[Edit]:
         """Columns in the place of calls, each with the name of a measure if it has no other, and

@@ -21,7 +21,7 @@ from pyspark.errors import PySparkException
 
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
-from matchrec.plan.text import Replacement, Template, View, quoted
+from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
 
@@ -33,6 +33,7 @@ CLAUSE = "match_recognize"
 
 Tables = Callable[[], Iterable[str]]
 
+_MARKER = re.compile(rf":{PREFIX}\d+")
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
@@ -85,7 +86,8 @@ class Filled:
         return offset - moved
 
     def shown(self, text: str) -> str:
-        """Text of Spark's with what the user calls each view."""
+        """Text of Spark's with what the user calls each view, and `?` for its name."""
+        text = _MARKER.sub("?", text)
         for hole, name in self.names.items():
             text = text.replace(name, self._called(hole))
         holes = {piece.name for piece in self.template if isinstance(piece, View)}

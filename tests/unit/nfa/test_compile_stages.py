@@ -6,7 +6,7 @@ import pytest
 
 from matchrec.errors import MatchRecognizePlanError
 from matchrec.nfa.compile_stages import compile_stages, compose_tests, fold_places
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single, Steps
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single
 
 STRICT, RELAXED, ANY = Contiguity
 NAMES = ("a", "b", "c")
@@ -44,13 +44,13 @@ def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> Rep
     ],
 )
 def test_program(steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str) -> None:
-    program = compile_stages(Steps(steps), VARIABLES)
+    program = compile_stages(steps, VARIABLES)
     assert "|".join(line.strip() for line in str(program).split("\n")) == text
 
 
 def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
-    body = Steps((single("a", optional=True), single("b", optional=True)))
-    steps = Steps((RepeatedPart(body, RELAXED, 2, None), single("c", STRICT)))
+    body = (single("a", optional=True), single("b", optional=True))
+    steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
     program = compile_stages(steps, VARIABLES).check()
     folding = fold_places(program, compose_tests(steps, VARIABLES), (), windowed=False)
     assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
@@ -58,10 +58,8 @@ def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
 
 
 def test_many_repetitions_are_no_deep_recursion() -> None:
-    assert (
-        len(compile_stages(Steps((single("a", least=3000, most=3000),)), VARIABLES).states) == 3001
-    )
-    group = RepeatedPart(Steps((single("a", least=50, most=50),)), RELAXED, least=50, most=50)
-    assert len(compile_stages(Steps((group,)), VARIABLES).states) == 2501
+    assert len(compile_stages((single("a", least=3000, most=3000),), VARIABLES).states) == 3001
+    group = RepeatedPart((single("a", least=50, most=50),), RELAXED, least=50, most=50)
+    assert len(compile_stages((group,), VARIABLES).states) == 2501
     with pytest.raises(MatchRecognizePlanError, match="over 5,000 states"):
-        compile_stages(Steps((single("a", least=10**9, most=10**9),)), VARIABLES)
+        compile_stages((single("a", least=10**9, most=10**9),), VARIABLES)

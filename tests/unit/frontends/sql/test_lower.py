@@ -126,7 +126,7 @@ def test_variables_fold_to_upper_case_unless_quoted() -> None:
     assert lowered.variables == ("A", "a", "B")
     read = lowered.definitions[0].condition.references
     assert [reference.navigation.variable for reference in read] == ["a", "B", "U"]
-    assert lowered.members("U") == frozenset({0, 1})
+    assert lowered.members["U"] == frozenset({0, 1})
 
 
 def test_measure_names_are_kept_as_written() -> None:

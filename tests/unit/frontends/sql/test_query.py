@@ -13,7 +13,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.sql.locate import (
     QueryNode,
     fill_frames,
-    markers_of_outer,
     outer,
     parse,
     rows_alone,
@@ -21,7 +20,7 @@ from matchrec.frontends.sql.locate import (
     select_from,
 )
 from matchrec.frontends.sql.lower import lower
-from matchrec.plan.text import Template, View
+from matchrec.plan.text import Replacement, Template, View
 from tests.generators.clause_text import clause_text
 from tests.quick.scale import examples
 from tests.unit import golden_text
@@ -31,7 +30,13 @@ FRAMES = ("df", "users", "first")
 
 
 def text(template: Template) -> str:
-    return "".join(p if isinstance(p, str) else f"<{short(p.name)}>" for p in template)
+    return "".join(map(shown, template))
+
+
+def shown(piece: str | View | Replacement) -> str:
+    if isinstance(piece, View):
+        return f"<{short(piece.name)}>"
+    return piece if isinstance(piece, str) else piece.text
 
 
 def short(name: str) -> str:
@@ -85,6 +90,7 @@ def check_all_else_is_in_its_place(query: QueryNode) -> None:
     given_text, around = query.source.text, laid_out(outer(query))
     assert len(around) == len(given_text)
     holes = [one.whole for one in query.sites] + [span for _, span in query.frames]
+    holes += query.markers
     for place, character in enumerate(given_text):
         if not any(hole.start <= place < hole.end for hole in holes):
             assert around[place] == character
@@ -102,7 +108,7 @@ def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
     for site in query.sites:
         rows = laid_out(rows_of(query, site))
         inside = [one.whole for one in query.sites if site.relation.holds(one.whole)]
-        inside += [span for _, span in query.frames]
+        inside += [*(span for _, span in query.frames), *query.markers]
         for place in range(site.relation.start, site.relation.end):
             if not any(hole.start <= place < hole.end for hole in inside):
                 assert rows[place] == given_text[place]
@@ -168,8 +174,8 @@ def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
     query = parse(written)
     places = [place for place, character in enumerate(written) if character == "?"]
     assert [marker.start for marker in query.markers] == places
-    assert "y > ?" in text(outer(query))
-    assert [marker.start for marker in markers_of_outer(query)] == [places[0], places[2]]
+    around = [piece for piece in outer(query) if isinstance(piece, Replacement)]
+    assert around == [Replacement(f":_matchrec_{places[at]}", 1) for at in (0, 2)]
     measure = lower(query.sites[0].clause).measures[0].value
     assert f" + :_matchrec_{places[1]}" in measure.pieces
 
