@@ -64,7 +64,7 @@ class RunEnding:
         """The reason in words."""
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
             return f"the conditions of {', '.join(self.awaited)} were false"
-        return self.reason.value.format(either(self.awaited))
+        return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,6 @@ class ClauseCoverage:
         """How many of the starting rows begin a match, in one line."""
         begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
         return f"{self.pattern}, {begin}"
-
-
-def either(names: tuple[str, ...]) -> str:
-    """One of several names, in words."""
-    return " or ".join(names) or "the end of the match"
 
 
 # The funnel of a clause as text, which ends with what ended most starting rows.
@@ -235,20 +230,17 @@ def nearest_lines(nearest: NearestStart) -> Iterator[str]:
     """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
-    yield f"nearest to a match: the starting row {named(nearest)}"
+    row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
+    yield f"nearest to a match: the starting row {row}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
     call = current_surface().why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} says why"
 
 
-def named(nearest: NearestStart) -> str:
-    """A row by its order and its partition."""
-    return " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
-
-
 def equalities(values: dict[str, str | None]) -> str:
-    shown = {name: "NULL" if value is None else value for name, value in values.items()}
-    return ", ".join(f"{name} = {value}" for name, value in shown.items())
+    return ", ".join(
+        f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
+    )
 
 
 # The funnel of a clause as a picture.
@@ -351,8 +343,6 @@ class Coverage(Pictured):
 
 # What the workers have counted → what `coverage` says of a clause.
 
-NO_ROW_YET = 0  # of counts by choice and by occurrence
-
 
 def summarise(counted: Counted) -> ClauseCoverage:
     """The funnel of a clause."""
@@ -374,7 +364,7 @@ def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
     """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
     occurrences = counted.asked.occurrences
     states = states_after(occurrences)
-    places = [NO_ROW_YET, *(taken + 1 for taken in occurrences.taken)]
+    places = [0, *(taken + 1 for taken in occurrences.taken)]  # 0 before any row
     found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
         for reason, count in zip(Reason, counts, strict=True):
