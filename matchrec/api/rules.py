@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -111,17 +111,6 @@ def match_rules(  # noqa: PLR0913 -- public signature
     return found
 
 
-def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The columns of events. Raises for a name that is none."""
-    names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
-    for name in names:
-        if name not in df.columns:
-            raise failures.unknown_event_column(name=name, known=df.columns)
-        if df.columns.count(name) > 1:
-            raise failures.two_columns_of_one_name(name=name)
-    return tuple(dict.fromkeys(names))
-
-
 def warn_of(built: build.BuiltRuleSet) -> None:
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
@@ -148,8 +137,15 @@ class RulesReader:
         read, frame = self.rules(written)
         relation = relation_of(frame)
         question = Question(read, relation, input_columns(relation, names=df.columns), how)
-        events = known_columns(df, how.event_columns)
-        return RuleMatches(build.build_rule_set(question.resolve(), events))
+        asked, known = how.event_columns, df.columns
+        events = (asked,) if isinstance(asked, str) else known if asked is None else asked
+        for name in events:
+            if name not in known:
+                raise failures.unknown_event_column(name=name, known=known)
+            if known.count(name) > 1:
+                raise failures.two_columns_of_one_name(name=name)
+        built = build.build_rule_set(question.resolve(), tuple(dict.fromkeys(events)))
+        return RuleMatches(built)
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""

@@ -144,7 +144,6 @@ class Plot:
 
     @property
     def summary(self) -> str:
-        """What is drawn, in one line."""
         matches = counted(len(self.page.spans), "match", "matches")
         counts = f"{matches} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"

@@ -136,7 +136,6 @@ LARGE = 1_000_000  # rows that a worker held at once
 
 
 def show_funnel(clause: ClauseCoverage) -> str:
-    """All figures of a clause."""
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", row_lines(clause)),
@@ -298,7 +297,6 @@ class Coverage(Pictured):
 
     @property
     def text(self) -> str:
-        """The funnel of each clause."""
         funnels = {number: show_funnel(clause) for number, clause in self.clauses.items()}
         return printable(numbered(funnels))
 

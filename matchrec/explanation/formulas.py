@@ -53,7 +53,6 @@ MOST_STATES = 20
 
 
 def program_lines(program: Program, formulas: Formulas) -> Iterator[str]:
-    """The states with their edges and formulas."""
     every = (program.text_of(state, formulas) for state in range(len(program.states)))
     return few(every, "more states, all of which dot() of the explanation has")
 
