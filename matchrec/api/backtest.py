@@ -102,7 +102,7 @@ class Labels:
     @staticmethod
     def of(frame: DataFrame, found: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
         """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
-        *keys, first, _ = zip(found.columns, kinds_of(found), strict=True)
+        *keys, first, _ = found.dtypes
         names = [name for name, _ in keys]
         named = names if key is None else [key] if isinstance(key, str) else key
         columns = [column_of(frame, one, "" if key is None else "key") for one in named]
@@ -110,7 +110,7 @@ class Labels:
             raise errors.other_number_of_keys(count=len(columns), names=names or ["nothing"])
         arguments = zip(ends, ("start", "end"), strict=True)
         begin, end = (column_of(frame, one, name) for one, name in arguments)
-        own = dict(zip(frame.columns, kinds_of(frame), strict=True))
+        own = dict(frame.dtypes)
         wanted = [*zip(columns, keys, strict=False), (begin, first), (end, first)]
         for column, (name, kind) in wanted:
             given = own[column]
@@ -150,10 +150,6 @@ IN_PANDAS = {
     **dict.fromkeys(("timestamp", "timestamp_ntz"), "pandas.to_datetime(labels.{})"),
     "date": "pandas.to_datetime(labels.{}).dt.date",
 }
-
-
-def kinds_of(frame: DataFrame) -> list[str]:
-    return [kind for _, kind in frame.dtypes]
 
 
 def column_of(frame: DataFrame, name: str, argument: str) -> str:

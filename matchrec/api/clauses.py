@@ -59,8 +59,11 @@ class Clause:
 
     source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
     used of its result. finish: what is made of that where it is the whole query. searched: the plan
-    that `why` and `coverage` are about, if that is another one.
+    that `why` and `coverage` are about, if that is another one. names: of one clause, which has no
+    alias.
     """
+
+    names, is_plain = ("",), False
 
     plan: MatchPlan
     relation: Relation
@@ -82,15 +85,6 @@ class Clause:
         """What a plan asks of its rows."""
         columns = input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
-
-    @property
-    def names(self) -> list[str]:
-        """One clause, which has no alias."""
-        return [""]
-
-    @property
-    def is_plain(self) -> bool:
-        return False
 
     def clauses(self) -> Iterator[Clause]:
         yield self
@@ -141,9 +135,10 @@ class QueryText:
 
     def clauses(self) -> Iterator[Clause]:
         """The clauses; the result of each is a view for those after it."""
-        has_stream = False
+        has_stream, args = False, self.runner.args
         for site in self.query.sites:
-            plan, relation = self.plan(site), self.relation(site)
+            plan = lower_site(site, args if isinstance(args, dict) else {})
+            relation = self.relation(site)
             if has_stream and is_streaming(relation.rows):
                 raise another_clause_over_a_stream(plan.pattern.span)
             around = site.relation_alias, site.use, site.calls is not None
@@ -172,10 +167,6 @@ class QueryText:
         except AnalysisException as error:
             add_cure(error, self.evaluated)
             raise
-
-    def plan(self, site: Site) -> MatchPlan:
-        values = self.runner.args
-        return lower_site(site, values if isinstance(values, dict) else {})
 
     def name_columns(self, site: Site, columns: list[str]) -> None:
         """Says what `*` stands for around a window: the columns of its input."""

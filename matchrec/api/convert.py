@@ -71,9 +71,5 @@ def conversion(  # noqa: PLR0913 -- the arguments of `convert`
         raise errors.no_order()
     output = MatchOutput.NON_OVERLAPPING if form == "non_overlapping" else MatchOutput.ALL
     streams = Streams(orders(order_by), keys(partition_by), type_column, output)
-    match query:
-        case Pattern():
-            reading = read_pattern(query, streams)
-        case str():
-            reading = read_sase(query, streams)
+    reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
     return to_sql(reading, table, PRODUCTS[write])

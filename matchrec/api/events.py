@@ -256,16 +256,12 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
     """
     for name, column in columns.items():
         written = str(column)
-        type_name = type_of(df, column.alias(name), written)
-        if type_name not in ("boolean", "void"):
+        with quiet_analysis():
+            try:
+                kind = df.select("*", column.alias(name)).schema.fields[-1].dataType
+            except AnalysisException as error:
+                engine, reason = engine_name(df.sparkSession), first_line(error)
+                raise column_refused(engine=engine, column=written, reason=reason) from None
+        if (type_name := kind.simpleString()) not in ("boolean", "void"):
             raise column_is_no_condition(column=written, type_name=type_name)
     return df.withColumns(columns) if columns else df
-
-
-def type_of(df: DataFrame, column: Any, written: str) -> str:
-    with quiet_analysis():
-        try:
-            return df.select("*", column).schema.fields[-1].dataType.simpleString()
-        except AnalysisException as error:
-            engine, reason = engine_name(df.sparkSession), first_line(error)
-            raise column_refused(engine=engine, column=written, reason=reason) from None

@@ -192,8 +192,15 @@ Frames = dict[str, Any]  # what a query names as `{name}`
 
 
 def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
-    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
-    refuse_other_tables(query, frames)
+    """What runs the pieces of a query; positional arguments get names, as its pieces are many.
+
+    Raises where a clause's input is `{name}` and what was passed is no DataFrame.
+    """
+    relations = {site.relation.start for site in query.sites}
+    for name, span in query.frames:
+        if span.start in relations and not is_dataframe(frames[name]):
+            error = errors.no_table(span, name=name, value=shown(frames[name]))
+            raise error.located(query.source)
     return Runner(spark, name_values(query, args), frames, partial(fill_frames, frames=frames))
 
 
@@ -265,15 +272,6 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
         return source
     filled = edited(source.text, (Edit(span, values[name]) for name, span in found))
     return Source(filled.text, Origin(source, filled.before))
-
-
-def refuse_other_tables(query: QueryNode, frames: Frames) -> None:
-    """Raises where a clause's input is `{name}` and what was passed is no DataFrame."""
-    relations = {site.relation.start for site in query.sites} if query.frames else ()
-    for name, span in query.frames:
-        if span.start in relations and not is_dataframe(frames[name]):
-            error = errors.no_table(span, name=name, value=shown(frames[name]))
-            raise error.located(query.source)
 
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:

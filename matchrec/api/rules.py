@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -31,7 +31,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.pattern.tree import textual
 from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import MatchRecognize, PartitionKey, SortKey
+from matchrec.frontends.sql.nodes import PartitionKey, SortKey
 from matchrec.pictures.html import folded, paragraph, preformatted
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
@@ -111,17 +111,6 @@ def match_rules(  # noqa: PLR0913 -- public signature
     return found
 
 
-def known_columns(df: DataFrame, asked: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The columns of events. Raises for a name that is none."""
-    names = (asked,) if isinstance(asked, str) else df.columns if asked is None else asked
-    for name in names:
-        if name not in df.columns:
-            raise failures.unknown_event_column(name=name, known=df.columns)
-        if df.columns.count(name) > 1:
-            raise failures.two_columns_of_one_name(name=name)
-    return tuple(dict.fromkeys(names))
-
-
 def warn_of(built: build.BuiltRuleSet) -> None:
     for rule, linked in zip(built.question.rules, built.rule_set.rules, strict=True):
         assert rule.source is not None
@@ -148,8 +137,15 @@ class RulesReader:
         read, frame = self.rules(written)
         relation = relation_of(frame)
         question = Question(read, relation, input_columns(relation, names=df.columns), how)
-        events = known_columns(df, how.event_columns)
-        return RuleMatches(build.build_rule_set(question.resolve(), events))
+        asked, known = how.event_columns, df.columns
+        events = (asked,) if isinstance(asked, str) else known if asked is None else asked
+        for name in events:
+            if name not in known:
+                raise failures.unknown_event_column(name=name, known=known)
+            if known.count(name) > 1:
+                raise failures.two_columns_of_one_name(name=name)
+        built = build.build_rule_set(question.resolve(), tuple(dict.fromkeys(events)))
+        return RuleMatches(built)
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""
@@ -189,18 +185,17 @@ class RulesReader:
         """A clause of SQL. values: of its markers."""
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with shown_in(source):
-            refuse_streams(node)
-            plan = lower(self.with_streams(node))
+            for part, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
+                if written:  # which all rules have of the call
+                    argument, span = part.lower().replace(" ", "_"), written[0].span
+                    raise failures.clause_of_its_own(span, clause=part, argument=argument)
+            keys = tuple(PartitionKey(read_tokens(one)) for one in self.events.partition_by)
+            orders = tuple(SortKey(read_tokens(one)) for one in self.events.order_by)
+            plan = lower(replace(node, partition_by=keys, order_by=orders))
         if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
             number = measure("match_number", MATCH_NUMBER)  # a result has a column
             plan = replace(plan, measures=(number,))
         return Rule(name, plan, source)
-
-    def with_streams(self, node: MatchRecognize) -> MatchRecognize:
-        """The clause with the partitions and the order of all rules."""
-        keys = (PartitionKey(read_tokens(text)) for text in self.events.partition_by)
-        orders = (SortKey(read_tokens(text)) for text in self.events.order_by)
-        return replace(node, partition_by=tuple(keys), order_by=tuple(orders))
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
         """A Pattern; rows with a column for each of its conditions that is a Column."""
@@ -210,14 +205,6 @@ class RulesReader:
             wider = with_conditions(frame, columns)
         rule = Rule(name, lowered.plan, lowered.source, PATTERN_CALLS)
         return wider, replace(rule, columns=tuple(map(str, columns.values())))
-
-
-def refuse_streams(node: MatchRecognize) -> None:
-    """Raises where a clause has partitions or an order of its own."""
-    for clause, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
-        if written:
-            argument = clause.lower().replace(" ", "_")
-            raise failures.clause_of_its_own(written[0].span, clause=clause, argument=argument)
 
 
 class RuleMatches:

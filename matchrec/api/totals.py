@@ -60,7 +60,11 @@ def aggregate(
     found = search_of(clause, plan, totals)
     rows = found.dataframe
     names = [*rows.columns[: len(plan.partition_by)], *keys]
-    check_names(calls, names)
+    taken = {name.lower() for name in names}
+    for name in calls:
+        if name.lower() in taken:
+            raise duplicate_output_column(name=name, what="aggregate")
+        taken.add(name.lower())
     readable = clause.relation.runner.readable
     written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())
     columns = named_sql(written)
@@ -108,15 +112,6 @@ def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
     """What the search is asked for an aggregate: of an average a sum and a number."""
     number = replace(call, function="count", cast=DOUBLE)
     return (call, number) if call.function == "avg" else (call,)
-
-
-def check_names(columns: Iterable[str], groups: list[str]) -> None:
-    """Raises MatchRecognizePlanError where two columns would have one name."""
-    taken = {name.lower() for name in groups}
-    for name in columns:
-        if name.lower() in taken:
-            raise duplicate_output_column(name=name, what="aggregate")
-        taken.add(name.lower())
 
 
 def call_of(text: str, plan: MatchPlan) -> AskedTotal:

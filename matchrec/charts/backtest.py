@@ -24,7 +24,6 @@ from matchrec.source import by_number, counted
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
@@ -149,7 +148,8 @@ class Backtest(Pictured):
         incidents = counted(score.incidents, "incident")
         matches = counted(score.matches, "match", "matches")
         alarms = counted(score.false_alarms, "false alarm")
-        shares = map(share, (score.recall, score.precision, score.f1))
+        figures = (score.recall, score.precision, score.f1)
+        shares = ("-" if figure is None else f"{figure:.3f}" for figure in figures)
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
             f"{matches}: {score.over_an_incident:,} over an incident, {alarms}",
@@ -157,7 +157,9 @@ class Backtest(Pictured):
         ]
         if score.misses:
             lines.append("what ended the best attempts at those that were missed")
-            lines += [f"  {told(*reason)}" for reason in self.reasons[:MOST_REASONS]]
+            for count, variable, because in self.reasons[:MOST_REASONS]:
+                after = "" if variable is None else f"after {variable}: "
+                lines.append(f"  {count:,} {after}{because}")
         return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -197,7 +199,12 @@ class Backtest(Pictured):
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
             ends = (min(values) if begin is None else begin, max(values) if end is None else end)
-            draw_incident(panel, shown, lane, ends, MATCHED if is_hit else MISSED)
+            colour = MATCHED if is_hit else MISSED
+            if lane is None:  # over all lanes
+                panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
+            elif lane in shown:
+                wide: Any = {"linewidth": 14, "solid_capstyle": "butt", "ms": 13}
+                panel.plot(ends, [shown[lane]] * 2, "|-", color=colour, **wide)
         for lane, *ends, is_over in found:
             if lane in shown:
                 colour = INK if is_over else BESIDE
@@ -247,24 +254,3 @@ COLOURS = (
     ("match over an incident", INK),
     ("false alarm", BESIDE),
 )
-
-
-def draw_incident(
-    panel: Axes, lanes: dict[str, int], lane: str | None, ends: Any, colour: str
-) -> None:
-    """A band on its lane, or over all lanes."""
-    if lane is None:
-        panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
-    elif lane in lanes:
-        place = [lanes[lane]] * 2
-        panel.plot(ends, place, "|-", color=colour, linewidth=14, solid_capstyle="butt", ms=13)
-
-
-def told(count: int, variable: str | None, because: str) -> str:
-    """What ended some attempts."""
-    return f"{count:,} {'' if variable is None else f'after {variable}: '}{because}"
-
-
-def share(part: float | None) -> str:
-    """A share of one, NULL of nothing."""
-    return "-" if part is None else f"{part:.3f}"

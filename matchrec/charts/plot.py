@@ -26,28 +26,13 @@ WIDTH = 9  # inches
 MOST_TEXTS = 60  # on a lane
 
 
-def size_of_lines(series: Mapping[str, Series]) -> tuple[float, float]:
-    """The size of a figure of lines, in inches."""
-    rows, _ = grid_of(series)
-    return WIDTH, 2.3 * rows + 0.2
-
-
-def grid_of(series: Mapping[str, Series]) -> tuple[int, int]:
-    """The rows and columns of panels, one panel at least."""
-    columns = min(2, max(1, len(series)))
-    return max(1, -(-len(series) // columns)), columns
-
-
-def size_of_lanes(series: Mapping[str, Series]) -> tuple[float, float]:
-    """The size of a figure of lanes, in inches."""
-    return WIDTH, 0.62 * len(series) + 0.6
-
-
 def draw_lines(
     figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan], measured: str
 ) -> None:
-    """A panel with a line for each series."""
-    rows, columns = grid_of(series)
+    """A panel with a line for each series, one panel at least."""
+    columns = min(2, max(1, len(series)))
+    rows = max(1, -(-len(series) // columns))
+    figure.set_size_inches(WIDTH, 2.3 * rows + 0.2)
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         found = [span for span in spans if span.series in (None, name)]
@@ -77,6 +62,7 @@ def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> list[Any
 
 def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:
     """A lane for each series with a point for each row, its text above it."""
+    figure.set_size_inches(WIDTH, 0.62 * len(series) + 0.6)
     panel = figure.subplots()
     for lane, (name, points) in enumerate(series.items()):
         panel.scatter(points.times, [lane] * len(points.times), color=FAINT, zorder=2)
@@ -158,7 +144,6 @@ class Plot:
 
     @property
     def summary(self) -> str:
-        """What is drawn, in one line."""
         matches = counted(len(self.page.spans), "match", "matches")
         counts = f"{matches} in {len(self.page.series)} series"
         return f"{counts}, page {self.page.number} of {self.page.pages}"
@@ -169,8 +154,7 @@ def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: i
     check_matplotlib()  # before any job runs
     charted = Charted(matches, data, named)
     found = charted.page(page, panels)
-    size = size_of_lines if charted.is_measured else size_of_lanes
-    figure = new_figure(*size(found.series))
+    figure = new_figure(WIDTH, 1)
     if charted.is_measured:
         draw_lines(figure, found.series, found.spans, named.y)
     else:

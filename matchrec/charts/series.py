@@ -92,7 +92,7 @@ def places_of(matches: DataFrame, named: Named, kind: str) -> str:
         first, last = (find_column(matches, "between", one) for one in named.between)
         return between(series, kind, first, last)
     if named.match is None:
-        events = list(event_columns(matches, named.x))
+        events = [one for one in matches.columns if named.x.lower() in fields_of(matches, one)]
         if events:
             series = series or series_of_events(matches, named, events[0])
             return over_events(series, kind, named, events)
@@ -158,13 +158,6 @@ def beginning(names: Sequence[str], word: str) -> list[str]:
     return [name for name in names if name.lower() == word or name.lower().startswith(f"{word}_")]
 
 
-def event_columns(matches: DataFrame, x: str) -> Iterator[str]:
-    """The columns that are arrays of events with a field x."""
-    for name in matches.columns:
-        if x.lower() in fields_of(matches, name):
-            yield name
-
-
 def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
     """The fields of the events in a column, and their types; none where it is no array of them."""
     kind: Any = matches.schema[column].dataType
@@ -211,7 +204,6 @@ def known(series: str | None) -> str:
 COLUMNS = 1000  # of pixels, in each of which a series has at most four rows
 MOST_MATCHES = 5000  # of a page
 MEASURED = {"date": "unix_date(x)", "timestamp_ntz": "unix_micros(CAST(x AS TIMESTAMP))"}
-NUMBER = "CAST(x AS DOUBLE)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +292,7 @@ class Charted:
 
     def thinned(self, rows: str, names: Sequence[str]) -> dict[str, Series]:
         """Of each column of pixels the first, the last, the lowest and the highest row."""
-        place = MEASURED.get(self.kind, NUMBER)
+        place = MEASURED.get(self.kind, "CAST(x AS DOUBLE)")
         text = f"SELECT *, {place} AS place FROM ({rows}) WHERE {among(names)}"
         least, most = self.sql(f"SELECT min(place), max(place) FROM ({text})").collect()[0]
         width = ((most or 0) - (least or 0)) / COLUMNS or 1
@@ -312,10 +304,11 @@ class Charted:
             SELECT series, array({kept}) AS kept
             FROM (SELECT *, struct(x, y) AS row, {column} AS at FROM ({text}))
             GROUP BY series, at)"""
-        found: dict[str, list[tuple[Any, Any]]] = {name: [] for name in names}
-        for series, x, y in self.sql(query).collect():
-            found[series].append((x, y))
-        return {name: as_series(points) for name, points in found.items()}
+        found: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in names}
+        for series, x, y in sorted(self.sql(query).collect(), key=lambda row: row[1]):
+            found[series][0].append(x)
+            found[series][1].append(y)
+        return {name: Series(*both, [True] * len(both[0])) for name, both in found.items()}
 
 
 def among(names: Sequence[str]) -> str:
@@ -326,8 +319,3 @@ def among(names: Sequence[str]) -> str:
 
 def literal(number: float) -> str:
     return f"DOUBLE('{float(number)!r}')"
-
-
-def as_series(points: list[tuple[Any, Any]]) -> Series:
-    ordered = sorted(points, key=lambda point: point[0])
-    return Series([x for x, _ in ordered], [y for _, y in ordered], [True] * len(ordered))

@@ -258,7 +258,6 @@ STREAM = together(
     several("--partition-by", metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
-FORMS = (*get_args(SaseForm), *get_args(PatternForm))
 ON = click.option(
     "--on",
     metavar="sail|spark|sc://HOST:PORT",
@@ -321,7 +320,7 @@ ASKED = together(
     CLAUSE,
     chosen(
         "--form",
-        FORMS,
+        (*get_args(SaseForm), *get_args(PatternForm)),
         "Of SASE+ one of the first three [all], of a Pattern another one [matches].",
     ),
     several(

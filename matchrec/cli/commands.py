@@ -134,8 +134,7 @@ def convert(query: QuerySource, read: str | None, write: str, **options: Any) ->
     what: str | matchrec.Pattern = query.read(language)
     if language == "pattern":
         what, language = load_pattern(str(what)), "spark"
-    given = {name: list(one) if isinstance(one, tuple) else one for name, one in options.items()}
-    passed: dict[str, Any] = {name: one for name, one in given.items() if one}
+    passed: dict[str, Any] = {name: one for name, one in options.items() if one}
     table = passed.pop("events", "events")
     print(conversion(what, language, write, table, **passed))
 

@@ -273,19 +273,14 @@ def first_line_of_no_utf8(path: Path) -> int | None:
 
 
 def delimiter_of(path: Path) -> str:
-    """What stands between the fields of a CSV file: what its name or else its first line tells."""
-    if bare(path).suffix.lower() == ".tsv":
-        return "\t"
-    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
-    return likely_delimiter(lines[0] if lines else "")
-
-
-def likely_delimiter(line: str) -> str:
-    """What stands between the names in the first line of a CSV file.
+    """What stands between the fields of a CSV file: what its name or else its first line tells.
 
     A comma, where there is one outside of quotes; else the most frequent of the others.
     """
-    counts = {one: len(next(csv.reader([line], delimiter=one), [])) for one in DELIMITERS}
+    if bare(path).suffix.lower() == ".tsv":
+        return "\t"
+    lines = start_of(path).decode("utf-8", errors="replace").splitlines()
+    counts = {one: len(next(csv.reader(lines[:1], delimiter=one), [])) for one in DELIMITERS}
     return "," if counts[","] > 1 else max(DELIMITERS, key=counts.__getitem__)
 
 

@@ -69,7 +69,13 @@ class QueryRequest:
         with warnings_told():
             what = self._read()  # an engine takes seconds to start
             with self.session() as spark:
-                yield spark, self._query(spark, what)
+                from matchrec.spark.session import table_of
+
+                source: Any = spark if self.language == "sql" else table_of(spark, self.events)
+                options = self.options.items()
+                given = {name: one for name, one in options if name not in (*OF_RUN, "args")}
+                args = {name: value_of(text) for name, text in self.options.get("args", ())} or None
+                yield spark, matchrec.query(source, what, args, options=self.how, **given)
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
@@ -102,15 +108,6 @@ class QueryRequest:
         check_query(self.what, language, args)
         return self.what
 
-    def _query(self, spark: SparkSession, what: Any) -> matchrec.Query:
-        from matchrec.spark.session import table_of
-
-        asked = self.options.keys() - set(OF_RUN)
-        given = {name: passed(name, self.options[name]) for name in asked}
-        given["options"] = self.how
-        source: Any = spark if self.language == "sql" else table_of(spark, self.events)
-        return matchrec.query(source, what, given.pop("args", None), **given)
-
 
 @dataclass(frozen=True, slots=True)
 class QuerySource:
@@ -137,7 +134,13 @@ class QuerySource:
         """
         try:
             if language == "pattern":
-                return check_pattern(self.path)
+                place, name = place_of(self.path)
+                if not place or not name.isidentifier():
+                    raise errors.malformed_pattern(where=self.path)
+                if place.endswith(".py") and not Path(place).is_file():
+                    cure = nearest_file(place)
+                    raise errors.no_such_file(what="the query", path=place, cure=cure)
+                return self.path
             text = read_query(self.path) if self.text is None else self.text
         except MatchRecognizeError as error:
             raise click.UsageError(str(error)) from error
@@ -155,7 +158,9 @@ def query_of(
         raise click.UsageError("this command is for SQL")
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
     for name in given.keys() - set(OPTIONS[language]):
-        raise click.UsageError(f"{option_of(name)} is not for {NAMES[language]}")
+        parameters = click.get_current_context().command.params
+        option = next(one.opts[0] for one in parameters if one.name == name)
+        raise click.UsageError(f"{option} is not for {NAMES[language]}")
     if language != "sql" and "order_by" not in given:
         raise click.UsageError(f"{NAMES[language]} needs --order-by")
     events = given.pop("events", None) or (tables[0].name if len(tables) == 1 else "")
@@ -173,19 +178,6 @@ def query_of(
 def no_events(what: str) -> click.UsageError:
     """What says that nobody knows which table has the events."""
     return click.UsageError(f"{what} needs --events, the name of a table")
-
-
-def option_of(name: str) -> str:
-    """An option as one writes it on the command line."""
-    parameters = click.get_current_context().command.params
-    return next(parameter.opts[0] for parameter in parameters if parameter.name == name)
-
-
-def passed(name: str, given: Any) -> Any:
-    """The value of an option as a function of matchrec takes it."""
-    if name == "args":
-        return {parameter: value_of(value) for parameter, value in given}
-    return list(given) if isinstance(given, tuple) else given
 
 
 def value_of(text: str) -> Any:
@@ -224,16 +216,6 @@ def place_of(where: str) -> tuple[str, str]:
         return where, "pattern"
     place, _, name = where.rpartition(":")
     return place, name
-
-
-def check_pattern(where: str) -> str:
-    """The text as it is. Raises MatchRecognizeError where it cannot be the place of a Pattern."""
-    place, name = place_of(where)
-    if not place or not name.isidentifier():
-        raise errors.malformed_pattern(where=where)
-    if place.endswith(".py") and not Path(place).is_file():
-        raise errors.no_such_file(what="the query", path=place, cure=nearest_file(place))
-    return where
 
 
 def load_pattern(where: str) -> matchrec.Pattern:

@@ -25,7 +25,7 @@ from matchrec.explanation.formulas import (
     window_lines,
 )
 from matchrec.output.reads import AggregatePlace, ReadTotal, SqlPiece, show_read
-from matchrec.plan.clauses import ONE_OF_A_ROW, Grouping, RowExpression
+from matchrec.plan.clauses import ONE_OF_A_ROW
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar
@@ -148,7 +148,8 @@ def numbered(clauses: Mapping[int, str]) -> str:
 
 def partition_lines(plan: MatchPlan, tests: tuple[str, ...], sorts: str) -> Iterator[str]:
     """How rows are divided and ordered, and who sorts them, if that is known."""
-    keys = ", ".join(map(show_key, plan.partition_by))
+    written = ((key.text, key.name) for key in plan.partition_by)
+    keys = ", ".join(f"{text} AS {quoted(name)}" if name else text for text, name in written)
     yield f"partition by {keys}" if keys else "all rows form one partition"
     if plan.equal:
         equal = ", ".join(part.text for part in plan.equal)
@@ -171,11 +172,6 @@ def needed_lines(executable: Executable, sorts: str) -> Iterator[str]:
     if executable.needed and sorts.startswith("the workers"):
         tests = (show_column(executable.conditions[one]) for one in executable.needed)
         yield f"left out before the sort: partitions without a row for {', or for '.join(tests)}"
-
-
-def show_key(key: RowExpression) -> str:
-    """A partition key as one writes it."""
-    return f"{key.text} AS {quoted(key.name)}" if key.name else key.text
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
@@ -212,13 +208,8 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
             yield f"{variable.removeprefix(':')}: {', and '.join(known) or 'true'}"
     on = "data only" if task.looks_only_at_data else "run"
     yield f"they depend on the {on}"
-    yield from python_lines(executable)
-
-
-def python_lines(executable: Executable) -> Iterator[str]:
-    """What of the conditions Python computes during the search."""
-    known = [one.run_condition for one in executable.task.conditions if one.run_condition]
-    parts = (part for one in known for part in parts_of(one))
+    on_runs = [one.run_condition for one in task.conditions if one.run_condition]
+    parts = (part for one in on_runs for part in parts_of(one))
     names = [part.name for part in parts if isinstance(part, Apply | Aggregated)]
     if names:
         shown = (name.removeprefix("TIME ").lower() for name in names)
@@ -240,19 +231,12 @@ def engine_lines(executable: Executable) -> Iterator[str]:
     yield f"memory: a partition from the first row on whose match is undecided{seen}"
 
 
-GROUPS = {
-    Grouping.PARTITION: "each partition",
-    Grouping.START: "each row with which matches start",
-    Grouping.END: "each row with which matches end",
-}
-
-
 def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator[str]:
     """What the search adds up in place of matches, or why it does not."""
     if built:
         yield f"by Spark: each match is built, because {built}"
     if plan.totals is not None:
-        yield f"by the search, which builds no match: a row for {GROUPS[plan.totals.grouped]}"
+        yield f"by the search, which builds no match: a row for {plan.totals.grouped.meaning}"
         columns = [show_column(column) for column in executable.crossing.columns]
         for one in executable.reads:
             if isinstance(one, ReadTotal):

@@ -64,7 +64,7 @@ class RunEnding:
         """The reason in words."""
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
             return f"the conditions of {', '.join(self.awaited)} were false"
-        return self.reason.value.format(either(self.awaited))
+        return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,6 @@ class ClauseCoverage:
         return f"{self.pattern}, {begin}"
 
 
-def either(names: tuple[str, ...]) -> str:
-    """One of several names, in words."""
-    return " or ".join(names) or "the end of the match"
-
-
 # The funnel of a clause as text, which ends with what ended most starting rows.
 
 BAR = 20
@@ -141,7 +136,6 @@ LARGE = 1_000_000  # rows that a worker held at once
 
 
 def show_funnel(clause: ClauseCoverage) -> str:
-    """All figures of a clause."""
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", row_lines(clause)),
@@ -235,20 +229,17 @@ def nearest_lines(nearest: NearestStart) -> Iterator[str]:
     """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
-    yield f"nearest to a match: the starting row {named(nearest)}"
+    row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
+    yield f"nearest to a match: the starting row {row}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
     call = current_surface().why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} says why"
 
 
-def named(nearest: NearestStart) -> str:
-    """A row by its order and its partition."""
-    return " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
-
-
 def equalities(values: dict[str, str | None]) -> str:
-    shown = {name: "NULL" if value is None else value for name, value in values.items()}
-    return ", ".join(f"{name} = {value}" for name, value in shown.items())
+    return ", ".join(
+        f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
+    )
 
 
 # The funnel of a clause as a picture.
@@ -306,7 +297,6 @@ class Coverage(Pictured):
 
     @property
     def text(self) -> str:
-        """The funnel of each clause."""
         funnels = {number: show_funnel(clause) for number, clause in self.clauses.items()}
         return printable(numbered(funnels))
 
@@ -351,8 +341,6 @@ class Coverage(Pictured):
 
 # What the workers have counted → what `coverage` says of a clause.
 
-NO_ROW_YET = 0  # of counts by choice and by occurrence
-
 
 def summarise(counted: Counted) -> ClauseCoverage:
     """The funnel of a clause."""
@@ -374,7 +362,7 @@ def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
     """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
     occurrences = counted.asked.occurrences
     states = states_after(occurrences)
-    places = [NO_ROW_YET, *(taken + 1 for taken in occurrences.taken)]
+    places = [0, *(taken + 1 for taken in occurrences.taken)]  # 0 before any row
     found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
         for reason, count in zip(Reason, counts, strict=True):

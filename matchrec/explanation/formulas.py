@@ -15,7 +15,7 @@ Flink CEP, the states and edges that its compiler makes of a pattern.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
@@ -40,26 +40,19 @@ from matchrec.plan.stages import Skip, Staging
 LINEAR, EXPONENTIAL = "linear in W", "exponential in W"
 
 
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """One source, and how many runs may branch from one run in such a state."""
+Branching = tuple[str, str]  # a source, and how many runs one run may become in such a state
 
-    name: str
-    runs: str
-
-
-TAKE_PROCEED = Branching("Take-Proceed", LINEAR)
-IGNORE_PROCEED = Branching("Ignore-Proceed", LINEAR)
-TAKE_IGNORE = Branching("Take-Ignore", EXPONENTIAL)
-BEGIN_IGNORE = Branching("Begin-Ignore", LINEAR)
-BEGIN_BEGIN = Branching("Begin-Begin (alternatives and groups, which the paper has not)", LINEAR)
+TAKE_PROCEED = "Take-Proceed", LINEAR
+IGNORE_PROCEED = "Ignore-Proceed", LINEAR
+TAKE_IGNORE = "Take-Ignore", EXPONENTIAL
+BEGIN_IGNORE = "Begin-Ignore", LINEAR
+BEGIN_BEGIN = "Begin-Begin (alternatives and groups, which the paper has not)", LINEAR
 
 EVERYTHING = "TRUE"
 MOST_STATES = 20
 
 
 def program_lines(program: Program, formulas: Formulas) -> Iterator[str]:
-    """The states with their edges and formulas."""
     every = (program.text_of(state, formulas) for state in range(len(program.states)))
     return few(every, "more states, all of which dot() of the explanation has")
 
@@ -95,14 +88,6 @@ def show_test(scalar: Scalar, test: str) -> str:
         return shown if shown.endswith(")") else f"LAST({shown})"
 
     return render(scalar, show)
-
-
-def formula_of_stages(edge: Edge, program: Program, written: Mapping[str, str]) -> str:
-    """The conjunction of what an edge needs and what it forbids."""
-    needs = (written[program.variables[one]] for one in edge.needs)
-    parts = [text for text in needs if text != EVERYTHING]
-    parts += [f"not ({written[program.variables[one]]})" for one in edge.forbids]
-    return " and ".join(parts) or "true"
 
 
 def stage_lines(staging: Staging) -> Iterator[str]:
@@ -211,9 +196,6 @@ def where(absence: Absence) -> str:
     return f"between the last row of {after} and the first row of {before}"
 
 
-IN_WINDOW = "in the window"
-
-
 def formulas(plan: MatchPlan, task: Task) -> Formulas:
     """The formula of each edge, by its state and place; of plain SQL, what is not true."""
     written, program, found = conditions_of(plan), task.pattern.program, {}
@@ -226,7 +208,7 @@ def formulas(plan: MatchPlan, task: Task) -> Formulas:
                 parts.append(written[plan.closing])
             maps = is_last or edge.action is not Action.PROCEED
             if windowed and maps and number != program.start:  # a run that begins is in its own
-                parts.append(IN_WINDOW)
+                parts.append("in the window")
             text = " and ".join(part for part in parts if part)
             if text or (task.selects and not edge.anchor):
                 found[number, place] = text or "true"
@@ -237,7 +219,10 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
     """The formula of one edge but for the window; empty where it is true."""
     program = task.pattern.program
     if task.stages is not None:
-        return formula_of_stages(edge, program, written)
+        needs = (written[program.variables[one]] for one in edge.needs)
+        parts = [text for text in needs if text != EVERYTHING]
+        parts += [f"not ({written[program.variables[one]]})" for one in edge.forbids]
+        return " and ".join(parts) or "true"
     if edge.variable is not None:
         return written.get(program.variables[edge.variable], "")
     if edge.action is Action.IGNORE:
@@ -286,12 +271,12 @@ def nondeterminism_lines(executable: Executable) -> Iterator[str]:
     """The sources with their states, then the cost."""
     task, program = executable.task, executable.task.pattern.program
     found: dict[Branching, list[StateId]] = {}
-    for state, source in branchings(task):
-        found.setdefault(source, []).append(state)
-    for source, states in found.items():
+    for state, branching in branchings(task):
+        found.setdefault(branching, []).append(state)
+    for (source, runs), states in found.items():
         named = few((program.named(state) for state in dict.fromkeys(states)), "more")
         plural = "s" if len(states) > 1 else ""
-        yield f"may have {source.name} in state{plural} {', '.join(named)}: {source.runs}"
+        yield f"may have {source} in state{plural} {', '.join(named)}: {runs}"
     if not found:
         yield "none: each row has at most one transition"
     if task.stages is None and task.selects:
@@ -371,19 +356,25 @@ def vector_lines(executable: Executable) -> Iterator[str]:
     held = (*executable.crossing.integers, *executable.crossing.floats)
     columns = [show_column(executable.crossing.columns[index]) for index in held]
     vector = Vector(task, compiled.linked, columns)
-    yield from vector.values()
-    program = task.pattern.program
-    needed: dict[StateId, set[str]] = {}
-    for place, state in enumerate(task.pattern.folding.states):
-        if place >= task.pattern.folding.starts and state != program.final:
-            needed.setdefault(state, set()).update(vector.needed(place))
-    told = ((state, " ".join(in_order(needed[state])) or "nothing") for state in sorted(needed))
-    yield from few((f"in state {program.named(one)}: {text}" for one, text in told), "more states")
-
-
-def in_order(values: Iterable[str]) -> list[str]:
-    """Values by their numbers: V2 before V10."""
-    return sorted(values, key=lambda name: int(name[1:]))
+    values = list(enumerate(sorted(compiled.linked.meanings, key=lambda one: one[0]), 1))
+    for number, (register, meaning) in values:
+        pairs = zip(task.variables, compiled.linked.reads, strict=True)
+        readers = [name.removeprefix(":") for name, reads in pairs if register in reads]
+        used = f", for {', '.join(readers)}" if readers else ", for other values"
+        yield f"V{number} = {vector.show(register, meaning)}{used}"
+    program, folding = task.pattern.program, task.pattern.folding
+    needed: dict[StateId, set[int]] = {}
+    for place, state in enumerate(folding.states):
+        if place >= folding.starts and state != program.final:
+            begin, end = compiled.linked.live_first[place : place + 2]
+            live = set(compiled.linked.live_registers[begin:end].tolist())
+            own = (number for number, (register, _) in values if register in live)
+            needed.setdefault(state, set()).update(own)
+    told = []
+    for state in sorted(needed):
+        names = " ".join(f"V{number}" for number in sorted(needed[state]))
+        told.append(f"in state {program.named(state)}: {names or 'nothing'}")
+    yield from few(told, "more states")
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,28 +384,6 @@ class Vector:
     task: Task
     linked: LinkedConditions
     columns: list[str]
-
-    def values(self) -> Iterator[str]:
-        """A line for each value."""
-        for name, (register, meaning) in self.named().items():
-            readers = [
-                variable.removeprefix(":")  # of a test of stages
-                for variable, reads in zip(self.task.variables, self.linked.reads, strict=True)
-                if register in reads
-            ]
-            used = f", for {', '.join(readers)}" if readers else ", for other values"
-            yield f"{name} = {self.show(register, meaning)}{used}"
-
-    def needed(self, state: int) -> list[str]:
-        """The values that are live in a folded state."""
-        begin, end = self.linked.live_first[state : state + 2]
-        live = set(self.linked.live_registers[begin:end].tolist())
-        return [name for name, (register, _) in self.named().items() if register in live]
-
-    def named(self) -> dict[str, tuple[int, registers.Meaning]]:
-        """V1, V2, ..., each with its first register, in the order of these."""
-        meanings = sorted(self.linked.meanings, key=lambda one: one[0])
-        return {f"V{i}": meaning for i, meaning in enumerate(meanings, 1)}
 
     def show(self, register: int, meaning: registers.Meaning) -> str:
         """What a value is: operation, column, variables."""
@@ -431,7 +400,7 @@ class Vector:
                 values = dict.fromkeys(self.listed(value) for form in forms for value in form[1:])
                 what = f"{function.value} {'*' if column is None else self.columns[column]}"
                 what = f"list {', '.join(values)}" if forms else what
-                return f"{what} of {self.of(members)}{without_last(so_far)}"
+                return f"{what} of {self.of(members)}{', so far' if so_far else ''}"
             case _:
                 assert_never(meaning)
 
@@ -454,8 +423,3 @@ class Vector:
         operation, column, position = self.linked.all_code[:, :3].T
         read = column[(operation == op.READ) & (position == register)]
         return ", ".join(dict.fromkeys(self.columns[one] for one in read.tolist())) or "position"
-
-
-def without_last(so_far: object) -> str:
-    """That the current row is left out."""
-    return ", so far" if so_far else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,8 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     if asked.explain:
         return asked_of.explain()
     if asked.why:
-        return asked_of.why(partition=partition_of(asked.partition), row=row_of(asked.row))
+        row = tuple(map(value_of, asked.row)) if asked.row else None
+        return asked_of.why(partition=partition_of(asked.partition), row=row)
     if asked.coverage:
         return asked_of.coverage()
     frame = variables[asked.output] if asked.output else asked_of.dataframe()
@@ -204,17 +205,12 @@ def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:
     return {name: value_of(value) for name, value in named} or None
 
 
-def row_of(given: Sequence[str] | None) -> tuple[object, ...] | None:
-    return tuple(map(value_of, given)) if given else None
-
-
-def drawn(query: matchrec.Query, named: list[str], between: list[str] | None) -> Plot:
+def drawn(query: matchrec.Query, named: list[str], between: Any) -> Plot:
     """The matches over the rows that they were found in. between: columns of a match's ends."""
     if not 2 <= len(named) <= 3:
         raise errors.wrong_plot(given=" ".join(named), names=counted(len(named), "name"))
     x, y, *by = named
-    ends = None if between is None else (between[0], between[1])
-    return query.plot(x=x, y=y, by=by[0] if by else None, between=ends)
+    return query.plot(x=x, y=y, by=by[0] if by else None, between=between)
 
 
 BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
@@ -224,15 +220,10 @@ class Shown(Exception):  # noqa: N818 -- never raised: what a notebook shows in 
     """A message as IPython shows it, for an error that it is given instead of."""
 
     def _render_traceback_(self) -> list[str]:
-        return list(coloured(str(self)))
-
-
-def coloured(message: str) -> Iterator[str]:
-    """The lines of a message: the first one and carets in colours."""
-    first, *others = message.split("\n")
-    yield f"{BOLD_RED}{first}{PLAIN}"
-    for line in others:
-        yield f"{GREEN}{line}{PLAIN}" if set(line.strip()) == {"^"} else line
+        """Its lines, the first one and carets in colours."""
+        first, *others = str(self).split("\n")
+        marked = (f"{GREEN}{one}{PLAIN}" if set(one.strip()) == {"^"} else one for one in others)
+        return [f"{BOLD_RED}{first}{PLAIN}", *marked]
 
 
 def say(notice: str) -> None:
@@ -247,20 +238,17 @@ def show_failure(
     traceback: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """Shows an error that a cell has raised. tb_offset: IPython's, for a traceback."""
-    ours = message_of(error)
+    """Shows an error that a cell has raised, or that of ours which it brings from the run.
+
+    tb_offset: IPython's, for a traceback.
+    """
+    is_ours = isinstance(error, MatchRecognizeError | Interrupted)
+    ours = error if is_ours else MatchRecognizeRunError.from_exception(error)
     if ours is None:
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return
     shell.showtraceback((type(ours), Shown(str(ours)), traceback))
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback  # for %tb
-
-
-def message_of(error: BaseException) -> MatchRecognizeError | Interrupted | None:
-    """The error of ours that an error is or brings from the run, if any."""
-    if isinstance(error, MatchRecognizeError | Interrupted):
-        return error
-    return MatchRecognizeRunError.from_exception(error)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

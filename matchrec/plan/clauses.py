@@ -281,9 +281,9 @@ def goes_beyond_preferred(
 class Grouping(OptionChoice):
     """By what matches are put together that are counted and not built: see `totals.Totals`."""
 
-    PARTITION = "partition", ()
-    START = "start", ()
-    END = "end", ()
+    PARTITION = "partition", (), "each partition"
+    START = "start", (), "each row with which matches start"
+    END = "end", (), "each row with which matches end"
 
 
 class Form(Enum):

@@ -9,7 +9,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.frontends.dialects.edits import Note
 from matchrec.frontends.dialects.products import SPARK, Product
-from matchrec.frontends.dialects.translate import Translation, translate_query
+from matchrec.frontends.dialects.translate import translate_query
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.source import Source
 from matchrec.writing import sql
@@ -43,19 +43,15 @@ def to_sql(reading: ReadQuery, table: str, product: Product) -> Conversion:
             plan = as_preferred(plan)
         text = sql.write_sql(plan, table)
         check(reading, plan, text)
-    translation = _translated(text, product)
+    try:
+        translation = translate_query(text, SPARK, product)
+    except MatchRecognizeError as error:
+        error.notes = (*error.notes, "this line is of the query as Spark SQL")
+        raise
     there = tuple(replace(note, span=START) for note in translation.notes)
     source, _ = reading.source.written(START)
     placed = (replace(note, span=reading.source.written(note.span)[1]) for note in (*notes, *there))
     return Conversion(translation.text, tuple(placed), source)
-
-
-def _translated(text: str, product: Product) -> Translation:
-    try:
-        return translate_query(text, SPARK, product)
-    except MatchRecognizeError as error:
-        error.notes = (*error.notes, "this line is of the query as Spark SQL")
-        raise
 
 
 def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:

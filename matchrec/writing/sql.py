@@ -16,7 +16,7 @@ from matchrec.frontends.sase.parser import parse_once
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan import expression
-from matchrec.plan.clauses import EventSelection, MatchOutput, RowExpression, SkipTo
+from matchrec.plan.clauses import EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import show, show_name
 from matchrec.plan.show import show_scalar
@@ -60,26 +60,29 @@ _ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
 
 def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
-    plan = reading.plan
-    refuse_absences(plan)
-    refuse_conditions(plan)
+    plan, notes = reading.plan, list[Note]()
+    refuse_unsayable(plan)
+    for key in plan.equal:
+        if key.span is not None:
+            notes.append(Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span))
     measures = tuple(one for one in plan.measures if not reads_whole_rows(one.value))
+    if len(measures) < len(plan.measures):
+        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
+        notes.append(Note(message, reading.pattern))
     kept = replace(plan, measures=measures, partition_by=plan.keys, equal=())
-    return renamed(kept, sql_names(kept)), tuple(_notes(reading))
+    return renamed(kept, sql_names(kept)), tuple(notes)
 
 
-def refuse_absences(plan: MatchPlan) -> None:
-    """Negations of strict contiguity."""
+def refuse_unsayable(plan: MatchPlan) -> None:
+    """Negations of strict contiguity, conditions on whole matches, and aggregates without the row
+    itself.
+    """
     for absence in plan.absences:
         if plan.selection is EventSelection.STRICT_CONTIGUITY:
             what = "a negation of SASE+ under strict contiguity"
             hint = "between two events there is none: leave it out"
             ends = absence.after is None or absence.before is None
             raise errors.cannot_write(absence.span, what=what, cure=None if ends else hint)
-
-
-def refuse_conditions(plan: MatchPlan) -> None:
-    """Conditions on whole matches, and aggregates without the row itself."""
     for definition in plan.definitions:
         if definition.variable == plan.closing:
             what = "a condition on the whole match"
@@ -89,16 +92,6 @@ def refuse_conditions(plan: MatchPlan) -> None:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(reference.span, what=what, cure=None)
-
-
-def _notes(reading: ReadQuery) -> Iterator[Note]:
-    plan = reading.plan
-    for key in plan.equal:
-        if key.span is not None:
-            yield Note(f"`{key.text.strip('`')}` becomes a column of the result", key.span)
-    if any(reads_whole_rows(measure.value) for measure in plan.measures):
-        message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
-        yield Note(message, reading.pattern)
 
 
 def sql_names(plan: MatchPlan) -> dict[str, str]:
@@ -124,20 +117,22 @@ def read_again(text: str) -> MatchPlan:
     return lower(site.clause)
 
 
-def _partition_key(key: RowExpression) -> str:
-    return key.text if key.name is None else f"{key.text} AS {column(key.name)}"
-
-
 def _lines(plan: MatchPlan) -> Iterator[str]:
     if plan.partition_by:
-        yield f"PARTITION BY {', '.join(map(_partition_key, plan.partition_by))}"
+        keys = ((key.text, key.name) for key in plan.partition_by)
+        named = (text if name is None else f"{text} AS {column(name)}" for text, name in keys)
+        yield f"PARTITION BY {', '.join(named)}"
     if plan.order_by:
         yield f"ORDER BY {', '.join(item.expression.text for item in plan.order_by)}"
     values = ((_scalar(measure.value), column(measure.name)) for measure in plan.measures)
     yield from _list("MEASURES", (f"{value} AS {name}" for value, name in values))
     if plan.output is MatchOutput.PREFERRED and plan.after_match.to is not SkipTo.PAST_LAST_ROW:
         yield plan.after_match.words
-    yield " ".join([f"PATTERN ({show(pattern_with_absences(plan))})", *_selection(plan)])
+    said = [f"PATTERN ({show(pattern_with_absences(plan))})"]
+    if plan.output is not MatchOutput.PREFERRED:  # the matches of the standard
+        said += [plan.selection.value, plan.output.value]
+    said += [] if plan.first_matches is None else [plan.first_matches.words]
+    yield " ".join(said)
     windows = [] if plan.within is None else [plan.within.interval.text]
     windows += [] if plan.within_rows is None else [f"{plan.within_rows} ROWS"]
     if windows:
@@ -148,15 +143,6 @@ def _lines(plan: MatchPlan) -> Iterator[str]:
     yield from _list("SUBSET", (f"{name} = ({of})" for name, of in members))
     conditions = ((show_name(d.variable), _scalar(d.condition)) for d in plan.definitions)
     yield from _list("DEFINE", (f"{name} AS {condition}" for name, condition in conditions))
-
-
-def _selection(plan: MatchPlan) -> Iterator[str]:
-    """What stands behind the row pattern; nothing of the preferred matches of the standard."""
-    if plan.output is not MatchOutput.PREFERRED:
-        yield plan.selection.value
-        yield plan.output.value
-    if plan.first_matches is not None:
-        yield plan.first_matches.words
 
 
 def _list(keyword: str, items: Iterator[str]) -> Iterator[str]:

@@ -57,16 +57,6 @@ def pattern_with_nots(steps: Steps) -> RowPattern:
     )
 
 
-def check_nots(stages: tuple[Stage, ...], contiguity: Contiguity) -> None:
-    """Raises MatchRecognizeUnsupportedError for a NOT that means something else in a clause.
-
-    contiguity: of all stages.
-    """
-    for stage in all_stages(stages):
-        if stage.negated and not is_sayable(stage, stages, strict=contiguity is Contiguity.STRICT):
-            raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
-
-
 _OTHER_NOTS = (
     "is neither a not_next between single stages where no event is skipped, nor elsewhere a "
     "not_followed_by after a single stage, at the end or before a last single stage"
@@ -94,7 +84,6 @@ SELECTION = {
     Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
     Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
 }
-CONTIGUITY = {selection: contiguity for contiguity, selection in SELECTION.items()}
 TIMES = ("start_time", "end_time")
 
 
@@ -105,11 +94,14 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
     strategy cannot say.
     """
     stages = query.pattern.stages
-    selection = strategy_of(stages)
+    contiguity = contiguity_of(stages)
+    selection, strict = SELECTION[contiguity], contiguity is Contiguity.STRICT
     for stage in named_stages(stages):
         if not all(isinstance(test.expression, str) for test in stage.conditions):
             raise errors.not_in_sql(what=stage.label, obstacle="has a Column as condition")
-    check_nots(stages, CONTIGUITY[selection])
+    for stage in all_stages(stages):
+        if stage.negated and not is_sayable(stage, stages, strict=strict):
+            raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
     pattern, windowed = pattern_with_nots(plan.staging.steps), plan.within is not None
@@ -155,7 +147,7 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
     return tuple(found)
 
 
-def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
+def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
         if obstacle := unsayable(stage):
@@ -175,7 +167,7 @@ def strategy_of(stages: tuple[Stage, ...]) -> clauses.EventSelection:
             if stage.quantified or stage.optional or stage.is_group:
                 what = "may be left otherwise than under SKIP TILL NEXT MATCH"
                 raise errors.not_in_sql(what=stage.label, obstacle=what)
-    return SELECTION[kinds[0]]
+    return kinds[0]
 
 
 def unsayable(stage: Stage) -> str | None:

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.charts.plot import draw_lanes, draw_lines, size_of_lanes, size_of_lines
+from matchrec.charts.plot import draw_lanes, draw_lines
 from matchrec.charts.series import MatchSpan, Series
 from matchrec.cli.session import local_session
 from tests.benchmarks.pictures import new_figure, save
@@ -104,11 +104,10 @@ def draw(spark: SparkSession, name: str) -> Figure:
     rows = without_zone(spark.sql(picture.rows))
     series = dict(series_of(rows.collect()))
     spans = spans_of(without_zone(matches).collect(), rows.columns[0])
+    figure = new_figure()
     if picture.measured is None:
-        figure = new_figure(figsize=size_of_lanes(series))
         draw_lanes(figure, series, spans)
     else:
-        figure = new_figure(figsize=size_of_lines(series))
         draw_lines(figure, series, spans, picture.measured)
     return figure
 

@@ -64,8 +64,12 @@ def default_edits(
     if clause.within and read.within_includes and not write.within_includes:
         end = clause.within.place.end
         yield Edit(Span(end, end), f" + {_LEAST_TIME}")
-    if read.has_bare_rows and not write.has_bare_rows:
-        yield from _least_measure(tokens, clause)
+    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
+    is_bare = is_one_row and not (clause.measures or clause.partition_by)
+    if is_bare and read.has_bare_rows and not write.has_bare_rows:  # for COUNT(*) around the clause
+        end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
+        start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
+        yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
     if clause.after_match is None and read.skip is not write.skip:
         start = tokens[tokens.index_at[clause.pattern_span.start] - 1].span.start
         yield Edit(Span(start, start), f"AFTER MATCH SKIP {read.skip.value}\n")
@@ -73,16 +77,6 @@ def default_edits(
         starts = (measure.span.start for measure in clause.measures)
         names = (at for at in starts if tokens[tokens.index_at[at] - 1].key != "AS")
         yield from (Edit(Span(at, at), "AS ") for at in names)
-
-
-def _least_measure(tokens: ClauseTokens, clause: MatchRecognize) -> Iterator[Edit]:
-    """A measure where rows would have no column, which COUNT(*) around the clause needs not."""
-    is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
-    if clause.measures or clause.partition_by or not is_one_row:
-        return
-    end = max((key.span.end for key in clause.order_by), default=tokens.inside.start)
-    start = next(token.span.start for token in tokens.tokens if token.span.start >= end)
-    yield Edit(Span(start, start), "MEASURES MATCH_NUMBER() AS match_number ")
 
 
 def output_notes(
@@ -98,11 +92,8 @@ def output_notes(
         with_them, without = (read, write) if read.finds_empty else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
         yield Note(empty, clause.pattern_span)
-    if clause.rows_per_match not in (None, RowsPerMatch.ONE_ROW):
-        yield from _column_notes(clause, read, write)
-
-
-def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
+    if clause.rows_per_match in (None, RowsPerMatch.ONE_ROW):
+        return
     if read.columns is not write.columns:
         orders = (f"{product.title}: {product.columns.value}" for product in (read, write))
         message = f"`*` has its columns in another order: {'; '.join(orders)}"
@@ -110,17 +101,11 @@ def _column_notes(clause: MatchRecognize, read: Product, write: Product) -> Iter
     if read.repeats_keys is not write.repeats_keys:
         twice, once = (read, write) if read.repeats_keys else (write, read)
         message = f"a key that is written twice comes out twice in {twice.title}, once in "
-        yield from (Note(message + once.title, span) for span in _repeated_keys(clause))
-
-
-def _repeated_keys(clause: MatchRecognize) -> Iterator[Span]:
-    seen = set()
-    keys = (key.expression for key in clause.partition_by)
-    for key in (*keys, *(item.expression for item in clause.order_by)):
-        name = key.text.upper()
-        if name in seen:
-            yield key.whole
-        seen.add(name)
+        keys, seen = [key.expression for key in clause.partition_by], set[str]()
+        for key in (*keys, *(item.expression for item in clause.order_by)):
+            if key.text.upper() in seen:
+                yield Note(message + once.title, key.whole)
+            seen.add(key.text.upper())
 
 
 def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:

@@ -134,8 +134,9 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
-    if is_open(last := top(clause.pattern)[-1]):
-        yield "OPEN_END", last.span or pattern
+    match top(clause.pattern)[-1]:  # which may have another row at its end: greedy, or `??`
+        case Quantified() as last if is_option(last) or (last.greedy and last.least != last.most):
+            yield "OPEN_END", last.span or pattern
 
 
 def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
@@ -188,13 +189,6 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
             yield "GROUPS", node.span or pattern
         if isinstance(node, Quantified) and not node.greedy:
             yield "RELUCTANT", node.span or pattern
-
-
-def is_open(part: RowPattern) -> bool:
-    """Whether it may have another row at its end: greedy, or `??`."""
-    if not isinstance(part, Quantified) or part.least == part.most:
-        return False
-    return part.greedy or is_option(part)
 
 
 def is_option(part: Quantified) -> bool:

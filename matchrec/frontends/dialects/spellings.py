@@ -12,7 +12,7 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import Token, TokenKind, TokenSequence, pair_brackets
+from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import Values, pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.frontends.sql.nodes import MatchRecognize
@@ -286,15 +286,12 @@ def names_edits(
     variables: places of variables without quotes, and what to quote there.
     """
     for token in tokens.tokens:
-        name = token.name if is_quoted(token) else variables.get(token.span)
+        is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
+        name = token.name if is_quoted else variables.get(token.span)
         if name is None or any(span.holds(token.span) for span in spans):
             continue
-        if not is_quoted(token) or tokens.text_at(token.span)[0] != quote:
+        if not is_quoted or tokens.text_at(token.span)[0] != quote:
             yield Edit(token.span, in_quotes(name, quote))
-
-
-def is_quoted(token: Token) -> bool:
-    return token.kind is TokenKind.QUOTED or token.in_double_quotes
 
 
 def in_quotes(name: str, quote: str) -> str:

@@ -379,8 +379,7 @@ class Pattern:
 
     @property
     def _last(self) -> Stage:
-        checks.has_stages(self.stages)
-        return self.stages[-1]
+        return checks.last(self.stages)
 
     def _with_last(self, **changes: Any) -> Pattern:
         return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))

@@ -36,19 +36,21 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
             raise errors.duplicate_name(name=name, known=stage.name)
 
 
-def has_stages(stages: tuple[Stage, ...]) -> None:
+def last(stages: tuple[Stage, ...]) -> Stage:
+    """The stage that calls change. Raises where there is none."""
     if not stages:
         raise errors.no_stages()
+    return stages[-1]
 
 
 def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None:
     """A NOT is a single stage, and something is there before it in any case."""
-    has_stages(stages)
+    before = last(stages)
     if not isinstance(name, str):
         raise errors.group_forbidden(call=call)
     new_name(stages, name, call)
-    if stages[-1].may_be_missing:
-        raise errors.not_after_optional(call=call, name=name, before=stages[-1].label)
+    if before.may_be_missing:
+        raise errors.not_after_optional(call=call, name=name, before=before.label)
 
 
 def condition(expression: Any, stage: Stage, call: str) -> Test:
@@ -86,8 +88,7 @@ def bounds(stage: Stage, least: int, most: int | None) -> None:
 
 def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -> None:
     """A stage has one quantifier, a NOT none; `times(0, n)` is optional."""
-    has_stages(stages)
-    stage = stages[-1]
+    stage = last(stages)
     if stage.negated:
         raise errors.quantified_not(call=call, stage=stage.label)
     if stage.quantified:
@@ -98,8 +99,7 @@ def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -
 
 def may_be_optional(stages: tuple[Stage, ...]) -> None:
     """A stage is made optional once, is no NOT, and follows no greedy one."""
-    has_stages(stages)
-    stage = stages[-1]
+    stage = last(stages)
     if stage.negated:
         raise errors.quantified_not(call="optional", stage=stage.label)
     if stage.optional:
@@ -166,17 +166,16 @@ def comparable(left: Duration | None, right: Duration | None) -> None:
 
 def complete(stages: tuple[Stage, ...]) -> None:
     """What can be said of a pattern only when all of it is known: how it ends."""
-    has_stages(stages)
-    last = stages[-1]
-    while last.is_group:
-        last = last.stages[-1]
+    final = last(stages)
+    while final.is_group:
+        final = final.stages[-1]
     trailing = list(takewhile(lambda stage: stage.negated, reversed(stages)))
     for stage in all_stages(stages):
         if stage.negated and stage.near is not None and stage not in trailing:
             raise errors.near_of_not(stage=stage.label)
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
-    if last.negated and last.contiguity is Contiguity.RELAXED and not ends:
-        raise errors.open_end(stage=last.label)
+    if final.negated and final.contiguity is Contiguity.RELAXED and not ends:
+        raise errors.open_end(stage=final.label)
 
 
 def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:

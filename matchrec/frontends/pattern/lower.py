@@ -139,13 +139,6 @@ def _of_row(column: ColumnReference, name: str) -> ColumnReference:
     return replace(column, navigation=replace(column.navigation, variable=name))
 
 
-def with_candidate(scalar: Scalar, test: str) -> Scalar:
-    """The condition of a test, which reads the candidate by its name."""
-    return with_columns(
-        scalar, lambda one: _of_row(one, test) if one.navigation.variable == _CANDIDATE else one
-    )
-
-
 def too_far(order: RowExpression, window: str) -> Operation:
     """That the candidate does not lie less than `window` after the event accepted last."""
     if window.isdigit():
@@ -329,11 +322,15 @@ class TestDefinitions(tree.Outline):
         return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
 
     def define(self, label: str, scalar: Scalar) -> str:
-        """The name of a new test; stages have no colon in their names."""
+        """The name of a new test, by which it reads the candidate; no stage has a colon in it."""
         name = f":{label}"
         while name in self.definitions:
             name += "'"
-        self.definitions[name] = Definition(name, with_candidate(scalar, name))
+
+        def read(one: ColumnReference) -> ColumnReference:
+            return _of_row(one, name) if one.navigation.variable == _CANDIDATE else one
+
+        self.definitions[name] = Definition(name, with_columns(scalar, read))
         return name
 
     def scalar(self, tests: tree.Tests) -> Scalar:

@@ -110,17 +110,12 @@ def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...
         columns[name] = test.expression
         return replace(test, expression=name)
 
-    return with_tests(stages, named), columns
-
-
-def with_tests(stages: tuple[Stage, ...], change: Callable[[Test], Test]) -> tuple[Stage, ...]:
-
     def changed(stage: Stage) -> Stage:
-        inside, until = with_tests(stage.stages, change), stage.until and change(stage.until)
-        conditions = tuple(map(change, stage.conditions))
+        inside, until = tuple(map(changed, stage.stages)), stage.until and named(stage.until)
+        conditions = tuple(map(named, stage.conditions))
         return replace(stage, stages=inside, conditions=conditions, until=until)
 
-    return tuple(map(changed, stages))
+    return tuple(map(changed, stages)), columns
 
 
 # A pattern as the calls that build it.

@@ -36,6 +36,7 @@ from matchrec.plan.expression import (
     column_term,
     conjuncts,
     names_of,
+    row_text,
 )
 from matchrec.plan.text import quoted, string_literal
 from matchrec.source import Span
@@ -229,7 +230,10 @@ class EventReader(ScalarReader):
             self.over.append(node)
         elif node.attribute is None:
             raise errors.missing_attribute(node.span, written=node.events, clause=self.clause)
-        return node.term(navigation)
+        if node.attribute is None:
+            return column_term(navigation, "", node.span)
+        read = node.attribute
+        return column_term(navigation, row_text(read), node.span, names_of(read))
 
     def navigation(self, node: Identifier) -> Navigation:
         self.check_index(node)

@@ -86,7 +86,10 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
         selection=query.strategy.selection,
         output=streams.output,
         first_matches=query.first_matches,
-        absences=tuple(absences(components)),
+        absences=tuple(
+            Absence(one.name.text, *components.neighbours(one), one.name.span)
+            for one in components.negated
+        ),
         closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
     )
     check(plan)
@@ -111,12 +114,6 @@ def event_arrays(components: Components) -> Iterator[Measure]:
         yield Measure(name, Term((events,), span), span)
 
 
-def absences(components: Components) -> Iterator[Absence]:
-    for component in components.negated:
-        after, before = components.neighbours(component)
-        yield Absence(component.name.text, after, before, component.name.span)
-
-
 @dataclass(frozen=True, slots=True)
 class Conditions:
     query: SaseQuery
@@ -130,7 +127,10 @@ class Conditions:
 
     def definitions(self) -> Iterator[Definition]:
         """A definition for each variable that has a condition, in the order of the plan."""
-        placed, components = self.placed(), self.query.components
+        components, placed = self.query.components, dict[str, list[Scalar]]()
+        for predicate in self.query.predicates:
+            for conjunct in conjuncts(predicate):
+                placed.setdefault(place(conjunct, components), []).append(conjunct)
         for component in (*components.positive, *components.negated):
             for variable in variables_of(component):
                 if own := [*self.on_event(component, variable), *placed.get(variable, ())]:
@@ -138,17 +138,9 @@ class Conditions:
         if CLOSING in placed:
             yield Definition(CLOSING, joined("AND", placed[CLOSING]))
 
-    def placed(self) -> dict[str, list[Scalar]]:
-        """The conjuncts of WHERE by the variable at which each is tested."""
-        found: dict[str, list[Scalar]] = {}
-        for predicate in self.query.predicates:
-            for conjunct in conjuncts(predicate):
-                found.setdefault(place(conjunct, self.query.components), []).append(conjunct)
-        return found
-
     def on_event(self, component: Component, variable: str) -> Iterator[Scalar]:
         """The event's type, and the equivalence tests as they concern one event."""
-        first = self.query.components.variables[0]
+        first = self.query.components.places[0]
         if (event_type := component.event_type) is not None:
             text, names = self.type_column.text, self.type_column.names
             kind = column_term(Navigation(variable), text, event_type.span, names)

@@ -13,7 +13,7 @@ from functools import cached_property
 from matchrec.errors import sase as errors
 from matchrec.frontends.lexing.tokens import Token
 from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput, Measure, RowExpression
-from matchrec.plan.expression import Navigation, Scalar, Term, column_term, names_of, row_text
+from matchrec.plan.expression import Scalar, Term
 from matchrec.source import Span
 
 
@@ -81,12 +81,6 @@ class Identifier:
     def events(self) -> str:
         return self.index.of(self.name.text)
 
-    def term(self, navigation: Navigation) -> Term:
-        """What it reads of the row that a navigation finds."""
-        if (read := self.attribute) is None:
-            return column_term(navigation, "", self.span)
-        return column_term(navigation, row_text(read), self.span, names_of(read))
-
 
 @dataclass(frozen=True, slots=True)
 class Streams:
@@ -123,6 +117,7 @@ class SaseQuery:
 # joins; any other component is one variable of its name.
 
 CLOSING = "end of match"  # the variable whose condition must hold of a whole match
+Names = tuple[str, ...] | None
 
 
 def variables_of(component: Component) -> tuple[str, ...]:
@@ -145,14 +140,9 @@ class Components:
         return tuple(component for component in self.written if component.negated)
 
     @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The primary variables in the order in which rows are mapped to them."""
-        return tuple(variable for one in self.positive for variable in variables_of(one))
-
-    @cached_property
     def places(self) -> tuple[str, ...]:
         """Where a condition can be tested: as a row is mapped to a variable, then at the end."""
-        return (*self.variables, CLOSING)
+        return (*(variable for one in self.positive for variable in variables_of(one)), CLOSING)
 
     @cached_property
     def by_variable(self) -> Mapping[str, Component]:
@@ -175,7 +165,7 @@ class Components:
         """The first place after all rows of a positive component."""
         return self.places[self.places.index(variables_of(self.by_name[name])[-1]) + 1]
 
-    def neighbours(self, negated: Component) -> tuple[tuple[str, ...] | None, ...]:
+    def neighbours(self, negated: Component) -> tuple[Names, Names]:
         """The positive components around a negated one; None at the beginning and at the end."""
         place = self.written.index(negated)
         before = [one.name.text for one in self.written[:place] if not one.negated]

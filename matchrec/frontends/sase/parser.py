@@ -73,7 +73,12 @@ class QueryReader(EventReader):
         strategy, predicates = self.where() if is_where else (Strategy.SKIP_TILL_NEXT_MATCH, ())
         window = self.window() if self.enters("WITHIN", ClausePart.WITHIN) else None
         if window is None:
-            refuse_open_negations(self.components)
+            for component in self.components.negated:
+                after, before = self.components.neighbours(component)
+                if after is None or before is None:
+                    end, side = ("beginning", "before") if after is None else ("end", "after")
+                    place, name = component.span, component.name.text
+                    raise errors.negation_without_window(place, name=name, end=end, side=side)
         is_return = self.enters("RETURN", ClausePart.MEASURES)
         items = tuple(self.several(self.item)) if is_return else ()
         if self.position < self.end:
@@ -224,16 +229,6 @@ class QueryReader(EventReader):
             return Measure(name.text, value, name.span)
         names = names_of(value) or (" ".join(self.text.text_at(value.span).split()),)
         return Measure(names[-1], value, value.span)
-
-
-def refuse_open_negations(components: Components) -> None:
-    """What is negated at the beginning or the end of a query without WITHIN."""
-    for component in components.negated:
-        after, before = components.neighbours(component)
-        if after is None or before is None:
-            end, side = ("beginning", "before") if after is None else ("end", "after")
-            name = component.name.text
-            raise errors.negation_without_window(component.span, name=name, end=end, side=side)
 
 
 def strategy_named(written: str, span: Span) -> Strategy:

@@ -78,7 +78,8 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
         return node
     for side, part in parts.items():
         if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
-            node.set(side, day_to_second(part.name))
+            unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
+            node.set(side, exp.Interval(this=exp.Literal.string(part.name), unit=unit))
         elif place.kind(part) in NUMBERS:
             node.set(side, days(part.copy()))
     return node
@@ -164,12 +165,6 @@ def days(number: exp.Expr) -> exp.Expr:
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
     simple = isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func))
     return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
-
-
-def day_to_second(text: str) -> exp.Expr:
-    """The interval that a text like `0 01:00:00.00` means."""
-    unit = exp.IntervalSpan(this=exp.var("DAY"), expression=exp.var("SECOND"))
-    return exp.Interval(this=exp.Literal.string(text), unit=unit)
 
 
 def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
@@ -332,18 +327,14 @@ def concatenation(node: exp.Concat | exp.DPipe, place: Place) -> exp.Expr:
     parts = [part.copy() for part in found]
     for part in parts:
         remark_fraction(part, place)
-    text = _joined(parts, place)
+    if place.write.is_spark:  # which leaves NULL out
+        text: exp.Expr = plain_call("CONCAT_WS", exp.Literal.string(""), *parts)
+    else:
+        texts = (one if isinstance(one, exp.Literal) else exp.cast(one, "text") for one in parts)
+        text = exp.Concat(expressions=list(texts), coalesce=True)
     if any(isinstance(part, exp.Literal) and part.name for part in parts):
         return text
     return exp.Nullif(this=text, expression=exp.Literal.string(""))
-
-
-def _joined(parts: list[exp.Expr], place: Place) -> exp.Expr:
-    """The texts one after the other, NULL as nothing."""
-    if place.write.is_spark:
-        return exp.Anonymous(this="CONCAT_WS", expressions=[exp.Literal.string(""), *parts])
-    texts = (part if isinstance(part, exp.Literal) else exp.cast(part, "text") for part in parts)
-    return exp.Concat(expressions=list(texts), coalesce=True)
 
 
 READS: tuple[Rule, ...] = (

@@ -168,7 +168,6 @@ _Added = exp.DateAdd | exp.TimestampAdd | exp.DatetimeAdd | exp.TsOrDsAdd
 _Subtracted = exp.DateSub | exp.TimestampSub | exp.DatetimeSub
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600}
 _COUNTED = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
-_DAY = 86_400
 _OF_OTHERS = {
     "WEEK": (Decimal(7), "DAY"),
     "QUARTER": (Decimal(3), "MONTH"),
@@ -229,7 +228,7 @@ def crossed_boundaries(node: exp.DateDiff | exp.DatetimeDiff, place: Place) -> e
 def elapsed(node: exp.DateDiff | exp.TimestampDiff, place: Place) -> exp.Expr:
     """`date_diff('second', a, b)` and `TIMESTAMPDIFF(SECOND, a, b)` of two timestamps in DEFINE."""
     unit = node.args.get("unit") if place.is_condition else None
-    seconds = (_SECONDS | {"DAY": _DAY}).get(unit.name.upper()) if unit else None
+    seconds = (_SECONDS | {"DAY": 86_400}).get(unit.name.upper()) if unit else None
     kinds = (place.kind(node.this), place.kind(node.expression)) if seconds else ()
     if seconds is None or not set(kinds) <= TIMESTAMPS:
         return node
