@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyspark
@@ -243,47 +244,59 @@ DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 # What makes seconds of each unit; some sessions count the hours of the days in HOUR again.
 SECONDS = (("DAY", "* 86400"), ("HOUR", "% 24 * 3600"), ("MINUTE", "% 60 * 60"), ("SECOND", "% 60"))
 
-Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as other SQL
+
+class Disguise(NamedTuple):
+    """What crosses in place of a value: its type, and each as SQL of the other."""
+
+    kind: spark.DataType
+    encoded: str
+    decoded: str
+
+
+Way = Callable[[Disguise], str]  # of two, into a disguise or out of it
+
+
+def disguise_of(type_: spark.DataType) -> Disguise | None:
+    """How a value crosses that is not what it is, its parts left aside."""
+    match type_:
+        case spark.YearMonthIntervalType():
+            full = "CAST({0} AS INTERVAL YEAR TO MONTH)"
+            months = f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
+            interval = f"CAST(make_ym_interval(0, {{0}}) AS {type_.simpleString()})"
+            return Disguise(spark.IntegerType(), months, interval)
+        case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
+            seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
+            interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
+            return Disguise(spark.LongType(), microseconds("{0}"), interval)
+        case spark.MapType() if isinstance(type_.keyType, spark.NullType):
+            empty = "IF({0} IS NULL, NULL, map())"
+            return Disguise(BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
+        case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
+            empty = "IF({0} IS NULL, NULL, array())"
+            return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)
+        case _ if type_.typeName() == "interval":  # which PySpark names from version 4 on
+            return Disguise(spark.StringType(), "CAST({0} AS STRING)", "CAST({0} AS INTERVAL)")
+    return None
 
 
 def crosses_as(type_: spark.DataType) -> spark.DataType:
+    """The type in which values of a type cross.
+
+    >>> crosses_as(ArrayType(spark.NullType(), False)), crosses_as(ArrayType(LongType(), False))
+    (ArrayType(NullType(), True), ArrayType(LongType(), False))
+    """
+    disguise = disguise_of(type_)
+    if disguise is not None:
+        return disguise.kind
     match type_:
-        case spark.YearMonthIntervalType():
-            return spark.IntegerType()
-        case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
-            return spark.LongType()
-        case spark.MapType() if is_always_empty(type_):
-            return BooleanType()
         case spark.ArrayType():
-            may_hold_null = type_.containsNull or is_always_empty(type_)
-            return spark.ArrayType(crosses_as(type_.elementType), may_hold_null)
+            return spark.ArrayType(crosses_as(type_.elementType), type_.containsNull)
         case spark.MapType():
             key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case spark.StructType():
             return crossing_schema(type_)
-        case _ if is_calendar_interval(type_):
-            return spark.StringType()
     return type_
-
-
-def is_calendar_interval(type_: spark.DataType) -> bool:
-    """Whether it is the type of `make_interval`, which PySpark names from version 4 on."""
-    return type_.typeName() == "interval"
-
-
-def is_always_empty(type_: spark.DataType) -> bool:
-    """Whether nothing can be in an array or a map, as it is of VOID that is never NULL.
-
-    >>> is_always_empty(ArrayType(spark.NullType(), False)), is_always_empty(ArrayType(LongType()))
-    (True, False)
-    """
-    match type_:
-        case spark.ArrayType():
-            return not type_.containsNull and isinstance(type_.elementType, spark.NullType)
-        case spark.MapType():
-            return isinstance(type_.keyType, spark.NullType)
-    return False
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
@@ -314,64 +327,49 @@ def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
 
 def encode_columns(frame: DataFrame) -> DataFrame:
     """Convert the columns of `frame` to types that cross."""
-    return convert_columns(frame, frame.schema, encode)
+    return convert_columns(frame, frame.schema, attrgetter("encoded"))
 
 
 def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
     """Convert the columns of `frame` back from the types in which they crossed."""
-    return convert_columns(frame, wanted, decode)
+    return convert_columns(frame, wanted, attrgetter("decoded"))
 
 
-def convert_columns(frame: DataFrame, own: spark.StructType, leaf: Leaf) -> DataFrame:
-    """Convert with `leaf` what does not cross as it is. own: the types of the columns."""
+def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFrame:
+    """Convert what does not cross as it is. own: the types of the columns."""
     if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
         return frame
-    items = (f"{convert_parts(f.name, f.dataType, leaf)} AS {f.name}" for f in own.fields)
+    items = (f"{convert_parts(f.name, f.dataType, way)} AS {f.name}" for f in own.fields)
     return frame.selectExpr(*items)
 
 
-def convert_parts(value: str, type_: spark.DataType, leaf: Leaf, depth: int = 0) -> str:
-    """Convert with `leaf` the parts of a value that do not cross as they are; SQL to SQL.
+def convert_parts(value: str, type_: spark.DataType, way: Way, depth: int = 0) -> str:
+    """Convert the parts of a value that do not cross as they are; SQL to SQL.
 
     depth: how many arrays and maps are around it; each has a name of its own for its elements.
     """
     if crosses_as(type_) == type_:
         return value
-    if is_always_empty(type_):
-        return leaf(value, type_)
+    disguise = disguise_of(type_)
+    if disguise is not None:
+        return way(disguise).format(value)
     match type_:
         case spark.ArrayType():
-            element = convert_parts(f"e{depth}", type_.elementType, leaf, depth + 1)
+            element = convert_parts(f"e{depth}", type_.elementType, way, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
         case spark.MapType():
             names = f"(k{depth}, v{depth})"
-            key = convert_parts(f"k{depth}", type_.keyType, leaf, depth + 1)
-            held = convert_parts(f"v{depth}", type_.valueType, leaf, depth + 1)
+            key = convert_parts(f"k{depth}", type_.keyType, way, depth + 1)
+            held = convert_parts(f"v{depth}", type_.valueType, way, depth + 1)
             values = f"transform_values({value}, {names} -> {held})"
             return f"transform_keys({values}, {names} -> {key})"
-        case spark.StructType():
-            fields = (
-                f"{string_literal(field.name)}, "
-                + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
-                for field in type_.fields
-            )
-            return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
-    return leaf(value, type_)
-
-
-def encode(value: str, type_: spark.DataType) -> str:
-    """Encode a value whose type does not cross, SQL to SQL."""
-    if isinstance(type_, spark.ArrayType):
-        return value
-    if isinstance(type_, spark.MapType):
-        return f"IF({value} IS NULL, NULL, true)"
-    if is_calendar_interval(type_):
-        return f"CAST({value} AS STRING)"
-    if isinstance(type_, spark.DayTimeIntervalType):
-        return microseconds(value)
-    assert isinstance(type_, spark.YearMonthIntervalType)
-    full = f"CAST({value} AS INTERVAL YEAR TO MONTH)"
-    return f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
+    assert isinstance(type_, spark.StructType)
+    fields = (
+        f"{string_literal(field.name)}, "
+        + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, way, depth)
+        for field in type_.fields
+    )
+    return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 
 def microseconds(value: str) -> str:
@@ -379,20 +377,6 @@ def microseconds(value: str) -> str:
     full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
     units = (f"EXTRACT({unit} FROM {full}) {seconds}" for unit, seconds in SECONDS)
     return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
-
-
-def decode(value: str, type_: spark.DataType) -> str:
-    """Decode a value that crossed, SQL to SQL of its own type."""
-    if isinstance(type_, spark.ArrayType | spark.MapType):
-        return f"IF({value} IS NULL, NULL, {NESTED[type(type_)].value}())"
-    if is_calendar_interval(type_):
-        return f"CAST({value} AS INTERVAL)"
-    if isinstance(type_, spark.DayTimeIntervalType):
-        seconds = f"CAST({value} AS DECIMAL(20, 0)) / 1000000"
-        interval = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
-    else:
-        interval = f"make_ym_interval(0, {value})"
-    return f"CAST({interval} AS {type_.simpleString()})"
 
 
 # Values that rows are ordered by, such as the times from which rules hold, as whole numbers.

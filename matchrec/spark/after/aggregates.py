@@ -87,14 +87,14 @@ class MatchAggregates:
             once = {index: without_repeats(values[index]) for index in distinct}
             items = [SelectItem(once.get(i, value.sql), value.sql) for i, value in values.items()]
             taken = taken.selectExpr(*kept, *map(str, items))
+        origins = {index: origin_of(self.aggregates[index]) for index in folds}
         items = [
-            SelectItem(with_place(folds[i].sql(value), self.aggregates[i]), wire.aggregate(i))
+            SelectItem(with_origin(folds[i].sql(value), origins[i]), wire.aggregate(i))
             for i, value in values.items()
         ]
         if self.token:
-            sqls = (one.sql for one in items)
-            origins = (origin_of(self.aggregates[i]) for i in values)
-            watch_matches(taken, self.token, dict(zip(sqls, origins, strict=True)))
+            computed = {one.sql: origins[i] for one, i in zip(items, values, strict=True)}
+            watch_matches(taken, self.token, computed)
         return self.runner.select(taken, [*kept, *map(str, items)])
 
     def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
@@ -128,7 +128,7 @@ class MatchAggregates:
         rows = f"filter({self.rows}, {row} -> {test})" if test else self.rows
         if terms := row_terms(one, fold):
             rows = known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
-        return with_place(rows, one)
+        return with_origin(rows, origin_of(one))
 
     def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
         """As `take_values`, by rows that are grouped again and sorted by their places."""
@@ -241,11 +241,6 @@ def stays_not_null(field: types.StructField) -> bool:
     return is_plain and not (is_other or field.nullable)
 
 
-def with_place(sql: str, aggregate: RowAggregate) -> str:
-    """SQL that says where the user wrote an aggregate that it computes."""
-    return with_origin(sql, origin_of(aggregate))
-
-
 def origin_of(aggregate: RowAggregate) -> SqlOrigin:
     """Where the user wrote an aggregate."""
     clause, call = part("MEASURES"), aggregate.call
@@ -256,7 +251,7 @@ def aggregate_sql(aggregate: RowAggregate) -> str:
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
     sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
-    return with_place(sql, aggregate)
+    return with_origin(sql, origin_of(aggregate))
 
 
 def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:

@@ -222,9 +222,10 @@ class Diagnosis:
         refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
         if refused is not None:
             return self.explain_refusal(*refused)
-        interval = self.refused_interval()
-        if interval is not None:
-            return self.other_window(interval)
+        for interval in plan.intervals:  # which Spark may not add to the key that it is along
+            texts = [column.text for column in end_columns(plan, interval)]
+            if refusal_of(texts, relation) is not None:
+                return self.other_window(interval)
         mistake = next(mistakes(plan, relation), None) or self.refused_correlation(str(error))
         if mistake is not None:
             return mistake
@@ -252,14 +253,6 @@ class Diagnosis:
             expected = not_measured_by(interval.span)
             if (error.message, error.span) == (expected.message, expected.span):
                 return self.other_window(interval)
-        return None
-
-    def refused_interval(self) -> RowExpression | None:
-        """A window that Spark cannot add to the key along which it is measured, or None."""
-        for interval in self.plan.intervals:
-            texts = [column.text for column in end_columns(self.plan, interval)]
-            if refusal_of(texts, self.relation) is not None:
-                return interval
         return None
 
     def other_window(self, interval: RowExpression) -> MatchRecognizeError:
@@ -296,7 +289,11 @@ class Diagnosis:
         variables = (*plan.variables, *(subset.name for subset in plan.subsets))
         measures = {measure.name: value_so_far(measure, plan) for measure in others}
         keys = tuple(key.name for key in plan.partition_by if key.name)
-        example = example_for(written, self.relation, self.columns)
+        near = [*filter(None, (self.columns.find(read.names) for read in written.beside))]
+        if written.call and not near:  # a column that its function can take
+            fields = self.relation.rows.schema.fields
+            near = [one.name for one in fields if isinstance(one.dataType, NumericType)]
+        example = next(iter((*near, *self.columns.names)), "x")
         is_in_window = in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
         indexes = index_names(self.relation.runner.frames.values())
         known = self.columns.names, variables, measures, keys
@@ -343,15 +340,6 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
     if is_final or any(of_the_match):
         return ""
     return f"({show_scalar(so_far)})" if so_far.operations else show_scalar(so_far)
-
-
-def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:
-    """A column that may have been meant: one beside it, or one that its function can take."""
-    known = tuple(filter(None, (columns.find(read.names) for read in written.beside)))
-    if written.call and not known:
-        fields = relation.rows.schema.fields
-        known = tuple(field.name for field in fields if isinstance(field.dataType, NumericType))
-    return next(iter((*known, *columns.names)), "x")
 
 
 def unbound_name(refusal: PySparkException) -> str | None:

@@ -316,13 +316,8 @@ def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
     count = len(columns[wire.KIND])
     known = {wire.RULE: constant(number, count)} | columns
     found = ((known.get(one.name), one.type) for one in schema)
-    arrays = [pa.nulls(count, kind) if one is None else cast(one, kind) for one, kind in found]
+    arrays = [pa.nulls(count, kind) if one is None else one.cast(kind) for one, kind in found]
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)
-
-
-def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values as a type that differs at most in the names and marks of its parts."""
-    return values if values.type == kind else values.cast(kind)
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
