@@ -20,7 +20,7 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import Links, Reader, look
+from matchrec.output.measures import Links, Reader
 from matchrec.plan.expression import Semantics
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -104,8 +104,8 @@ def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
     """int64[r], the last mapped row that each output row sees, or -1."""
     if reader.matches.chains is not None:
         return reader.rows.current
-    seen = look(reader.matches, reader.rows, semantics)
-    return np.where(seen.limit > seen.base, seen.limit - 1, -1)
+    base, limit = reader.look(semantics)
+    return np.where(limit > base, limit - 1, -1)
 
 
 class AggregateReader:

@@ -24,15 +24,7 @@ from matchrec.conditions.row_column import (
     term_column,
     window_columns,
 )
-from matchrec.conditions.types import (
-    BOOLEAN,
-    NUMBERS,
-    SPARKS_OWN,
-    TIMES,
-    Family,
-    ValueType,
-    average_type,
-)
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, TIMES, Family, ValueType, average_type
 from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan import show
@@ -432,7 +424,7 @@ class MeasureReader:
         if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
             return None
         condition = None if aggregate.condition is None else term_column(aggregate.condition)
-        if condition is not None and self.types[condition] != BOOLEAN:
+        if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
         places = tuple(map(self.place, columns))
         counted = None if condition is None else self.place(condition)

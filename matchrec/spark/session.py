@@ -150,12 +150,9 @@ class Runner:
         pieces = [users_terms.fill(piece, names) for piece in text]
         whole = "".join(map(partial(formatted, frames=frames) if frames else str, pieces))
         readable = self.readable(whole)
-        if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
-
-            def send(query: str) -> DataFrame:  # the text, which the server reads anew when it runs
-                return plain_sql(self.spark)(query)
-
-            sent = once_a_session(self.spark, SENT, send)
+        is_alone = is_connect(self.spark) and not (self.args or holes(text))
+        if is_alone and SELECTS.match(readable):  # which the server reads anew when it runs
+            sent = once_a_session(self.spark, SENT, plain_sql(self.spark))
             return sent(readable).select("*")  # asks for its schema anew
         with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
@@ -201,9 +198,9 @@ class Runner:
                 schema = frame.schema
             if not analyses_late(self.spark):
                 return frame
-            alone = text is not None and is_alone(text, self.args)
+            is_alone = text is not None and not (self.args or holes(text))
             known = once_a_session(self.spark, PLANNED, lambda *_: [])
-            looked_at: list[bool] = known(str(text), schema.json()) if alone else []
+            looked_at: list[bool] = known(str(text), schema.json()) if is_alone else []
             if not looked_at:
                 check_plan(cast("Any", frame)._explain_string())
                 looked_at.append(True)
@@ -407,11 +404,6 @@ def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
     return f"{{{piece.name}:<{max(piece.width, users_terms.PYSPARK_LENGTH)}}}"
 
 
-def is_alone(text: Template, args: object) -> bool:
-    """Whether a text depends on nothing that is passed along with it."""
-    return not args and not holes(text)
-
-
 def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
     """What reads texts, each once, with all that it has read. Kept at the session under a name, as
     what was read may hold the session.
@@ -504,7 +496,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     """
     classes = all_classes() if spark is EVERY else type(spark).__mro__
     with _changing:
-        _installed[scope(spark)] = answer
+        _installed[EVERY if spark is EVERY else application(spark)] = answer
         for cls in classes:
             original = cls.__dict__.get("sql")
             if inspect.isfunction(original):
@@ -516,7 +508,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
 def restore_sql(spark: SparkSession | None) -> None:
     """Spark's own `sql` answers again; nothing happens where it always did. spark: or EVERY."""
     with _changing:
-        _installed.pop(scope(spark), None)
+        _installed.pop(EVERY if spark is EVERY else application(spark), None)
         if not _installed:
             for cls in _classes:
                 original = original_of(cls.__dict__["sql"])
@@ -552,11 +544,6 @@ def all_classes() -> Iterator[type]:
     except ImportError:  # so that there can be no session over Connect
         return
     yield OverConnect
-
-
-def scope(spark: SparkSession | None) -> Hashable:
-    """What an answer is installed for."""
-    return EVERY if spark is EVERY else application(spark)
 
 
 def application(spark: SparkSession) -> Hashable:

@@ -17,13 +17,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls
-from matchrec.errors.conditions import (
-    nested_too_deep_to_plan,
-    not_boolean,
-    not_measured_by,
-    within_of_other_type,
-)
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
@@ -212,7 +206,7 @@ class Diagnosis:
         except REFUSALS as error:
             raise self.find(error) from error
         except RecursionError as error:
-            raise nested_too_deep_to_plan() from error
+            raise conditions.nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
             raise self.mismatch_of_within(error) or error from None
 
@@ -250,7 +244,7 @@ class Diagnosis:
     def mismatch_of_within(self, error: MatchRecognizeError) -> MatchRecognizeError | None:
         """An error at the interval of WITHIN with the types that do not fit; None for others."""
         for interval in self.plan.intervals:
-            expected = not_measured_by(interval.span)
+            expected = conditions.not_measured_by(interval.span)
             if (error.message, error.span) == (expected.message, expected.span):
                 return self.other_window(interval)
         return None
@@ -259,7 +253,7 @@ class Diagnosis:
         """The error of a window that is not a distance along its key."""
         order = self.plan.order_by[0].expression
         names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
-        return within_of_other_type(names[0], names[1], order.span, interval.span)
+        return conditions.within_of_other_type(names[0], names[1], order.span, interval.span)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """One refusal in our words: unknown names by name, anything else in Spark's words."""
@@ -392,8 +386,8 @@ def first_line(error: Exception) -> str:
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     """Raises where a SASE+ plan tests types of events by no column of texts of the DataFrame."""
-    conditions = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
-    if not any(_tests_type(condition, name) for condition in conditions):
+    asked = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
+    if not any(_tests_type(condition, name) for condition in asked):
         return
     with quiet_analysis():
         try:
@@ -434,12 +428,12 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
-    conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
-    for condition in conditions:
+    asked, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
+    relation.fields(sql.text for sql in (*asked, *sorted_by))  # asks for all at once
+    for condition in asked:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
-            yield not_boolean(condition.span, type_name=type_name)
+            yield conditions.not_boolean(condition.span, type_name=type_name)
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(type(one).__name__ in WITHOUT_ORDER for one in parts_of(type_)):

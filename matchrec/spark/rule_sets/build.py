@@ -211,8 +211,10 @@ def failures(built: BuiltRuleSet) -> DataFrame:
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]) -> DataFrame:
     """The rows of a kind: their rules, their partitions, and further columns by their names."""
+    names = enumerate(key_names(built.shared.plan, built.question))
+    keys = (SelectItem(wire.key(number), quoted(name)) for number, name in names)
     items = (SelectItem(column, name) for name, column in columns.items())
-    shown = (*rule_items(built), *key_items(built), *items)
+    shown = (*rule_items(built), *keys, *items)
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
 
@@ -286,11 +288,6 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
         values[VERSION] = [built.times.literal(version.since) for version in versions]
     for name, literals in values.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
-
-
-def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
-    for number, name in enumerate(key_names(built.shared.plan, built.question)):
-        yield SelectItem(wire.key(number), quoted(name))
 
 
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:

@@ -35,14 +35,7 @@ from matchrec.output.rows import OutputRows, one_row_each
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import (
-    arrow_of,
-    as_integers,
-    codes_of,
-    column,
-    number_equal,
-    validity,
-)
+from matchrec.spark.worker.arrays import as_integers, codes_of, column, number_equal, validity
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer, list_of_structs
@@ -229,7 +222,7 @@ class SharedRows:
             return self
         sizes = np.diff(counts_before(own)[self.starts])
         starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
-        table = self.table.filter(arrow_of(own)).combine_chunks()
+        table = self.table.filter(pa.array(own)).combine_chunks()
         words = self.words[own]
         for bit in self.computed:  # of rows that have other neighbours here
             words[:, bit // WORD] &= ~np.uint64(1 << bit % WORD)

@@ -32,15 +32,7 @@ from matchrec.spark.rule_sets.worker import rows_of_version
 from matchrec.spark.sorting.order import order_of
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.arrays import (
-    Batches,
-    arrow_of,
-    as_integers,
-    codes_of,
-    column,
-    flags_of,
-    number_equal,
-)
+from matchrec.spark.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
 
 FORMAT = 5
 LENGTH = 4  # bytes of the length of the header
@@ -231,7 +223,7 @@ class Arriving:
         for place, text in enumerate(self.column_map.bits):
             if begin <= place < begin + size and text in places:
                 found |= flags_of(rows, places[text]) << (place - begin)
-        return arrow_of(found)
+        return pa.array(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +289,9 @@ class ArrivedRows:
         return Known(rows, starts_of(kept.sizes + new.sizes), new.sizes, places, watermark)
 
 
-def arrange(memory: Memory, new: Batches, arriving: Arriving, watermark: int) -> ArrivedRows:
+def arrange(
+    memory: Memory, new: Iterable[pa.RecordBatch], arriving: Arriving, watermark: int
+) -> ArrivedRows:
     """Put the new events of a bucket in order with those that wait. watermark: in microseconds."""
     kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # that searches need of each key
     count = int(kept.sum())
@@ -336,6 +330,6 @@ def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> p
         return rows
     time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
-    numbered = rows.append_column(wire.ROW_NUMBER, arrow_of(key))
+    numbered = rows.append_column(wire.ROW_NUMBER, pa.array(key))
     order = order_of(numbered, sorting).rows
-    return rows if order is None else rows.take(arrow_of(order)).combine_chunks()
+    return rows if order is None else rows.take(pa.array(order)).combine_chunks()
