@@ -84,7 +84,6 @@ class Reader:
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
-        """The reader of output rows that follow each other."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def mask(self, variable: str | None) -> BoolArray:

@@ -74,7 +74,6 @@ class ColumnNames:
     origins: Mapping[Computed, SqlOrigin]
 
     def rows(self) -> list[SelectItem]:
-        """What is computed over one row."""
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
     def other_rows(self, window: str, frame: str) -> Iterator[SelectItem]:
@@ -101,7 +100,6 @@ class ColumnNames:
         return with_origin(sql, self.origins.get(computed))
 
     def piece(self, piece: str | Shifted | Framed) -> str:
-        """A part of a column that looks at several rows."""
         if isinstance(piece, str):
             return piece
         if isinstance(piece, Framed) or piece.offset:

@@ -252,7 +252,6 @@ def local_cores(spark: SparkSession) -> int | None:
 
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
-    """What to say of a session that `tune` would change."""
     names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 

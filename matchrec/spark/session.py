@@ -279,7 +279,6 @@ class Runner:
 
 
 def settings_of(runner: Runner) -> Settings:
-    """The settings of a session that conditions on the run depend on."""
     from matchrec.spark.sail.probes import cuts_decimals, weighs_both
 
     return Settings(
@@ -467,7 +466,6 @@ class Relation:
         return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:
-        """The name that Spark gives to an expression over the input."""
         return self.fields([text])[0].name
 
 
@@ -537,7 +535,6 @@ def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFra
 
 
 def all_classes() -> Iterator[type]:
-    """The classes of sessions, of Classic and of Connect."""
     yield SparkSession
     try:
         from pyspark.sql.connect.session import SparkSession as OverConnect

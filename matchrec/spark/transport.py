@@ -302,7 +302,6 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
 
 
 def with_known_numbers(table: pa.Table) -> pa.Table:
-    """The table, whose numbers have types that Spark has."""
     return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))
 
 

@@ -101,7 +101,6 @@ def is_nested(type_: spark.DataType) -> bool:
 
 
 def inner_types(type_: spark.DataType) -> list[spark.DataType]:
-    """The types of what values of a type hold, if they hold any."""
     match type_:
         case spark.ArrayType():
             return [type_.elementType]
@@ -184,9 +183,9 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
         case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
-            values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
-            own = {wire.VARIABLE: StringType(), wire.POSITION: LongType()}
-            return ArrayType(struct_of(values | own), containsNull=False)
+            kinds = (*(inputs[column].dataType for column in columns), StringType(), LongType())
+            row = struct_of(dict(zip(read.names, kinds, strict=True)))
+            return ArrayType(row, containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
             return StringType()
         case PointerField.VERSION:

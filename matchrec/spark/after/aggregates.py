@@ -17,14 +17,7 @@ from pyspark.sql import DataFrame, types
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin, with_origin
-from matchrec.output.reads import (
-    ReadMatchedRows,
-    RowAggregate,
-    RowFact,
-    RowField,
-    RowPiece,
-    RowTerm,
-)
+from matchrec.output.reads import POSITION, ROW, VARIABLE, ReadMatchedRows, RowAggregate, RowTerm
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
@@ -37,8 +30,6 @@ from matchrec.spark.wire import SelectItem
 NAN = "double('NaN')"
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
-VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
-POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
 
 OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 
@@ -122,12 +113,11 @@ class MatchAggregates:
             return self.take_from_rows(folds, kept)
 
     def values_sql(self, index: int, fold: Fold) -> str:
-        """The array of values that an aggregate is over, as SQL."""
-        one, row = self.aggregates[index], wire.MATCHED_ROW
+        one = self.aggregates[index]
         test = rows_sql(one, self.executable.task.variables)
-        rows = f"filter({self.rows}, {row} -> {test})" if test else self.rows
+        rows = f"filter({self.rows}, {ROW} -> {test})" if test else self.rows
         if terms := row_terms(one, fold):
-            rows = known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
+            rows = known_sql(f"transform({rows}, {ROW} -> {in_struct(terms)})", one, fold)
         return with_origin(rows, origin_of(one))
 
     def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
@@ -188,7 +178,6 @@ def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
 
 
 def in_struct(terms: Sequence[str]) -> str:
-    """The one term, or a struct of several that have names."""
     return terms[0] if len(terms) == 1 else f"struct({', '.join(terms)})"
 
 
@@ -206,7 +195,7 @@ def known_sql(values: str, aggregate: RowAggregate, fold: Fold) -> str:
 def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
     """The rows of all matches, each with the number of its output row and what is kept of it."""
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
-    row = SelectItem(f"explode_outer({rows})", wire.MATCHED_ROW)
+    row = SelectItem(f"explode_outer({rows})", ROW)
     return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept, str(row))
 
 
@@ -242,7 +231,6 @@ def stays_not_null(field: types.StructField) -> bool:
 
 
 def origin_of(aggregate: RowAggregate) -> SqlOrigin:
-    """Where the user wrote an aggregate."""
     clause, call = part("MEASURES"), aggregate.call
     return origin(f"`{call.function}` in {clause}", clause, call.span)
 
@@ -270,15 +258,4 @@ def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
 
 
 def term_sql(term: RowTerm) -> str:
-    """What an aggregate evaluates on a row, as SQL."""
-    return "".join(term_piece_sql(piece) for piece in term)
-
-
-def term_piece_sql(piece: RowPiece) -> str:
-    if isinstance(piece, str):
-        return piece
-    if isinstance(piece, int):
-        return wire.read(piece)
-    if isinstance(piece, RowField):
-        return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
-    return VARIABLE if piece is RowFact.VARIABLE else f"({POSITION} + 1)"
+    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in term)

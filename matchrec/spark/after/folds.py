@@ -116,11 +116,6 @@ def chosen(values: Values, choice: str) -> str:
     return f"IF({values.others[0]}, {known}, {every})" if values.others else every
 
 
-def as_union(values: Values) -> str:
-    """The elements of arrays that are not NULL, each once."""
-    return f"array_distinct(array_compact(flatten({values.sql})))"
-
-
 def beside(values: Values, comparison: str) -> str:
     """The value on the row whose second one is the best; of equal ones the last, as in Spark.
 
@@ -304,7 +299,7 @@ FOLDS: Mapping[str, Fold] = {
     "last_value": Fold(last, terms=1, known=()),
     **dict.fromkeys(("array_agg", "collect_list"), Fold(attrgetter("sql"))),
     "collect_set": Fold(without_repeats),
-    "collect_union": Fold(as_union),
+    "collect_union": Fold(lambda one: f"array_distinct(array_compact(flatten({one.sql})))"),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),
     "count_if": Fold(partial(count, counted="filter({0}, x -> x)")),
     **dict.fromkeys(("listagg", "string_agg"), Fold(joined, terms=1)),

@@ -295,7 +295,6 @@ class Diagnosis:
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
-    """What Spark says against expressions over one row, or None."""
     try:
         relation.runner.analyse(relation.select(texts))
     except PySparkException as refusal:
@@ -350,7 +349,6 @@ def without_values(text: str, known: Collection[str]) -> Iterator[str]:
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
-    """A parameter without a value in an expression of the user."""
     marker = marker_of(name)
     if name in known:
         return lost_value_of(name, written.span)

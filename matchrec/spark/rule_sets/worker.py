@@ -83,7 +83,6 @@ class RuleSetWorker:
             yield from joined(self.rows_of_piece(piece))
 
     def output_of(self, number: int) -> BatchMaker:
-        """What makes rows of a rule's matches."""
         return partial(self.batches, number)
 
     def batches(
@@ -113,12 +112,10 @@ class RuleSetWorker:
             yield filled(self.schema, number, kind | self.reads(number, one))
 
     def reads(self, number: int, gatherer: Gatherer) -> Columns:
-        """What a rule reads, by its slots."""
         pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
         return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
 
     def of_matches(self, gatherer: Gatherer) -> Columns:
-        """What is asked of every match."""
         reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
         keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
         numbers = reader.match_numbers()
@@ -326,6 +323,5 @@ def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def together(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One batch of several; none of none."""
     if batches:
         yield from pa.Table.from_batches(batches).combine_chunks().to_batches()

@@ -263,11 +263,6 @@ class ArrivedRows:
     later: pa.Table
     passed: int
 
-    def key_of_rows(self) -> IntArray:
-        """int64[n], the number of the key of each row."""
-        keys = np.arange(len(self.new))
-        return np.append(np.repeat(keys, self.kept), np.repeat(keys, self.new))
-
     def new_of(self, version: Version) -> ByKey:
         """The new rows of all keys that are a version's own: which of the rows they are."""
         first, count = int(self.kept.sum()), int(self.new.sum())
@@ -295,7 +290,9 @@ def arrange(
     """Put the new events of a bucket in order with those that wait. watermark: in microseconds."""
     kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # that searches need of each key
     count = int(kept.sum())
-    fresh = in_time(pa.Table.from_batches(list(new), arriving.schema), memory.passed)
+    fresh = pa.Table.from_batches(list(new), arriving.schema)
+    if memory.passed is not None:  # Spark itself drops late rows, and counts them
+        fresh = fresh.filter(pa.array(times(fresh) > memory.passed))
     waiting = pa.concat_tables([memory.rows.slice(count), fresh]).combine_chunks()
     is_passed = times(waiting) <= watermark
     here = waiting.filter(pa.array(is_passed)).combine_chunks()
@@ -312,11 +309,6 @@ def arrange(
         later=waiting.filter(pa.array(~is_passed)),
         passed=watermark if memory.passed is None else max(memory.passed, watermark),
     )
-
-
-def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
-    """The rows that are not late; Spark itself drops those, and counts them."""
-    return rows if passed is None else rows.filter(pa.array(times(rows) > passed))
 
 
 def times(rows: pa.Table) -> IntArray:

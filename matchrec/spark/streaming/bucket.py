@@ -126,7 +126,8 @@ def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOf
     keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
     places = (one.states[PLACES].values for one in searches.values())
     union = np.unique(np.concatenate([NO_KEYS, *places]))
-    key = arrived.key_of_rows()[union]
+    every = np.arange(len(arrived.new))
+    key = np.append(np.repeat(every, arrived.kept), np.repeat(every, arrived.new))[union]
     order = np.argsort(key, kind="stable")
     place = np.empty(arrived.rows.num_rows, np.int64)
     place[union[order]] = np.arange(len(union))

@@ -27,7 +27,7 @@ from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import LiveRuns, extremes_of, in_large_chunks, node_size
+from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
@@ -131,7 +131,9 @@ class SelectingSearch(KeySearch):
         starts = kept[live.starts]
         ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[stop : stop + 1].tolist()
-        ends += self.near_ends(rows, live, kept).tolist()
+        if rows.near is not None:  # of the windows between neighbours that runs wait in
+            waiting, window = windows_between(self.executable.task, live)
+            ends += rows.near[window, kept[live.last_rows[waiting]]].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
         return {
             **arrays_of(state),
@@ -139,13 +141,6 @@ class SelectingSearch(KeySearch):
             NEXT_END: np.array([min(ends, default=FOREVER)], np.int64),
             IDLE: is_idle,
         }
-
-    def near_ends(self, rows: KnownRows, live: LiveRuns, kept: IntArray) -> IntArray:
-        """When the windows between neighbours end that runs wait in; microseconds."""
-        if rows.near is None:
-            return np.zeros(0, np.int64)
-        waiting, window = windows_between(self.executable.task, live)
-        return np.asarray(rows.near[window, kept[live.last_rows[waiting]]], np.int64)
 
 
 def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
