@@ -26,7 +26,7 @@ from matchrec.plan.expression import Semantics
 Values = TypeVar("Values", IntArray, FloatArray)
 
 
-def never_overflows(values: IntArray) -> bool:
+def never_wraps(values: IntArray) -> bool:
     """Whether no sum of any of the values is too large for int64."""
     if not len(values):
         return True
@@ -127,7 +127,7 @@ class AggregateReader:
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""
-        if ansi and not never_overflows(values):
+        if ansi and not never_wraps(values):
             low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
             lost = np.flatnonzero(high != low >> 63)
             if len(lost):

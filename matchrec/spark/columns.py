@@ -48,7 +48,7 @@ from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import encode_columns, in_one_form, is_nested
-from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -150,12 +150,13 @@ class Preparation:
             with_origin(one.text, origins.get(one.text)) if one.looks_at_one_row else "FALSE"
             for one in conditions
         ]
-        before = bit_columns("FALSE", on_one_row)
+        before = packed_columns(["FALSE", *on_one_row], wire.bits)
         names = self.names(columns, several, [one.sql for one in before])
         tests = ["FALSE" if one.looks_at_one_row else names.over_window(one) for one in conditions]
+        after = packed_columns([FIRST_ROW, *tests], wire.bits)
         bits = [
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
-            for packed, one in zip(before, bit_columns(FIRST_ROW, tests), strict=True)
+            for packed, one in zip(before, after, strict=True)
         ]
         items = names.crossing(columns) + bits
         return self.relation.over(self.number_rows(names), map(str, items))
@@ -281,7 +282,8 @@ class Unsorted(Preparation):
         texts = (*texts_of_fields(columns), *map(TEXT, self.plan.sorted_by))
         items = add_columns(items, map(names.inner.__getitem__, texts))
         if self.drafted.row_conditions or not items:
-            items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
+            tests = map(names.over_window, self.drafted.row_conditions)
+            items += packed_columns(["FALSE", *tests], wire.bits)
         return self.relation.over(self.source(names), map(str, items))
 
     def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:

@@ -152,7 +152,7 @@ class Runner:
         readable = self.readable(whole)
         is_alone = is_connect(self.spark) and not (self.args or holes(text))
         if is_alone and SELECTS.match(readable):  # which the server reads anew when it runs
-            sent = once_a_session(self.spark, SENT, plain_sql(self.spark))
+            sent = once_a_session(self.spark, SENT, lambda one: plain_sql(self.spark)(one, None))
             return sent(readable).select("*")  # asks for its schema anew
         with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)

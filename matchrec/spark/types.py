@@ -13,18 +13,7 @@ from typing import Any, NamedTuple
 import pyspark
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import (
@@ -183,15 +172,16 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
         case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
-            kinds = (*(inputs[column].dataType for column in columns), StringType(), LongType())
+            own = (spark.StringType(), LongType())
+            kinds = (*(inputs[column].dataType for column in columns), *own)
             row = struct_of(dict(zip(read.names, kinds, strict=True)))
             return ArrayType(row, containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
-            return StringType()
+            return spark.StringType()
         case PointerField.VERSION:
-            return ArrayType(IntegerType(), containsNull=False)
+            return ArrayType(spark.IntegerType(), containsNull=False)
         case ReadFact.IS_MATCHED | ReadFact.NOTHING | PointerField.COMPLETES:
-            return BooleanType()
+            return spark.BooleanType()
         case ReadTotal(asked, of):
             return total_type(asked, None if of is None else type_of(of, inputs))
         case ReadFact() | PointerField() | ReadAggregate("count"):
@@ -213,7 +203,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     own = LongType() if measure is None or asked.function == "count" else sum_type(measure)
     if asked.cast is None:
         return own
-    widest = DecimalType(38, scale_of(own))
+    widest = spark.DecimalType(38, scale_of(own))
     wanted = None if own == DoubleType() else f"DECIMAL(38, {widest.scale})"
     if asked.cast != wanted:
         raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=wanted))
@@ -222,7 +212,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
 
 def scale_of(type_: DataType) -> int:
     """How many digits a number has after its point; 0 of what is no decimal."""
-    return type_.scale if isinstance(type_, DecimalType) else 0
+    return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 
 def struct_of(fields: Mapping[str, DataType]) -> StructType:
@@ -269,7 +259,7 @@ def disguise_of(type_: spark.DataType) -> Disguise | None:
             return Disguise(spark.LongType(), microseconds("{0}"), interval)
         case spark.MapType() if isinstance(type_.keyType, spark.NullType):
             empty = "IF({0} IS NULL, NULL, map())"
-            return Disguise(BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
+            return Disguise(spark.BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
         case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
             empty = "IF({0} IS NULL, NULL, array())"
             return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)

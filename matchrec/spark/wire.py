@@ -24,7 +24,7 @@ condition c holds; a further column takes over every 62 bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -110,11 +110,6 @@ class Sorting:
     def columns(self) -> tuple[SortColumn, ...]:
         keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
         return (*keys, *self.order)
-
-
-def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
-    """The columns of the mark of a partition's first row and of the conditions."""
-    return packed_columns([first, *conditions], bits)
 
 
 def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:

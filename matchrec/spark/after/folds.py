@@ -14,16 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    DayTimeIntervalType,
-    DecimalType,
-    DoubleType,
-    StructType,
-    YearMonthIntervalType,
-)
+from pyspark.sql.types import AnsiIntervalType, ArrayType, DataType, DecimalType, StructType
 
 from matchrec.conditions.types import MOST_DIGITS
 
@@ -156,7 +147,7 @@ def joined(values: Values) -> str:
     text = values.type_name
     texts = f"CAST({texts} AS ARRAY<{text}>)"
     delimiter = f"CAST({values.others[0]} AS {text})" if values.others else "NULL"
-    if isinstance(values.type, BinaryType):
+    if text == "binary":
         return _reduce(texts, f"concat(a, coalesce({delimiter}, X''), x)")
     whole = f"array_join({texts}, coalesce({delimiter}, ''))"
     return f"IF(size({texts}) = 0, NULL, {whole})"
@@ -184,9 +175,9 @@ def total(values: Values, *, tries: bool = False) -> str:
 def _sum(known: str, type_: DataType, *, tries: bool) -> str:
     name = type_.simpleString()
     values = f"CAST({known} AS ARRAY<{name}>)"
-    always_adds = not tries or isinstance(type_, DoubleType)  # Sail's try_add takes whole numbers
+    always_adds = not tries or name == "double"  # Sail's try_add takes whole numbers
     added = "a + x" if always_adds else "try_add(a, x)"
-    if isinstance(type_, DayTimeIntervalType | YearMonthIntervalType):
+    if isinstance(type_, AnsiIntervalType):
         return _reduce(values, added)
     cast = "TRY_CAST" if tries else "CAST"
     if isinstance(type_, DecimalType):

@@ -39,7 +39,7 @@ from matchrec.spark.worker.arrays import as_integers, codes_of, column, number_e
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer, list_of_structs
-from matchrec.spark.worker.match import BatchMaker, Worker
+from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
@@ -81,9 +81,6 @@ class RuleSetWorker:
         """Batches of rows, rule after rule for each piece."""
         for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
-
-    def output_of(self, number: int) -> BatchMaker:
-        return partial(self.batches, number)
 
     def batches(
         self,
@@ -149,7 +146,7 @@ class RuleSetWorker:
         self, number: int, shared: SharedRows, rows: SharedRows
     ) -> Iterator[pa.RecordBatch]:
         """The rows of one rule. rows: the same as the rule divides them."""
-        rule, output = self.rule_set.rules[number], self.output_of(number)
+        rule, output = self.rule_set.rules[number], partial(self.batches, number)
         every = range(len(shared.starts) - 1)
 
         def search(some: range) -> Iterator[pa.RecordBatch]:
@@ -241,12 +238,6 @@ class SharedRows:
         table = self.table.take(pa.array(order)).combine_chunks()
         return SharedRows(table, starts, self.words[order], outer[order[begins]])
 
-    def piece(self) -> Piece:
-        """The rows as a worker of one query has them."""
-        covered: BoolArray = np.zeros(self.table.num_rows, np.bool_)
-        frontier = Frontier.of(self.starts)
-        return Piece(self.table, self.starts, frontier, 0, covered, self.table.num_rows)
-
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
@@ -256,9 +247,10 @@ class RuleWorker(Worker):
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
         """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
-        piece, words = self.rows.piece(), self.rows.words
-        starts, frontier = piece.starts, piece.frontier
-        partitions = partitions_of(self.executable, piece.table, starts, frontier, words)
+        table, starts, count = self.rows.table, self.rows.starts, self.rows.table.num_rows
+        piece = Piece(table, starts, Frontier.of(starts), 0, np.zeros(count, np.bool_), count)
+        words, frontier = self.rows.words, piece.frontier
+        partitions = partitions_of(self.executable, table, starts, frontier, words)
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
@@ -273,8 +265,13 @@ class RuleWorker(Worker):
         """Matches with all of their rows, which are asked of each, numbered by the partitions of
         the set.
         """
-        found, outer = super().find_matches(partitions, piece), self.rows.outer
-        return found if outer is None else number_by(outer, found)
+        numbering, outer = Numbering(), self.rows.outer
+        for matches in super().find_matches(partitions, piece):
+            if outer is None:
+                yield matches
+            else:
+                of_outer = replace(matches, partition=outer[matches.partition])
+                yield replace(matches, number=numbering.number_matches(of_outer).number)
 
 
 def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> BoolArray:
@@ -287,14 +284,6 @@ def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> Bool
     if version.until is not None:
         found &= ~known | (order < version.until)
     return found
-
-
-def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
-    """Number matches by the partitions of which those that are searched are parts."""
-    numbering = Numbering()
-    for matches in found:
-        of_outer = replace(matches, partition=outer[matches.partition])
-        yield replace(matches, number=numbering.number_matches(of_outer).number)
 
 
 def constant(number: int, count: int) -> pa.Array:

@@ -76,11 +76,6 @@ class Word:
         columns = {**self.columns, code.column: (code, self.bits)} if code.column else self.columns
         return Word(self.values, self.bits + code.bits, of_keys, columns)
 
-    def numbers_of(self, column: str) -> IntArray:
-        """int64[n], the values of a column that is in it."""
-        code, place = self.columns[column]
-        return code.read_from(self.values, place)
-
 
 def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
     """The codes of columns that are not the same in all rows, the last first."""
@@ -366,7 +361,8 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     for name in table.column_names:
         values = arrays.column(table, name)
         if order.word is not None and name in order.word.columns:
-            values = arrays.as_type(order.word.numbers_of(name), values.type)
+            code, place = order.word.columns[name]
+            values = arrays.as_type(code.read_from(order.word.values, place), values.type)
         elif name in sorting.keys and has_one_form(values.type):
             partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
             values = take(take(values, order.rows[order.begins]), partitions)  # once for each

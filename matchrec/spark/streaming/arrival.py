@@ -129,7 +129,8 @@ class ByKey:
         return ByKey(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
 
     def take(self, keys: IntArray) -> ByKey:
-        return ByKey(self.values[positions_of(self.sizes, keys)], self.sizes[keys])
+        places = ranges(starts_of(self.sizes)[keys], self.sizes[keys])
+        return ByKey(self.values[places], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
         values = np.concatenate([self.values, others.values])
@@ -147,7 +148,7 @@ def take(states: States, keys: IntArray) -> States:
     return {name: state.take(keys) for name, state in states.items()}
 
 
-def joined(states: States, others: States) -> States:
+def join(states: States, others: States) -> States:
     """The states of some keys, then those of further ones."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
 
@@ -155,11 +156,6 @@ def joined(states: States, others: States) -> States:
 def starts_of(sizes: IntArray) -> IntArray:
     """int64[k + 1], where the values of each key start, then how many there are."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def positions_of(sizes: IntArray, keys: IntArray) -> IntArray:
-    """Where the values of some keys stand among those of all."""
-    return ranges(starts_of(sizes)[keys], sizes[keys])
 
 
 def ranges(first: IntArray, sizes: IntArray) -> IntArray:

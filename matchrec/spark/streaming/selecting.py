@@ -31,20 +31,11 @@ from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark.streaming.arrival import (
-    Array,
-    ByKey,
-    Known,
-    States,
-    joined,
-    ranges,
-    take,
-    times,
-)
+from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, ranges, take, times
 from matchrec.spark.streaming.search import (
-    FOREVER,
     IDLE,
     KEPT,
+    NEVER,
     NEXT_END,
     KeySearch,
     Searching,
@@ -86,7 +77,7 @@ class SelectingSearch(KeySearch):
                 out = output_rows(matches, self.executable.rows_per_match)
                 yield from worker.output_of(rows.known.rows, rows.partitions, matches, out)
         searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
-        return take(joined(searched, after), np.argsort(np.append(others, quiet)))
+        return take(join(searched, after), np.argsort(np.append(others, quiet)))
 
     def search_key(
         self, rows: KnownRows, place: int, state: SearchState
@@ -119,7 +110,7 @@ class SelectingSearch(KeySearch):
             **states,
             "counts": replace(states["counts"], values=counts.ravel()),
             KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64)),
-            NEXT_END: ByKey.one_each(np.full(len(new), FOREVER)),
+            NEXT_END: ByKey.one_each(np.full(len(new), NEVER)),
             IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
         }
 
@@ -138,7 +129,7 @@ class SelectingSearch(KeySearch):
         return {
             **arrays_of(state),
             KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
-            NEXT_END: np.array([min(ends, default=FOREVER)], np.int64),
+            NEXT_END: np.array([min(ends, default=NEVER)], np.int64),
             IDLE: is_idle,
         }
 
@@ -160,7 +151,7 @@ class KnownRows:
     """Known events of some keys, or of one. numbers: int64[n], of each in its partition, from 0.
 
     first: where those of one key are in the table. bounds: when the window ends that begins with a
-    row, in microseconds, FOREVER without one; near: int64[w, n] or None, the same of windows
+    row, in microseconds, NEVER without one; near: int64[w, n] or None, the same of windows
     between neighbours.
     """
 

@@ -21,13 +21,7 @@ from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
-from matchrec.output.aggregates import (
-    AggregateReader,
-    last_seen,
-    links_of,
-    never_overflows,
-    sum_values,
-)
+from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_wraps, sum_values
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -120,7 +114,7 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
         return always_fit(values)
     if pa.types.is_floating(values.type):
         return False
-    return not ansi or never_overflows(as_integers(values))
+    return not ansi or never_wraps(as_integers(values))
 
 
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
