@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at, ranges, starts_of
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
@@ -46,13 +46,6 @@ def find_mapped(
         if begin <= nth < end:
             found[row] = counted[nth]
     return found
-
-
-def counts_before(mask: BoolArray) -> IntArray:
-    """int64[k + 1], how many are marked before each place, and before the end."""
-    before = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask, out=before[1:])
-    return before
 
 
 @allocating
@@ -197,14 +190,12 @@ class Reader:
 
         int64[sum of lengths] and int64[r + 1]. mask: bool[k].
         """
-        before = counts_before(mask)
+        before = starts_of(mask)
         first, end = (before[place] for place in self.look(semantics))
-        offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)
-        shift = np.repeat(first - offsets[:-1], end - first)
-        return np.flatnonzero(mask)[np.arange(offsets[-1]) + shift], offsets
+        return np.flatnonzero(mask)[ranges(first, end - first)], starts_of(end - first)
 
     def add_up(self, values: IntArray, semantics: Semantics) -> IntArray:
         """int64[r], the sum of values int64[k] of the mapped rows that each output row sees."""
-        before = np.append(0, np.cumsum(values))
+        before = starts_of(values)
         base, limit = self.look(semantics)
         return np.asarray(before[limit] - before[base], np.int64)

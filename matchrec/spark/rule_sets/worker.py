@@ -30,7 +30,7 @@ from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
-from matchrec.output.measures import Reader, counts_before
+from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, one_row_each
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -214,7 +214,7 @@ class SharedRows:
         own = rows_of_version(version, as_integers(values), validity(values))
         if own.all():
             return self
-        sizes = np.diff(counts_before(own)[self.starts])
+        sizes = np.diff(np.append(0, np.cumsum(own))[self.starts])
         starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
         table = self.table.filter(pa.array(own)).combine_chunks()
         words = self.words[own]

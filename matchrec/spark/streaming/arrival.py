@@ -25,7 +25,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import IntArray, ranges, starts_of
 from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.worker import rows_of_version
@@ -151,17 +151,6 @@ def take(states: States, keys: IntArray) -> States:
 def join(states: States, others: States) -> States:
     """The states of some keys, then those of further ones."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
-
-
-def starts_of(sizes: IntArray) -> IntArray:
-    """int64[k + 1], where the values of each key start, then how many there are."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def ranges(first: IntArray, sizes: IntArray) -> IntArray:
-    """So many positions from each first one on, range after range."""
-    shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
-    return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import ByKey, Known, States, ranges
+from matchrec.spark.streaming.arrival import ByKey, Known, States
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of

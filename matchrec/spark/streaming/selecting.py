@@ -25,13 +25,12 @@ from matchrec.engine.incremental import (
 )
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number, ranges
 from matchrec.engine.records import compile_task
 from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, ranges, take, times
+from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, take, times
 from matchrec.spark.streaming.search import (
     IDLE,
     KEPT,
@@ -97,7 +96,7 @@ class SelectingSearch(KeySearch):
         task = self.executable.task
         if task.absent:  # rows are kept in which no run begins
             return np.zeros(len(known.new), np.bool_)
-        before = counts_before(find_possible_starts(task, rows.partitions))
+        before = np.append(0, np.cumsum(find_possible_starts(task, rows.partitions)))
         begins = np.diff(before[known.starts]) > 0
         if task.most_matches is not None:  # no run begins after the last match that is asked for
             begins &= states["counts"].values.reshape(-1, 2)[:, 1] < task.most_matches
