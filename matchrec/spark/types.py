@@ -63,7 +63,11 @@ def value_type(type_: spark.DataType) -> ValueType:
     """
     name = type_.simpleString()
     if type(type_) in NESTED:
-        return nested_type(type_)
+        names = tuple(type_.names) if isinstance(type_, StructType) else ()
+        parts = tuple(map(value_type, inner_types(type_)))
+        is_other = any(part.family is Family.OTHER and part != VOID for part in parts)
+        whole = ValueType(Family.OTHER, name)
+        return whole if is_other else nested(NESTED[type(type_)], names, parts)
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
@@ -104,14 +108,6 @@ def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
     yield type_
     for one in inner_types(type_):
         yield from parts_of(one)
-
-
-def nested_type(type_: spark.DataType) -> ValueType:
-    names = tuple(type_.names) if isinstance(type_, StructType) else ()
-    parts = tuple(map(value_type, inner_types(type_)))
-    if any(part.family is Family.OTHER and part != VOID for part in parts):
-        return ValueType(Family.OTHER, type_.simpleString())
-    return nested(NESTED[type(type_)], names, parts)
 
 
 def sum_type(type_: spark.DataType) -> spark.DataType:

@@ -102,10 +102,7 @@ class KeyState:
 
 
 def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket) -> Memory:
-    """What several searches need: the keys of which anything is kept, and each row once.
-
-    searches: by their names. known: what the rows and rules are.
-    """
+    """What several searches need: the keys of which anything is kept, and each row once."""
     keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
     places = (one.states[PLACES].values for one in searches.values())
     union = np.unique(np.concatenate([NO_KEYS, *places]))
