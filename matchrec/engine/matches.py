@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from matchrec.engine.kernels import starts as kernel
 from matchrec.engine.kernels.layout import SkipRule
-from matchrec.engine.partitions import BoolArray, IntArray
+from matchrec.engine.partitions import BoolArray, IntArray, ranges
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
 from matchrec.errors.run.place import RowPlace
@@ -96,8 +96,7 @@ class Matches:
     def mapped_rows(self) -> IntArray:
         if self.rows is not None:
             return self.rows
-        shift = np.repeat(self.start - self.offsets[:-1], np.diff(self.offsets))
-        return np.asarray(np.arange(len(self.classifiers)) + shift, np.int64)
+        return ranges(self.start, np.diff(self.offsets))
 
 
 def of_one_row(partition: IntArray, row: IntArray, classifiers: npt.NDArray[np.int16]) -> Matches:

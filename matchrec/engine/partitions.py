@@ -28,6 +28,21 @@ def at(values: npt.NDArray[Any], index: IntArray, otherwise: int) -> npt.NDArray
     return np.where(known, values[index], otherwise)
 
 
+def starts_of(sizes: BoolArray | IntArray) -> IntArray:
+    """int64[k + 1], where the values of each start, then how many there are; of marks, how many
+    come before each.
+    """
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def ranges(first: IntArray, sizes: IntArray) -> IntArray:
+    """So many positions from each first one on, range after range."""
+    shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
+    return np.asarray(shifts + np.arange(len(shifts)), np.int64)
+
+
 NO_EDGE = 2**62  # after every row: the partition is whole
 
 

@@ -20,13 +20,13 @@ from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
-from matchrec.output.measures import Links, Reader, look
+from matchrec.output.measures import Links, Reader
 from matchrec.plan.expression import Semantics
 
 Values = TypeVar("Values", IntArray, FloatArray)
 
 
-def never_overflows(values: IntArray) -> bool:
+def never_wraps(values: IntArray) -> bool:
     """Whether no sum of any of the values is too large for int64."""
     if not len(values):
         return True
@@ -104,8 +104,8 @@ def last_seen(reader: Reader, semantics: Semantics) -> IntArray:
     """int64[r], the last mapped row that each output row sees, or -1."""
     if reader.matches.chains is not None:
         return reader.rows.current
-    seen = look(reader.matches, reader.rows, semantics)
-    return np.where(seen.limit > seen.base, seen.limit - 1, -1)
+    base, limit = reader.look(semantics)
+    return np.where(limit > base, limit - 1, -1)
 
 
 class AggregateReader:
@@ -127,7 +127,7 @@ class AggregateReader:
 
     def integer_sums(self, values: IntArray, *, ansi: bool) -> IntArray:
         """int64[k], sums by mapped row. Raises RunFailure under `ansi`."""
-        if ansi and not never_overflows(values):
+        if ansi and not never_wraps(values):
             low, high = self.decimal_sums(np.stack([values, values >> 63], axis=1)).T
             lost = np.flatnonzero(high != low >> 63)
             if len(lost):

@@ -13,33 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at, ranges, starts_of
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
 
 Links = npt.NDArray[np.int32]
 Variables = npt.NDArray[np.int16]
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Where each output row looks: the mapped rows it sees are base .. limit - 1.
-
-    base: int64[r], index of the match's first mapped row. limit: int64[r], by semantics; equal to
-    base where nothing is seen.
-    """
-
-    base: IntArray
-    limit: IntArray
-
-
-def look(matches: Matches, rows: OutputRows, semantics: Semantics) -> Look:
-    """What each output row sees; an empty match and an unmatched row see nothing."""
-    seen = rows.current >= 0
-    base = np.where(seen, matches.offsets[rows.match], 0)
-    end = rows.current if semantics is Semantics.RUNNING else matches.offsets[rows.match + 1] - 1
-    return Look(base, np.where(seen, end + 1, base))
 
 
 @allocating
@@ -66,13 +46,6 @@ def find_mapped(
         if begin <= nth < end:
             found[row] = counted[nth]
     return found
-
-
-def counts_before(mask: BoolArray) -> IntArray:
-    """int64[k + 1], how many are marked before each place, and before the end."""
-    before = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask, out=before[1:])
-    return before
 
 
 @allocating
@@ -104,7 +77,6 @@ class Reader:
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
-        """The reader of output rows that follow each other."""
         return replace(self, rows=self.rows.take(slice(begin, end)))
 
     def mask(self, variable: str | None) -> BoolArray:
@@ -118,6 +90,17 @@ class Reader:
         belongs = np.zeros(self.variables, np.bool_)
         belongs[list(self.members[variable])] = True
         return belongs
+
+    def look(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
+        """int64[r] each: the mapped rows that an output row sees are base .. limit - 1.
+
+        An empty match and an unmatched row see nothing: both are equal.
+        """
+        rows, offsets = self.rows, self.matches.offsets
+        seen = rows.current >= 0
+        base = np.where(seen, offsets[rows.match], 0)
+        end = rows.current if semantics is Semantics.RUNNING else offsets[rows.match + 1] - 1
+        return base, np.where(seen, end + 1, base)
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Row positions after the physical step of a navigation from those of its logical one, -1
@@ -141,13 +124,13 @@ class Reader:
             mask = self.mask(navigation.variable)
             found = find_marked(mask, self.matches.chains.following, is_first)
             return at(found, self.rows.current, -1)
-        seen = look(self.matches, self.rows, navigation.semantics)
+        base, limit = self.look(navigation.semantics)
         if navigation.variable is None:
-            nth = seen.base + offset if is_first else seen.limit - 1 - offset
-            return np.where((nth >= seen.base) & (nth < seen.limit), nth, -1)
+            nth = base + offset if is_first else limit - 1 - offset
+            return np.where((nth >= base) & (nth < limit), nth, -1)
         step = offset if is_first else -1 - offset
         belongs = self.belongs(navigation.variable)
-        return find_mapped(self.matches.classifiers, belongs, seen.base, seen.limit, step)
+        return find_mapped(self.matches.classifiers, belongs, base, limit, step)
 
     def positions(self, navigation: Navigation) -> IntArray:
         """int64[r], row position that a navigation reads, or -1."""
@@ -165,18 +148,18 @@ class Reader:
         """
         mapped = self.mapped(navigation)
         if navigation.physical_offset:
-            seen = look(self.matches, self.rows, Semantics.FINAL)
-            mapped = self.step_rows(mapped, navigation.physical_offset, seen)
+            mapped = self.step_rows(mapped, navigation.physical_offset)
         return at(self.matches.classifiers, mapped, -1)
 
-    def step_rows(self, mapped: IntArray, distance: int, seen: Look) -> IntArray:
+    def step_rows(self, mapped: IntArray, distance: int) -> IntArray:
         """int64[r], index of the mapped row `distance` rows from another, -1 where none is mapped.
 
         Where rows were skipped, the mapped row beside may be further away.
         """
         target = mapped + distance
         if self.matches.rows is None:
-            inside = (mapped >= 0) & (target >= seen.base) & (target < seen.limit)
+            base, limit = self.look(Semantics.FINAL)
+            inside = (mapped >= 0) & (target >= base) & (target < limit)
             return np.where(inside, target, -1)
         rows, lengths = self.matches.rows, np.diff(self.matches.offsets)
         if not len(rows):
@@ -199,7 +182,7 @@ class Reader:
 
     def current_positions(self) -> IntArray:
         """int64[r], position in its match of the row from which measures look, or -1."""
-        base = look(self.matches, self.rows, Semantics.FINAL).base
+        base, _ = self.look(Semantics.FINAL)
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)
 
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
@@ -207,15 +190,12 @@ class Reader:
 
         int64[sum of lengths] and int64[r + 1]. mask: bool[k].
         """
-        before = counts_before(mask)
-        seen = look(self.matches, self.rows, semantics)
-        first, end = before[seen.base], before[seen.limit]
-        offsets = np.concatenate([[0], np.cumsum(end - first)]).astype(np.int64)
-        shift = np.repeat(first - offsets[:-1], end - first)
-        return np.flatnonzero(mask)[np.arange(offsets[-1]) + shift], offsets
+        before = starts_of(mask)
+        first, end = (before[place] for place in self.look(semantics))
+        return np.flatnonzero(mask)[ranges(first, end - first)], starts_of(end - first)
 
     def add_up(self, values: IntArray, semantics: Semantics) -> IntArray:
         """int64[r], the sum of values int64[k] of the mapped rows that each output row sees."""
-        before = np.append(0, np.cumsum(values))
-        seen = look(self.matches, self.rows, semantics)
-        return np.asarray(before[seen.limit] - before[seen.base], np.int64)
+        before = starts_of(values)
+        base, limit = self.look(semantics)
+        return np.asarray(before[limit] - before[base], np.int64)

@@ -24,15 +24,7 @@ from matchrec.conditions.row_column import (
     term_column,
     window_columns,
 )
-from matchrec.conditions.types import (
-    BOOLEAN,
-    NUMBERS,
-    SPARKS_OWN,
-    TIMES,
-    Family,
-    ValueType,
-    average_type,
-)
+from matchrec.conditions.types import NUMBERS, SPARKS_OWN, TIMES, Family, ValueType, average_type
 from matchrec.errors import calls as errors
 from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.plan import show
@@ -81,22 +73,11 @@ SqlPiece = str | int | AggregatePlace  # a number is the index of a read
 Pieces = tuple[SqlPiece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RowField:
-    """A column of a row of the match, by its index among those that the rows bring."""
+RowTerm = tuple[str | int, ...]  # SQL over a row of the match; a number is the index of a read
 
-    index: int
-
-
-class RowFact(Enum):
-    """Where a row of the match is: the name of its variable, or its number in the match, from 1."""
-
-    VARIABLE = "variable"
-    NUMBER = "number"
-
-
-RowPiece = str | int | RowField | RowFact  # a number is the index of a read
-RowTerm = tuple[RowPiece, ...]
+# A row of the match in such SQL, the name of its variable, and its position from 0.
+ROW = "__e"
+VARIABLE, POSITION = f"{ROW}.v", f"{ROW}.p"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +131,11 @@ class ReadMatchedRows:
     """
 
     columns: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the fields."""
+        return (*map("c{}".format, range(len(self.columns))), "v", "p")
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +418,7 @@ class MeasureReader:
         if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
             return None
         condition = None if aggregate.condition is None else term_column(aggregate.condition)
-        if condition is not None and self.types[condition] != BOOLEAN:
+        if condition is not None and self.types[condition].family is not Family.BOOLEAN:
             return None
         places = tuple(map(self.place, columns))
         counted = None if condition is None else self.place(condition)
@@ -459,26 +445,26 @@ class MeasureReader:
             return (self.field(term_column(term)),)
         return tuple(self.term_piece(piece) for piece in term.pieces)
 
-    def term_piece(self, piece: Piece) -> RowPiece:
+    def term_piece(self, piece: Piece) -> str | int:
         match piece:
             case str():
                 return piece
             case ColumnReference(argument=argument):
                 return self.field(row_column(argument))
             case Classifier():
-                return RowFact.VARIABLE
+                return VARIABLE
             case MatchValue(MatchFunction.NUMBER):
                 return self.read(ReadFact.MATCH_NUMBER)
             case MatchValue(MatchFunction.ROW_NUMBER):
-                return RowFact.NUMBER
+                return f"({POSITION} + 1)"
             case Aggregate() | MatchValue():
                 raise AssertionError(piece)
             case _:
                 assert_never(piece)
 
-    def field(self, column: RowColumn) -> RowField:
-        place = self.place(column)
-        return RowField(self.fields.setdefault(place, len(self.fields)))
+    def field(self, column: RowColumn) -> str:
+        """A column of a row of the match, as SQL."""
+        return f"{ROW}.c{self.fields.setdefault(self.place(column), len(self.fields))}"
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
         """The reads, at least one; last the mark of unmatched rows, where they come out."""

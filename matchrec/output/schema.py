@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from matchrec.errors import MatchRecognizeError
 from matchrec.errors.conditions import duplicate_output_column, no_output_columns, two_classifiers
 from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
@@ -124,15 +123,11 @@ def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
     """Raises where two columns have one name; whether case counts is for the session to say."""
     seen: dict[str, OutputColumn] = {}
     for column in found:
-        other = seen.setdefault(columns.folded(column.name), column)
-        if other is not column:
-            raise two_of_one_name(other, column)
-
-
-def two_of_one_name(first: OutputColumn, second: OutputColumn) -> MatchRecognizeError:
-    """The error of two measures, or of a measure and a column of the input."""
-    if isinstance(first, Measure) and isinstance(second, Measure):
-        return duplicate_measure((first.span, second.span), name=second.name)
-    named = [one for one in (first, second) if isinstance(one, Measure | RowOutput) and one.span]
-    what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
-    return duplicate_output_column(named[-1].span if named else None, name=second.name, what=what)
+        first, name = seen.setdefault(columns.folded(column.name), column), column.name
+        if first is column:
+            continue
+        if isinstance(first, Measure) and isinstance(column, Measure):
+            raise duplicate_measure((first.span, column.span), name=name)
+        named = [o for o in (first, column) if isinstance(o, Measure | RowOutput) and o.span]
+        what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
+        raise duplicate_output_column(named[-1].span if named else None, name=name, what=what)

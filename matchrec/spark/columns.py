@@ -24,12 +24,12 @@ column that marks the first row of a partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -48,7 +48,7 @@ from matchrec.spark import wire
 from matchrec.spark.session import Relation
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import encode_columns, in_one_form, is_nested
-from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, bit_columns
+from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, packed_columns
 from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
@@ -74,26 +74,21 @@ class ColumnNames:
     origins: Mapping[Computed, SqlOrigin]
 
     def rows(self) -> list[SelectItem]:
-        """What is computed over one row."""
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
-    def other_rows(self, window: str, frame: str) -> list[SelectItem]:
+    def other_rows(self, window: str, frame: str) -> Iterator[SelectItem]:
         """What is read on other rows of the sorted partition, NULL where there is none.
 
         frame: of the window where one row is read, which does not depend on it.
         """
-        sql = partial(self.window_sql, window, frame)
-        items = self.others.items()
-        return [SelectItem(self.add_origin(sql(one), one), name) for one, name in items]
-
-    def window_sql(self, window: str, frame: str, one: Shifted | Framed) -> str:
-        """The window function that reads a value some rows further on, or one of several rows."""
-        if isinstance(one, Framed):
-            call = "".join(p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
-            return f"{call} OVER ({window} {show_frame(one.frame)})"
-        function = "lag" if one.offset < 0 else "lead"
-        call = f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
-        return f"{call} OVER ({window} {frame})"
+        for one, name in self.others.items():
+            if isinstance(one, Framed):
+                parts = (p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
+                call, seen = "".join(parts), show_frame(one.frame)
+            else:
+                function, seen = "lag" if one.offset < 0 else "lead", frame
+                call = f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
+            yield SelectItem(self.add_origin(f"{call} OVER ({window} {seen})", one), name)
 
     def over_window(self, column: RowColumn) -> str:
         """A column as SQL over the rows and what is read on other rows."""
@@ -105,7 +100,6 @@ class ColumnNames:
         return with_origin(sql, self.origins.get(computed))
 
     def piece(self, piece: str | Shifted | Framed) -> str:
-        """A part of a column that looks at several rows."""
         if isinstance(piece, str):
             return piece
         if isinstance(piece, Framed) or piece.offset:
@@ -114,15 +108,7 @@ class ColumnNames:
 
     def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
         """The columns that cross; one that looks at one row has its name from the start."""
-        return [
-            SelectItem(self.over_window(column), wire.column(index))
-            for index, column in enumerate(columns)
-        ]
-
-
-def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
-    """Whether a part of a column is computed over the window."""
-    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
+        return [SelectItem(self.over_window(c), wire.column(i)) for i, c in enumerate(columns)]
 
 
 @dataclass(frozen=True)
@@ -164,12 +150,13 @@ class Preparation:
             with_origin(one.text, origins.get(one.text)) if one.looks_at_one_row else "FALSE"
             for one in conditions
         ]
-        before = bit_columns("FALSE", on_one_row)
+        before = packed_columns(["FALSE", *on_one_row], wire.bits)
         names = self.names(columns, several, [one.sql for one in before])
         tests = ["FALSE" if one.looks_at_one_row else names.over_window(one) for one in conditions]
+        after = packed_columns([FIRST_ROW, *tests], wire.bits)
         bits = [
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
-            for packed, one in zip(before, bit_columns(FIRST_ROW, tests), strict=True)
+            for packed, one in zip(before, after, strict=True)
         ]
         items = names.crossing(columns) + bits
         return self.relation.over(self.number_rows(names), map(str, items))
@@ -213,7 +200,7 @@ class Preparation:
         moved: dict[Shifted | Framed, str] = {}
         for column in every:
             for piece in () if column.looks_at_one_row else column.pieces:
-                if reads_other_rows(piece):
+                if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset):
                     moved.setdefault(piece, wire.other_row(len(moved)))
         return ColumnNames(inner or {"1": wire.inner(0)}, moved, self.drafted.origins)
 
@@ -282,9 +269,6 @@ class Unsorted(Preparation):
     """
 
     ranges: Ranges | str = ""
-    _named: dict[RowColumns, ColumnNames] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
 
     def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
@@ -298,7 +282,8 @@ class Unsorted(Preparation):
         texts = (*texts_of_fields(columns), *map(TEXT, self.plan.sorted_by))
         items = add_columns(items, map(names.inner.__getitem__, texts))
         if self.drafted.row_conditions or not items:
-            items += bit_columns("FALSE", map(names.over_window, self.drafted.row_conditions))
+            tests = map(names.over_window, self.drafted.row_conditions)
+            items += packed_columns(["FALSE", *tests], wire.bits)
         return self.relation.over(self.source(names), map(str, items))
 
     def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
@@ -337,19 +322,14 @@ class Unsorted(Preparation):
 
     def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
         inner = self.names_of_parts(columns).inner
-        return tuple(
-            Struct(
-                wire.column(place), one.fields, tuple(inner[quoted(name)] for name in one.fields)
-            )
-            for place, one in enumerate(columns)
-            if one.fields
-        )
+        own = [(wire.column(place), one.fields) for place, one in enumerate(columns) if one.fields]
+        parts = (tuple(inner[quoted(field)] for field in fields) for _, fields in own)
+        return tuple(Struct(*one, names) for one, names in zip(own, parts, strict=True))
 
-    def names_of_parts(self, columns: RowColumns) -> ColumnNames:
+    @cached_property
+    def names_of_parts(self) -> Callable[[RowColumns], ColumnNames]:
         """The names of all columns, also of the fields of structs; made once."""
-        if columns not in self._named:
-            self._named[columns] = self.names(columns, texts=texts_of_fields(columns))
-        return self._named[columns]
+        return cache(lambda columns: self.names(columns, texts=texts_of_fields(columns)))
 
 
 def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:

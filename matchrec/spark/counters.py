@@ -187,7 +187,6 @@ class Counters:
 
 
 def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
-    """Each counter in words, and its value as one reads it."""
     for field in COUNTED:
         if field.name in values:
             value = values[field.name]
@@ -236,7 +235,6 @@ def check_observed(spark: SparkSession, given: str) -> None:
 
 
 def observing(frame: DataFrame, name: str) -> Any:
-    """A new Observation of that name, of Classic or of Connect."""
     if is_connect(frame.sparkSession):
         from pyspark.sql.connect.observation import Observation as ConnectObservation
 

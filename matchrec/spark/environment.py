@@ -61,8 +61,13 @@ def able_workers(spark: SparkSession) -> Iterator[None]:
             context.pythonExec = before
 
 
-def check_server(spark: SparkSession) -> None:
-    """Raises where a Connect server inside of this program has workers that cannot do the work."""
+def check_session(spark: SparkSession) -> None:
+    """Raises for a session that has been stopped, or whose workers cannot do the work.
+
+    Where they cannot is known only of a Connect server inside of this program.
+    """
+    if is_stopped(spark):
+        raise errors.stopped_session()
     if not is_connect(spark) or "SPARK_LOCAL_REMOTE" not in os.environ:
         return
     from pyspark import SparkContext
@@ -101,16 +106,6 @@ def use_own_interpreter() -> None:
     """Makes the workers of a session that starts later run on this program's interpreter."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-
-
-def check_session(spark: SparkSession) -> None:
-    """Raises for a session that has been stopped, or whose workers cannot do the work.
-
-    Where they cannot is known only of a Connect server inside of this program.
-    """
-    if is_stopped(spark):
-        raise errors.stopped_session()
-    check_server(spark)
 
 
 @contextmanager
@@ -257,7 +252,6 @@ def local_cores(spark: SparkSession) -> int | None:
 
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
-    """What to say of a session that `tune` would change."""
     names = [setting.name for setting in wanted_settings(spark) if setting.is_new]
     return untuned_session(names=" and ".join(names)) if names else None
 

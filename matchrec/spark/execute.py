@@ -22,7 +22,7 @@ from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
-from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
+from matchrec.errors.run.origins import commented, with_origin
 from matchrec.output.reads import ReadFact, SqlPiece, may_accumulate, show_read
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
@@ -314,7 +314,10 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     prepared = cut(prepared, executable)
     matched, schema, token = match_rows(prepared, executable)
     if token and not executable.aggregates:
-        watch_matches(matched, token, origins_of(executable))
+        items = result_items(executable, range(len(executable.reads)))
+        outputs = zip(items, executable.outputs, strict=True)
+        of_spark = ((one.sql, of.origin) for one, of in outputs if is_sql(of))
+        watch_matches(matched, token, {sql: at for sql, at in of_spark if at is not None})
     result = project(prepared.question.relation, executable, matched, token)
     if executable.aggregates or any(map(is_sql, executable.outputs)):
         text = f"{executable.outputs} {executable.aggregates}", schema.json()
@@ -396,13 +399,6 @@ def project(
         matched = aggregate_matches(relation.runner, matched, executable, token)
     items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select_typed(matched, list(map(str, items)))
-
-
-def origins_of(executable: Executable) -> dict[str, SqlOrigin]:
-    """SQL over the reads of measures that Spark computes, with where the user wrote it."""
-    items = result_items(executable, range(len(executable.reads)))
-    outputs = zip(items, executable.outputs, strict=True)
-    return {one.sql: of.origin for one, of in outputs if of.origin is not None and is_sql(of)}
 
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:

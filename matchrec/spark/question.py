@@ -225,7 +225,6 @@ class Question:
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of the session that conditions depend on."""
         found = settings_of(self.runner)
         return with_zone(found, self.relation) if is_connect(self.runner.spark) else found
 

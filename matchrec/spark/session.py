@@ -150,12 +150,9 @@ class Runner:
         pieces = [users_terms.fill(piece, names) for piece in text]
         whole = "".join(map(partial(formatted, frames=frames) if frames else str, pieces))
         readable = self.readable(whole)
-        if is_connect(self.spark) and is_alone(text, self.args) and SELECTS.match(readable):
-
-            def send(query: str) -> DataFrame:  # the text, which the server reads anew when it runs
-                return plain_sql(self.spark)(query)
-
-            sent = once_a_session(self.spark, SENT, send)
+        is_alone = is_connect(self.spark) and not (self.args or holes(text))
+        if is_alone and SELECTS.match(readable):  # which the server reads anew when it runs
+            sent = once_a_session(self.spark, SENT, lambda one: plain_sql(self.spark)(one, None))
             return sent(readable).select("*")  # asks for its schema anew
         with refusing(self.spark):
             found: DataFrame = plain_sql(self.spark)(readable, self.args, **frames)
@@ -201,9 +198,9 @@ class Runner:
                 schema = frame.schema
             if not analyses_late(self.spark):
                 return frame
-            alone = text is not None and is_alone(text, self.args)
+            is_alone = text is not None and not (self.args or holes(text))
             known = once_a_session(self.spark, PLANNED, lambda *_: [])
-            looked_at: list[bool] = known(str(text), schema.json()) if alone else []
+            looked_at: list[bool] = known(str(text), schema.json()) if is_alone else []
             if not looked_at:
                 check_plan(cast("Any", frame)._explain_string())
                 looked_at.append(True)
@@ -282,7 +279,6 @@ class Runner:
 
 
 def settings_of(runner: Runner) -> Settings:
-    """The settings of a session that conditions on the run depend on."""
     from matchrec.spark.sail.probes import cuts_decimals, weighs_both
 
     return Settings(
@@ -407,11 +403,6 @@ def formatted(piece: str | View, frames: Mapping[str, Any]) -> str:
     return f"{{{piece.name}:<{max(piece.width, users_terms.PYSPARK_LENGTH)}}}"
 
 
-def is_alone(text: Template, args: object) -> bool:
-    """Whether a text depends on nothing that is passed along with it."""
-    return not args and not holes(text)
-
-
 def once_a_session(spark: SparkSession, name: str, read: Callable[..., T]) -> Callable[..., T]:
     """What reads texts, each once, with all that it has read. Kept at the session under a name, as
     what was read may hold the session.
@@ -475,7 +466,6 @@ class Relation:
         return self.fields([text])[0].dataType
 
     def name_of(self, text: str) -> str:
-        """The name that Spark gives to an expression over the input."""
         return self.fields([text])[0].name
 
 
@@ -504,7 +494,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     """
     classes = all_classes() if spark is EVERY else type(spark).__mro__
     with _changing:
-        _installed[scope(spark)] = answer
+        _installed[EVERY if spark is EVERY else application(spark)] = answer
         for cls in classes:
             original = cls.__dict__.get("sql")
             if inspect.isfunction(original):
@@ -516,7 +506,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
 def restore_sql(spark: SparkSession | None) -> None:
     """Spark's own `sql` answers again; nothing happens where it always did. spark: or EVERY."""
     with _changing:
-        _installed.pop(scope(spark), None)
+        _installed.pop(EVERY if spark is EVERY else application(spark), None)
         if not _installed:
             for cls in _classes:
                 original = original_of(cls.__dict__["sql"])
@@ -545,18 +535,12 @@ def sql_in_place_of(original: Callable[..., DataFrame]) -> Callable[..., DataFra
 
 
 def all_classes() -> Iterator[type]:
-    """The classes of sessions, of Classic and of Connect."""
     yield SparkSession
     try:
         from pyspark.sql.connect.session import SparkSession as OverConnect
     except ImportError:  # so that there can be no session over Connect
         return
     yield OverConnect
-
-
-def scope(spark: SparkSession | None) -> Hashable:
-    """What an answer is installed for."""
-    return EVERY if spark is EVERY else application(spark)
 
 
 def application(spark: SparkSession) -> Hashable:

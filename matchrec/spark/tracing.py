@@ -330,7 +330,9 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     last one.
     """
     executable, task = partition.executable, partition.executable.task
-    rows = before_the_last(matches)
+    # one output row for each match, which looks from the row before the last, if there is one
+    current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
+    rows = OutputRows(matches.start, np.arange(matches.count), current)
     reader = Reader(matches, rows, partition.partitions, task.members, len(task.variables))
     batch = Gatherer(executable, partition.table, reader).batch()
     schema = schema_of_reads(executable, partition.fields)
@@ -347,10 +349,3 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     first = len(executable.outputs) - len(partition.plan.measures)
     collected = [tuple(row)[first:] for row in found.collect()]
     return {int(row[0]): row for row in collected}
-
-
-def before_the_last(matches: Matches) -> OutputRows:
-    """One output row for each match, which looks from the row before the last, if there is one."""
-    lengths = np.diff(matches.offsets)
-    current = matches.offsets[1:] - np.minimum(lengths, 2)
-    return OutputRows(matches.start, np.arange(matches.count), current)

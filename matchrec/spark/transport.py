@@ -35,6 +35,7 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
+from matchrec.spark.worker.arrays import read_as
 from matchrec.spark.worker.matching import Incoming
 
 # Types that cross unaltered, beside decimals and intervals.
@@ -284,15 +285,6 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
 
 # Tables of Arrow that a user passes: Spark has no unsigned integers.
 
-# As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits.
-READ_AS = {
-    pa.uint8(): pa.int16(),
-    pa.uint16(): pa.int32(),
-    pa.uint32(): pa.int64(),
-    pa.uint64(): pa.decimal128(20, 0),
-    pa.float16(): pa.float32(),
-}
-
 
 def write_at_once(frame: DataFrame, path: Path) -> int:
     """Writes all rows of a DataFrame to a Parquet file, in their order; returns how many."""
@@ -302,20 +294,4 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
 
 
 def with_known_numbers(table: pa.Table) -> pa.Table:
-    """The table, whose numbers have types that Spark has."""
     return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))
-
-
-def read_as(kind: pa.DataType) -> pa.DataType:
-    """A type of Arrow's with numbers that Spark has in the place of others, which are wider.
-
-    >>> read_as(pa.list_(pa.uint8()))
-    ListType(list<item: int16>)
-    """
-    if pa.types.is_struct(kind):
-        return pa.struct([one.with_type(read_as(one.type)) for one in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(read_as(kind.key_type), read_as(kind.item_type))
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(read_as(kind.value_type)))
-    return READ_AS.get(kind, kind)

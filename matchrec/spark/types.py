@@ -7,23 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyspark
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import (
@@ -73,7 +63,11 @@ def value_type(type_: spark.DataType) -> ValueType:
     """
     name = type_.simpleString()
     if type(type_) in NESTED:
-        return nested_type(type_)
+        names = tuple(type_.names) if isinstance(type_, StructType) else ()
+        parts = tuple(map(value_type, inner_types(type_)))
+        is_other = any(part.family is Family.OTHER and part != VOID for part in parts)
+        whole = ValueType(Family.OTHER, name)
+        return whole if is_other else nested(NESTED[type(type_)], names, parts)
     if isinstance(type_, spark.DecimalType):
         return ValueType(Family.DECIMAL, name, 64, type_.precision, type_.scale)
     if name.startswith("time("):  # since Spark 4.1
@@ -100,7 +94,6 @@ def is_nested(type_: spark.DataType) -> bool:
 
 
 def inner_types(type_: spark.DataType) -> list[spark.DataType]:
-    """The types of what values of a type hold, if they hold any."""
     match type_:
         case spark.ArrayType():
             return [type_.elementType]
@@ -115,14 +108,6 @@ def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
     yield type_
     for one in inner_types(type_):
         yield from parts_of(one)
-
-
-def nested_type(type_: spark.DataType) -> ValueType:
-    names = tuple(type_.names) if isinstance(type_, StructType) else ()
-    parts = tuple(map(value_type, inner_types(type_)))
-    if any(part.family is Family.OTHER and part != VOID for part in parts):
-        return ValueType(Family.OTHER, type_.simpleString())
-    return nested(NESTED[type(type_)], names, parts)
 
 
 def sum_type(type_: spark.DataType) -> spark.DataType:
@@ -183,15 +168,16 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
         case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
-            values = {wire.field(i): inputs[column].dataType for i, column in enumerate(columns)}
-            own = {wire.VARIABLE: StringType(), wire.POSITION: LongType()}
-            return ArrayType(struct_of(values | own), containsNull=False)
+            own = (spark.StringType(), LongType())
+            kinds = (*(inputs[column].dataType for column in columns), *own)
+            row = struct_of(dict(zip(read.names, kinds, strict=True)))
+            return ArrayType(row, containsNull=False)
         case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
-            return StringType()
+            return spark.StringType()
         case PointerField.VERSION:
-            return ArrayType(IntegerType(), containsNull=False)
+            return ArrayType(spark.IntegerType(), containsNull=False)
         case ReadFact.IS_MATCHED | ReadFact.NOTHING | PointerField.COMPLETES:
-            return BooleanType()
+            return spark.BooleanType()
         case ReadTotal(asked, of):
             return total_type(asked, None if of is None else type_of(of, inputs))
         case ReadFact() | PointerField() | ReadAggregate("count"):
@@ -213,7 +199,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     own = LongType() if measure is None or asked.function == "count" else sum_type(measure)
     if asked.cast is None:
         return own
-    widest = DecimalType(38, scale_of(own))
+    widest = spark.DecimalType(38, scale_of(own))
     wanted = None if own == DoubleType() else f"DECIMAL(38, {widest.scale})"
     if asked.cast != wanted:
         raise errors.rounding_cast(asked=asked, exact=replace(asked, cast=wanted))
@@ -222,7 +208,7 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
 
 def scale_of(type_: DataType) -> int:
     """How many digits a number has after its point; 0 of what is no decimal."""
-    return type_.scale if isinstance(type_, DecimalType) else 0
+    return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 
 def struct_of(fields: Mapping[str, DataType]) -> StructType:
@@ -243,47 +229,59 @@ DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 # What makes seconds of each unit; some sessions count the hours of the days in HOUR again.
 SECONDS = (("DAY", "* 86400"), ("HOUR", "% 24 * 3600"), ("MINUTE", "% 60 * 60"), ("SECOND", "% 60"))
 
-Leaf = Callable[[str, spark.DataType], str]  # SQL of a value, and its type, as other SQL
+
+class Disguise(NamedTuple):
+    """What crosses in place of a value: its type, and each as SQL of the other."""
+
+    kind: spark.DataType
+    encoded: str
+    decoded: str
+
+
+Way = Callable[[Disguise], str]  # of two, into a disguise or out of it
+
+
+def disguise_of(type_: spark.DataType) -> Disguise | None:
+    """How a value crosses that is not what it is, its parts left aside."""
+    match type_:
+        case spark.YearMonthIntervalType():
+            full = "CAST({0} AS INTERVAL YEAR TO MONTH)"
+            months = f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
+            interval = f"CAST(make_ym_interval(0, {{0}}) AS {type_.simpleString()})"
+            return Disguise(spark.IntegerType(), months, interval)
+        case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
+            seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
+            interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
+            return Disguise(spark.LongType(), microseconds("{0}"), interval)
+        case spark.MapType() if isinstance(type_.keyType, spark.NullType):
+            empty = "IF({0} IS NULL, NULL, map())"
+            return Disguise(spark.BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
+        case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
+            empty = "IF({0} IS NULL, NULL, array())"
+            return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)
+        case _ if type_.typeName() == "interval":  # which PySpark names from version 4 on
+            return Disguise(spark.StringType(), "CAST({0} AS STRING)", "CAST({0} AS INTERVAL)")
+    return None
 
 
 def crosses_as(type_: spark.DataType) -> spark.DataType:
+    """The type in which values of a type cross.
+
+    >>> crosses_as(ArrayType(spark.NullType(), False)), crosses_as(ArrayType(LongType(), False))
+    (ArrayType(NullType(), True), ArrayType(LongType(), False))
+    """
+    disguise = disguise_of(type_)
+    if disguise is not None:
+        return disguise.kind
     match type_:
-        case spark.YearMonthIntervalType():
-            return spark.IntegerType()
-        case spark.DayTimeIntervalType() if not DURATIONS_CROSS:
-            return spark.LongType()
-        case spark.MapType() if is_always_empty(type_):
-            return BooleanType()
         case spark.ArrayType():
-            may_hold_null = type_.containsNull or is_always_empty(type_)
-            return spark.ArrayType(crosses_as(type_.elementType), may_hold_null)
+            return spark.ArrayType(crosses_as(type_.elementType), type_.containsNull)
         case spark.MapType():
             key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case spark.StructType():
             return crossing_schema(type_)
-        case _ if is_calendar_interval(type_):
-            return spark.StringType()
     return type_
-
-
-def is_calendar_interval(type_: spark.DataType) -> bool:
-    """Whether it is the type of `make_interval`, which PySpark names from version 4 on."""
-    return type_.typeName() == "interval"
-
-
-def is_always_empty(type_: spark.DataType) -> bool:
-    """Whether nothing can be in an array or a map, as it is of VOID that is never NULL.
-
-    >>> is_always_empty(ArrayType(spark.NullType(), False)), is_always_empty(ArrayType(LongType()))
-    (True, False)
-    """
-    match type_:
-        case spark.ArrayType():
-            return not type_.containsNull and isinstance(type_.elementType, spark.NullType)
-        case spark.MapType():
-            return isinstance(type_.keyType, spark.NullType)
-    return False
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
@@ -314,64 +312,49 @@ def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
 
 def encode_columns(frame: DataFrame) -> DataFrame:
     """Convert the columns of `frame` to types that cross."""
-    return convert_columns(frame, frame.schema, encode)
+    return convert_columns(frame, frame.schema, attrgetter("encoded"))
 
 
 def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
     """Convert the columns of `frame` back from the types in which they crossed."""
-    return convert_columns(frame, wanted, decode)
+    return convert_columns(frame, wanted, attrgetter("decoded"))
 
 
-def convert_columns(frame: DataFrame, own: spark.StructType, leaf: Leaf) -> DataFrame:
-    """Convert with `leaf` what does not cross as it is. own: the types of the columns."""
+def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFrame:
+    """Convert what does not cross as it is. own: the types of the columns."""
     if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
         return frame
-    items = (f"{convert_parts(f.name, f.dataType, leaf)} AS {f.name}" for f in own.fields)
+    items = (f"{convert_parts(f.name, f.dataType, way)} AS {f.name}" for f in own.fields)
     return frame.selectExpr(*items)
 
 
-def convert_parts(value: str, type_: spark.DataType, leaf: Leaf, depth: int = 0) -> str:
-    """Convert with `leaf` the parts of a value that do not cross as they are; SQL to SQL.
+def convert_parts(value: str, type_: spark.DataType, way: Way, depth: int = 0) -> str:
+    """Convert the parts of a value that do not cross as they are; SQL to SQL.
 
     depth: how many arrays and maps are around it; each has a name of its own for its elements.
     """
     if crosses_as(type_) == type_:
         return value
-    if is_always_empty(type_):
-        return leaf(value, type_)
+    disguise = disguise_of(type_)
+    if disguise is not None:
+        return way(disguise).format(value)
     match type_:
         case spark.ArrayType():
-            element = convert_parts(f"e{depth}", type_.elementType, leaf, depth + 1)
+            element = convert_parts(f"e{depth}", type_.elementType, way, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
         case spark.MapType():
             names = f"(k{depth}, v{depth})"
-            key = convert_parts(f"k{depth}", type_.keyType, leaf, depth + 1)
-            held = convert_parts(f"v{depth}", type_.valueType, leaf, depth + 1)
+            key = convert_parts(f"k{depth}", type_.keyType, way, depth + 1)
+            held = convert_parts(f"v{depth}", type_.valueType, way, depth + 1)
             values = f"transform_values({value}, {names} -> {held})"
             return f"transform_keys({values}, {names} -> {key})"
-        case spark.StructType():
-            fields = (
-                f"{string_literal(field.name)}, "
-                + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, leaf, depth)
-                for field in type_.fields
-            )
-            return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
-    return leaf(value, type_)
-
-
-def encode(value: str, type_: spark.DataType) -> str:
-    """Encode a value whose type does not cross, SQL to SQL."""
-    if isinstance(type_, spark.ArrayType):
-        return value
-    if isinstance(type_, spark.MapType):
-        return f"IF({value} IS NULL, NULL, true)"
-    if is_calendar_interval(type_):
-        return f"CAST({value} AS STRING)"
-    if isinstance(type_, spark.DayTimeIntervalType):
-        return microseconds(value)
-    assert isinstance(type_, spark.YearMonthIntervalType)
-    full = f"CAST({value} AS INTERVAL YEAR TO MONTH)"
-    return f"CAST(EXTRACT(YEAR FROM {full}) * 12 + EXTRACT(MONTH FROM {full}) AS INT)"
+    assert isinstance(type_, spark.StructType)
+    fields = (
+        f"{string_literal(field.name)}, "
+        + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, way, depth)
+        for field in type_.fields
+    )
+    return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 
 def microseconds(value: str) -> str:
@@ -379,20 +362,6 @@ def microseconds(value: str) -> str:
     full = f"CAST({value} AS INTERVAL DAY TO SECOND)"
     units = (f"EXTRACT({unit} FROM {full}) {seconds}" for unit, seconds in SECONDS)
     return f"CAST(({' + '.join(units)}) * 1000000 AS BIGINT)"
-
-
-def decode(value: str, type_: spark.DataType) -> str:
-    """Decode a value that crossed, SQL to SQL of its own type."""
-    if isinstance(type_, spark.ArrayType | spark.MapType):
-        return f"IF({value} IS NULL, NULL, {NESTED[type(type_)].value}())"
-    if is_calendar_interval(type_):
-        return f"CAST({value} AS INTERVAL)"
-    if isinstance(type_, spark.DayTimeIntervalType):
-        seconds = f"CAST({value} AS DECIMAL(20, 0)) / 1000000"
-        interval = f"make_dt_interval(0, 0, 0, CAST({seconds} AS DECIMAL(18, 6)))"
-    else:
-        interval = f"make_ym_interval(0, {value})"
-    return f"CAST({interval} AS {type_.simpleString()})"
 
 
 # Values that rows are ordered by, such as the times from which rules hold, as whole numbers.

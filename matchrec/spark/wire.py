@@ -9,7 +9,7 @@ Across pandas       __null0 ...    truth values: which of the other columns are 
 After the match     __r0 ...       what the measures read
                     __g0 ...       aggregates that Spark computes over the rows of a match
                     __v0 ...       an array of the values that such an aggregate is over
-    __e            one of these rows: c0 ..., its variable v, its position p
+                    __e            a row of a match, see `output.reads`
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `rule_sets.worker`
@@ -24,16 +24,13 @@ condition c holds; a further column takes over every 62 bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from matchrec.shortcuts import taken
 
 ROW_NUMBER = "__n"
-MATCHED_ROW = "__e"
-VARIABLE = "v"
-POSITION = "p"
 COUNTERS = "__counters"
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
@@ -111,14 +108,8 @@ class Sorting:
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:
-        """The keys, then what each partition is ordered by."""
         keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
         return (*keys, *self.order)
-
-
-def bit_columns(first: str, conditions: Iterable[str]) -> list[SelectItem]:
-    """The columns of the mark of a partition's first row and of the conditions."""
-    return packed_columns([first, *conditions], bits)
 
 
 def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
@@ -148,5 +139,4 @@ nulls = "__null{}".format  # packed truth values: which columns are NULL
 read = "__r{}".format  # what a measure reads
 aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
 values = "__v{}".format  # the values that such an aggregate is over
-field = "c{}".format  # a column in a row of a match
 key = "__k{}".format  # what the rows of a rule set are partitioned by

@@ -135,7 +135,8 @@ class Splitter:
         """A conjunct that is asked of rows mapped to a variable, where guards hold."""
         looks_back = any(map(self.looks_back, scalar.references))
         text = self.text(scalar, variable)
-        if self.write is not None and not is_complement(scalar):  # which may be one of a NOT
+        is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
+        if self.write is not None and not is_complement:  # which may be one of a NOT
             text = self.write(scalar)
         if not all(map(is_measured, scalar.references)):
             return Conjunct(text, None, "", (), (), looks_back, False)
@@ -222,13 +223,7 @@ class Splitter:
         return replace(navigation, logical_offset=navigation.logical_offset + 1)
 
 
-def is_complement(scalar: Scalar) -> bool:
-    """Whether it says that a condition does not hold."""
-    return isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
-
-
 def is_measured(reference: Reference) -> bool:
-    """Whether a measure reads what a condition does."""
     if not isinstance(reference, Aggregate):
         return True
     return all(MATCH_NUMBER not in term.pieces for term in terms(reference))

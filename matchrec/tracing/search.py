@@ -150,7 +150,6 @@ class Recorder:
 
     @property
     def is_full(self) -> bool:
-        """Whether no trial is written down any more."""
         return len(self.trials) >= self.most
 
     def note(self, outcome: Outcome, choice: int, row: int, depth: int) -> None:

@@ -13,7 +13,7 @@ from matchrec.plan.pattern import show
 from matchrec.source import counted
 from matchrec.tracing.explained import Key
 from matchrec.tracing.search import Attempt, Mapped, Outcome, Trial
-from matchrec.tracing.trace import Trace
+from matchrec.tracing.trace import EngineMatch, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Teller:
 
     def story(self) -> Story:
         orders = ", ".join(self.rows.orders)
-        found = self.passed() if self.trace.is_of_rows else self.found()
+        found = self.found() if self.trace.passed is None else self.passed(self.trace.passed)
         attempts = (self.attempt(number, one) for number, one in enumerate(self.trace.attempts))
         return Story(tuple(self.heading()), orders, tuple(found), tuple(attempts))
 
@@ -121,9 +121,9 @@ class Teller:
         if trace.until is not None:
             yield f"too many trials: attempts are known up to row {trace.until}"
 
-    def passed(self) -> Iterator[str]:
+    def passed(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
         """Of rows that no search started from, why."""
-        for row, match in self.trace.passed.items():
+        for row, match in rows.items():
             yield f"{self.rows.named(row)}: no search started from it"
             if match is None:
                 continue

@@ -91,17 +91,16 @@ class Trace:
     """What is known of the search of one partition.
 
     matches: the engine's. attempts: those that are shown. passed: rows asked for that no search
-    started from, with the match that it went past. tried: from how many rows it was searched;
-    until: the row at which this was given up as there were too many trials, or None. is_of_rows:
-    whether rows were asked for.
+    started from, with the match that it went past; None where no row was asked for. tried: from how
+    many rows it was searched; until: the row at which this was given up as there were too many
+    trials, or None.
     """
 
     matches: EngineMatches
     attempts: tuple[Attempt, ...]
-    passed: dict[int, EngineMatch | None]
+    passed: dict[int, EngineMatch | None] | None
     tried: int
     until: int | None = None
-    is_of_rows: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class TracedSearch:
         tracer, tried = Tracer(self.task, self.partitions), [row for row in rows if row in starts]
         attempts = [self.checked(tracer, row, starts[row], matches) for row in tried]
         passed = {row: over(row, matches) for row in rows if row not in starts}
-        return Trace(matches, tuple(attempts), passed, len(starts), is_of_rows=True)
+        return Trace(matches, tuple(attempts), passed, len(starts))
 
     def of_the_best(self, limit: int, matches: EngineMatches, starts: dict[int, int]) -> Trace:
         """The attempts that found nothing and came furthest, the earlier of equals."""
@@ -135,13 +134,13 @@ class TracedSearch:
         best: list[tuple[int, int, Attempt]] = []
         for tried, (row, number) in enumerate(starts.items()):
             if trials >= MOST_IN_ALL:
-                return Trace(matches, in_order(best), {}, tried, row)
+                return Trace(matches, in_order(best), None, tried, row)
             attempt = self.checked(tracer, row, number, matches)
             trials += len(attempt.trials)
             if not attempt.matches:
                 push = heappush if len(best) < limit else heappushpop
                 push(best, (attempt.reach, -attempt.start, attempt))
-        return Trace(matches, in_order(best), {}, len(starts))
+        return Trace(matches, in_order(best), None, len(starts))
 
     def checked(self, tracer: Tracer, row: int, number: int, matches: EngineMatches) -> Attempt:
         """The attempt from a row, which found what the engine did."""

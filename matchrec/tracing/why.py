@@ -8,17 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from matchrec.pictures.figures import (
-    BESIDE,
-    CHARACTER,
-    FAINT,
-    GIVEN_BACK,
-    MATCHED,
-    MISSED,
-    Pictured,
-    new_figure,
-    written,
-)
+from matchrec.pictures import figures
 from matchrec.pictures.html import data_frame
 from matchrec.source import printable
 from matchrec.tracing.search import Outcome
@@ -97,11 +87,11 @@ def table_cells(lines: Sequence[Line]) -> Iterator[tuple[str, str, str, str, str
 
 
 COLOURS = {
-    Outcome.TAKEN.value: MATCHED,
-    "given back": GIVEN_BACK,
-    Outcome.KNOWN.value: GIVEN_BACK,
-    Outcome.FAILED.value: MISSED,
-    Outcome.SKIPPED.value: FAINT,
+    Outcome.TAKEN.value: figures.MATCHED,
+    "given back": figures.GIVEN_BACK,
+    Outcome.KNOWN.value: figures.GIVEN_BACK,
+    Outcome.FAILED.value: figures.MISSED,
+    Outcome.SKIPPED.value: figures.FAINT,
 }
 TAKEN = (Outcome.TAKEN.value, "given back")
 LINE = 0.2  # inches
@@ -111,14 +101,14 @@ def draw(story: Story) -> Figure:
     """The attempts below each other: rows down, variables across, and beside a row what failed."""
     lines = [line for attempt in story.attempts for line in attempt.lines]
     names = list(dict.fromkeys(line.variable for line in lines if line.variable))
-    figure = new_figure(1, 1)
+    figure = figures.new_figure(1, 1)
     figure.set_layout_engine("none")
     panel = figure.add_axes((0, 0, 1, 1))
     panel.set_axis_off()
     y = 0
     for attempt in story.attempts:
         y = draw_attempt(panel, attempt, names, y)
-    width = CHARACTER * max((len(name) + 3 for name in names), default=1)
+    width = figures.CHARACTER * max((len(name) + 3 for name in names), default=1)
     figure.set_size_inches(width * max(1, len(names)), LINE * max(1, y))
     panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(max(1, y), 0))
     return figure
@@ -145,11 +135,11 @@ def draw_attempt(panel: Axes, attempt: AttemptStory, names: Sequence[str], y: in
 
 def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
     """A disc where a row is mapped, a cross where it may not be, dashes where it is skipped."""
-    colour = COLOURS.get(line.outcome, BESIDE)
+    colour = COLOURS.get(line.outcome, figures.BESIDE)
     if line.outcome == Outcome.SKIPPED.value:
         panel.plot((-0.5, len(names) - 0.5), (y, y), "--", color=colour, zorder=0)
     elif line.variable:
-        marker = "x" if colour in (MISSED, BESIDE) else "o"
+        marker = "x" if colour in (figures.MISSED, figures.BESIDE) else "o"
         panel.plot(names.index(line.variable), y, marker, color=colour, markeredgewidth=2)
 
 
@@ -172,7 +162,7 @@ COLUMNS = ("start", "row", "place", "rows_before", "variable", "outcome", "condi
 
 
 @dataclass(frozen=True, repr=False)
-class Why(Pictured):
+class Why(figures.Pictured):
     """How the search of one partition went; prints as text, shows as a picture in a notebook.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 9")
@@ -226,4 +216,4 @@ class Why(Pictured):
         >>> print(matchrec.query(spark.range(3), large, order_by="id").why().svg())
         <?xml ...
         """
-        return written(lambda: draw(self.story), "svg").decode()
+        return figures.written(lambda: draw(self.story), "svg").decode()

@@ -22,9 +22,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
-from matchrec.engine.partitions import Frontier, IntArray
+from matchrec.engine.partitions import Frontier, IntArray, starts_of
 from matchrec.spark import question, wire
-from matchrec.spark.streaming.arrival import Memory, in_order, load, starts_of
+from matchrec.spark.streaming.arrival import Memory, in_order, load
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import bucket_of as make_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents

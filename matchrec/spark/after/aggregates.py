@@ -17,14 +17,7 @@ from pyspark.sql import DataFrame, types
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin, with_origin
-from matchrec.output.reads import (
-    ReadMatchedRows,
-    RowAggregate,
-    RowFact,
-    RowField,
-    RowPiece,
-    RowTerm,
-)
+from matchrec.output.reads import POSITION, ROW, VARIABLE, ReadMatchedRows, RowAggregate, RowTerm
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
@@ -38,8 +31,6 @@ NAN = "double('NaN')"
 SAME_NAME = "duplicate unqualified field name"  # Sail calls an aggregate of a struct by its fields
 OUTPUT_ROW = "__id"  # known here only
 TAKEN = "__taken"  # what is taken of a row; known here only
-VARIABLE = f"{wire.MATCHED_ROW}.{wire.VARIABLE}"
-POSITION = f"{wire.MATCHED_ROW}.{wire.POSITION}"
 
 OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 
@@ -95,14 +86,14 @@ class MatchAggregates:
             once = {index: without_repeats(values[index]) for index in distinct}
             items = [SelectItem(once.get(i, value.sql), value.sql) for i, value in values.items()]
             taken = taken.selectExpr(*kept, *map(str, items))
+        origins = {index: origin_of(self.aggregates[index]) for index in folds}
         items = [
-            SelectItem(with_place(folds[i].sql(value), self.aggregates[i]), wire.aggregate(i))
+            SelectItem(with_origin(folds[i].sql(value), origins[i]), wire.aggregate(i))
             for i, value in values.items()
         ]
         if self.token:
-            sqls = (one.sql for one in items)
-            origins = (origin_of(self.aggregates[i]) for i in values)
-            watch_matches(taken, self.token, dict(zip(sqls, origins, strict=True)))
+            computed = {one.sql: origins[i] for one, i in zip(items, values, strict=True)}
+            watch_matches(taken, self.token, computed)
         return self.runner.select(taken, [*kept, *map(str, items)])
 
     def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:
@@ -130,13 +121,12 @@ class MatchAggregates:
             return self.take_from_rows(folds, kept)
 
     def values_sql(self, index: int, fold: Fold) -> str:
-        """The array of values that an aggregate is over, as SQL."""
-        one, row = self.aggregates[index], wire.MATCHED_ROW
+        one = self.aggregates[index]
         test = rows_sql(one, self.executable.task.variables)
-        rows = f"filter({self.rows}, {row} -> {test})" if test else self.rows
+        rows = f"filter({self.rows}, {ROW} -> {test})" if test else self.rows
         if terms := row_terms(one, fold):
-            rows = known_sql(f"transform({rows}, {row} -> {in_struct(terms)})", one, fold)
-        return with_place(rows, one)
+            rows = known_sql(f"transform({rows}, {ROW} -> {in_struct(terms)})", one, fold)
+        return with_origin(rows, origin_of(one))
 
     def take_from_rows(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
         """As `take_values`, by rows that are grouped again and sorted by their places."""
@@ -196,7 +186,6 @@ def row_terms(aggregate: RowAggregate, fold: Fold) -> list[str]:
 
 
 def in_struct(terms: Sequence[str]) -> str:
-    """The one term, or a struct of several that have names."""
     return terms[0] if len(terms) == 1 else f"struct({', '.join(terms)})"
 
 
@@ -214,7 +203,7 @@ def known_sql(values: str, aggregate: RowAggregate, fold: Fold) -> str:
 def explode_rows(frame: DataFrame, kept: Sequence[str], rows: str) -> DataFrame:
     """The rows of all matches, each with the number of its output row and what is kept of it."""
     number = SelectItem("monotonically_increasing_id()", OUTPUT_ROW)
-    row = SelectItem(f"explode_outer({rows})", wire.MATCHED_ROW)
+    row = SelectItem(f"explode_outer({rows})", ROW)
     return frame.selectExpr("*", str(number)).selectExpr(OUTPUT_ROW, *kept, str(row))
 
 
@@ -249,13 +238,7 @@ def stays_not_null(field: types.StructField) -> bool:
     return is_plain and not (is_other or field.nullable)
 
 
-def with_place(sql: str, aggregate: RowAggregate) -> str:
-    """SQL that says where the user wrote an aggregate that it computes."""
-    return with_origin(sql, origin_of(aggregate))
-
-
 def origin_of(aggregate: RowAggregate) -> SqlOrigin:
-    """Where the user wrote an aggregate."""
     clause, call = part("MEASURES"), aggregate.call
     return origin(f"`{call.function}` in {clause}", clause, call.span)
 
@@ -264,7 +247,7 @@ def aggregate_sql(aggregate: RowAggregate) -> str:
     arguments = map(term_sql, aggregate.arguments)
     ordering = (f"{term_sql(term)} {words}" for term, words in aggregate.ordering)
     sql = call_of_aggregate(aggregate.call, arguments, ordering, rows_sql(aggregate))
-    return with_place(sql, aggregate)
+    return with_origin(sql, origin_of(aggregate))
 
 
 def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
@@ -283,15 +266,4 @@ def rows_sql(aggregate: RowAggregate, variables: Sequence[str] = ()) -> str:
 
 
 def term_sql(term: RowTerm) -> str:
-    """What an aggregate evaluates on a row, as SQL."""
-    return "".join(term_piece_sql(piece) for piece in term)
-
-
-def term_piece_sql(piece: RowPiece) -> str:
-    if isinstance(piece, str):
-        return piece
-    if isinstance(piece, int):
-        return wire.read(piece)
-    if isinstance(piece, RowField):
-        return f"{wire.MATCHED_ROW}.{wire.field(piece.index)}"
-    return VARIABLE if piece is RowFact.VARIABLE else f"({POSITION} + 1)"
+    return "".join(wire.read(piece) if isinstance(piece, int) else piece for piece in term)

@@ -15,14 +15,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from matchrec.errors import calls
+from matchrec.output.reads import ROW
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, states_of_variables
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted, string_literal
-from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.session import Runner
 from matchrec.spark.types import columns_in_one_form
@@ -33,14 +33,10 @@ def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     """The rows of all matches of a result. column: that has them, None for MATCHED_ROWS()."""
     is_sensitive = Runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
-    rows = column_of_rows(result.schema, names, column)
-    of_matches = [field for field in result.schema.fields if field.name != rows.name]
-    exploded = result.selectExpr(
-        *(quoted(field.name) for field in of_matches),
-        f"explode({quoted(rows.name)}) AS {wire.MATCHED_ROW}",
-    )
-    fields = struct_in(rows.dataType)
-    assert fields is not None
+    rows, fields = column_of_rows(result.schema, names, column)
+    of_matches = [field for field in result.schema.fields if field.name != rows]
+    own = (quoted(field.name) for field in of_matches)
+    exploded = result.selectExpr(*own, f"explode({quoted(rows)}) AS {ROW}")
     return exploded.selectExpr(*map(str, items(of_matches, fields, names.same)))
 
 
@@ -61,7 +57,7 @@ def items(
 
 
 def of_row(field: StructField) -> str:
-    return f"{wire.MATCHED_ROW}.{quoted(field.name)}"
+    return f"{ROW}.{quoted(field.name)}"
 
 
 def of_both(of_match: StructField, of_row_: StructField) -> str:
@@ -73,29 +69,22 @@ def of_both(of_match: StructField, of_row_: StructField) -> str:
     return f"IF({quoted(of_match.name)} <=> {value}, {value}, raise_error({error}))"
 
 
-def column_of_rows(schema: StructType, names: InputColumns, column: str | None) -> StructField:
-    """The column that has the rows of each match."""
-    structs = [field for field in schema.fields if struct_in(field.dataType) is not None]
+def column_of_rows(
+    schema: StructType, names: InputColumns, column: str | None
+) -> tuple[str, StructType]:
+    """The column that has the rows of each match, and their type."""
+    arrays = ((one.name, one.dataType) for one in schema if isinstance(one.dataType, ArrayType))
+    held = [(name, array.elementType) for name, array in arrays]
+    structs = [(name, row) for name, row in held if isinstance(row, StructType)]
     if column is not None:
-        found = [struct for struct in structs if names.same(struct.name, column)]
+        found = [one for one in structs if names.same(one[0], column)]
     else:
-        found = [struct for struct in structs if has_classifier(struct.dataType)]
+        found = [one for one in structs if one[1].names[-1:] == [CLASSIFIER_FIELD]]
     if not found:
-        raise calls.no_rows(column, names.names, [struct.name for struct in structs])
+        raise calls.no_rows(column, names.names, [name for name, _ in structs])
     if len(found) > 1:
-        raise calls.several_rows(columns=[field.name for field in found])
+        raise calls.several_rows(columns=[name for name, _ in found])
     return found[0]
-
-
-def struct_in(type_: DataType) -> StructType | None:
-    """The type of the rows, if values of a type are arrays of rows."""
-    found = type_.elementType if isinstance(type_, ArrayType) else None
-    return found if isinstance(found, StructType) else None
-
-
-def has_classifier(type_: DataType) -> bool:
-    found = struct_in(type_)
-    return found is not None and found.names[-1:] == [CLASSIFIER_FIELD]
 
 
 # Metadata of the column of states: those of each variable, and how many of the keys before it are

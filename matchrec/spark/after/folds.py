@@ -14,16 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    DayTimeIntervalType,
-    DecimalType,
-    DoubleType,
-    StructType,
-    YearMonthIntervalType,
-)
+from pyspark.sql.types import AnsiIntervalType, ArrayType, DataType, DecimalType, StructType
 
 from matchrec.conditions.types import MOST_DIGITS
 
@@ -116,11 +107,6 @@ def chosen(values: Values, choice: str) -> str:
     return f"IF({values.others[0]}, {known}, {every})" if values.others else every
 
 
-def as_union(values: Values) -> str:
-    """The elements of arrays that are not NULL, each once."""
-    return f"array_distinct(array_compact(flatten({values.sql})))"
-
-
 def beside(values: Values, comparison: str) -> str:
     """The value on the row whose second one is the best; of equal ones the last, as in Spark.
 
@@ -161,7 +147,7 @@ def joined(values: Values) -> str:
     text = values.type_name
     texts = f"CAST({texts} AS ARRAY<{text}>)"
     delimiter = f"CAST({values.others[0]} AS {text})" if values.others else "NULL"
-    if isinstance(values.type, BinaryType):
+    if text == "binary":
         return _reduce(texts, f"concat(a, coalesce({delimiter}, X''), x)")
     whole = f"array_join({texts}, coalesce({delimiter}, ''))"
     return f"IF(size({texts}) = 0, NULL, {whole})"
@@ -189,9 +175,9 @@ def total(values: Values, *, tries: bool = False) -> str:
 def _sum(known: str, type_: DataType, *, tries: bool) -> str:
     name = type_.simpleString()
     values = f"CAST({known} AS ARRAY<{name}>)"
-    always_adds = not tries or isinstance(type_, DoubleType)  # Sail's try_add takes whole numbers
+    always_adds = not tries or name == "double"  # Sail's try_add takes whole numbers
     added = "a + x" if always_adds else "try_add(a, x)"
-    if isinstance(type_, DayTimeIntervalType | YearMonthIntervalType):
+    if isinstance(type_, AnsiIntervalType):
         return _reduce(values, added)
     cast = "TRY_CAST" if tries else "CAST"
     if isinstance(type_, DecimalType):
@@ -304,7 +290,7 @@ FOLDS: Mapping[str, Fold] = {
     "last_value": Fold(last, terms=1, known=()),
     **dict.fromkeys(("array_agg", "collect_list"), Fold(attrgetter("sql"))),
     "collect_set": Fold(without_repeats),
-    "collect_union": Fold(as_union),
+    "collect_union": Fold(lambda one: f"array_distinct(array_compact(flatten({one.sql})))"),
     **dict.fromkeys(("count", "regr_count"), Fold(count)),
     "count_if": Fold(partial(count, counted="filter({0}, x -> x)")),
     **dict.fromkeys(("listagg", "string_agg"), Fold(joined, terms=1)),

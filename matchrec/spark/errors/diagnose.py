@@ -17,13 +17,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
-from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls
-from matchrec.errors.conditions import (
-    nested_too_deep_to_plan,
-    not_boolean,
-    not_measured_by,
-    within_of_other_type,
-)
+from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql.expression import (
     Names,
     ambiguous_column,
@@ -212,7 +206,7 @@ class Diagnosis:
         except REFUSALS as error:
             raise self.find(error) from error
         except RecursionError as error:
-            raise nested_too_deep_to_plan() from error
+            raise conditions.nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
             raise self.mismatch_of_within(error) or error from None
 
@@ -222,9 +216,10 @@ class Diagnosis:
         refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
         if refused is not None:
             return self.explain_refusal(*refused)
-        interval = self.refused_interval()
-        if interval is not None:
-            return self.other_window(interval)
+        for interval in plan.intervals:  # which Spark may not add to the key that it is along
+            texts = [column.text for column in end_columns(plan, interval)]
+            if refusal_of(texts, relation) is not None:
+                return self.other_window(interval)
         mistake = next(mistakes(plan, relation), None) or self.refused_correlation(str(error))
         if mistake is not None:
             return mistake
@@ -249,24 +244,16 @@ class Diagnosis:
     def mismatch_of_within(self, error: MatchRecognizeError) -> MatchRecognizeError | None:
         """An error at the interval of WITHIN with the types that do not fit; None for others."""
         for interval in self.plan.intervals:
-            expected = not_measured_by(interval.span)
+            expected = conditions.not_measured_by(interval.span)
             if (error.message, error.span) == (expected.message, expected.span):
                 return self.other_window(interval)
-        return None
-
-    def refused_interval(self) -> RowExpression | None:
-        """A window that Spark cannot add to the key along which it is measured, or None."""
-        for interval in self.plan.intervals:
-            texts = [column.text for column in end_columns(self.plan, interval)]
-            if refusal_of(texts, self.relation) is not None:
-                return interval
         return None
 
     def other_window(self, interval: RowExpression) -> MatchRecognizeError:
         """The error of a window that is not a distance along its key."""
         order = self.plan.order_by[0].expression
         names = [self.relation.type_of(one.text).simpleString() for one in (order, interval)]
-        return within_of_other_type(names[0], names[1], order.span, interval.span)
+        return conditions.within_of_other_type(names[0], names[1], order.span, interval.span)
 
     def explain_refusal(self, written: WrittenSql, error: PySparkException) -> MatchRecognizeError:
         """One refusal in our words: unknown names by name, anything else in Spark's words."""
@@ -296,7 +283,11 @@ class Diagnosis:
         variables = (*plan.variables, *(subset.name for subset in plan.subsets))
         measures = {measure.name: value_so_far(measure, plan) for measure in others}
         keys = tuple(key.name for key in plan.partition_by if key.name)
-        example = example_for(written, self.relation, self.columns)
+        near = [*filter(None, (self.columns.find(read.names) for read in written.beside))]
+        if written.call and not near:  # a column that its function can take
+            fields = self.relation.rows.schema.fields
+            near = [one.name for one in fields if isinstance(one.dataType, NumericType)]
+        example = next(iter((*near, *self.columns.names)), "x")
         is_in_window = in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
         indexes = index_names(self.relation.runner.frames.values())
         known = self.columns.names, variables, measures, keys
@@ -304,7 +295,6 @@ class Diagnosis:
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
-    """What Spark says against expressions over one row, or None."""
     try:
         relation.runner.analyse(relation.select(texts))
     except PySparkException as refusal:
@@ -345,15 +335,6 @@ def value_so_far(measure: Measure, plan: MatchPlan) -> str:
     return f"({show_scalar(so_far)})" if so_far.operations else show_scalar(so_far)
 
 
-def example_for(written: WrittenSql, relation: Relation, columns: InputColumns) -> str:
-    """A column that may have been meant: one beside it, or one that its function can take."""
-    known = tuple(filter(None, (columns.find(read.names) for read in written.beside)))
-    if written.call and not known:
-        fields = relation.rows.schema.fields
-        known = tuple(field.name for field in fields if isinstance(field.dataType, NumericType))
-    return next(iter((*known, *columns.names)), "x")
-
-
 def unbound_name(refusal: PySparkException) -> str | None:
     """The parameter without a value, where Spark speaks of one."""
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
@@ -368,7 +349,6 @@ def without_values(text: str, known: Collection[str]) -> Iterator[str]:
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
-    """A parameter without a value in an expression of the user."""
     marker = marker_of(name)
     if name in known:
         return lost_value_of(name, written.span)
@@ -404,8 +384,8 @@ def first_line(error: Exception) -> str:
 
 def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
     """Raises where a SASE+ plan tests types of events by no column of texts of the DataFrame."""
-    conditions = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
-    if not any(_tests_type(condition, name) for condition in conditions):
+    asked = (conjunct for each in plan.definitions for conjunct in conjuncts(each.condition))
+    if not any(_tests_type(condition, name) for condition in asked):
         return
     with quiet_analysis():
         try:
@@ -446,12 +426,12 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
 
 def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:
     """Conditions that are not boolean, and keys without an order."""
-    conditions, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
-    relation.fields(sql.text for sql in (*conditions, *sorted_by))  # asks for all at once
-    for condition in conditions:
+    asked, sorted_by = tuple(conditions_over_one_row(plan)), tuple(keys(plan))
+    relation.fields(sql.text for sql in (*asked, *sorted_by))  # asks for all at once
+    for condition in asked:
         type_name = relation.type_of(condition.text).simpleString()
         if type_name != "boolean":
-            yield not_boolean(condition.span, type_name=type_name)
+            yield conditions.not_boolean(condition.span, type_name=type_name)
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(type(one).__name__ in WITHOUT_ORDER for one in parts_of(type_)):

@@ -112,11 +112,9 @@ class InUsersTerms:
         self._shown = f"{self._shown}\n  {cure}"
 
     def getMessage(self) -> str:  # noqa: N802 -- PySpark's name
-        """Spark's sentence, and the line it is about."""
         return self._shown
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
-        """What the sentence was made with."""
         return self._parameters
 
     def getQueryContext(self) -> list[Any]:  # noqa: N802 -- PySpark's name

@@ -100,7 +100,6 @@ class BuiltRuleSet:
 
     @property
     def times(self) -> OrderTimes:
-        """Values of the type by which rows are ordered."""
         return OrderTimes(self.rows.schema[wire.FIRST].dataType)
 
     def over(self, rows: DataFrame) -> BuiltRuleSet:
@@ -122,7 +121,10 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         return Demand(shared, shared.drafts, shared.draft(), shared.columns)
 
     with quiet_analysis():
-        check_streams(question.rules[0].plan, question)
+        first = question.rules[0].plan  # Spark may make no sense of what all share
+        shared_plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
+        with Diagnosis(shared_plan, question.relation, question.columns).explain():
+            _ = question.relation.select([one.text for one in shared_plan.sorted_by]).schema
         check_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, demand)
         shared = prepared.demand.drafts_made
@@ -134,13 +136,6 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
             rule_set = with_identities(prepared, rule_set)
         rows, slots = match_rules(prepared, rule_set)
         return BuiltRuleSet(rows, question, rule_set, slots, prepared)
-
-
-def check_streams(plan: MatchPlan, question: Question) -> None:
-    """Raises where Spark makes no sense of what the rows are partitioned or sorted by."""
-    streams = MatchPlan(plan.pattern, plan.partition_by, plan.order_by)
-    with Diagnosis(streams, question.relation, question.columns).explain():
-        _ = question.relation.select([one.text for one in streams.sorted_by]).schema
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
@@ -182,7 +177,6 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
 
 
 def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    """The rows of a linked set, and the slots of what its rules read."""
     sent = prepared.send(rule_set.columns)
     slots, fields = find_slots(rule_set, sent.fields)
 
@@ -211,8 +205,10 @@ def failures(built: BuiltRuleSet) -> DataFrame:
 
 def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str]) -> DataFrame:
     """The rows of a kind: their rules, their partitions, and further columns by their names."""
+    names = enumerate(key_names(built.shared.plan, built.question))
+    keys = (SelectItem(wire.key(number), quoted(name)) for number, name in names)
     items = (SelectItem(column, name) for name, column in columns.items())
-    shown = (*rule_items(built), *key_items(built), *items)
+    shown = (*rule_items(built), *keys, *items)
     return built.rows.where(f"{wire.KIND} = {int(kind)}").selectExpr(*map(str, shown))
 
 
@@ -286,11 +282,6 @@ def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
         values[VERSION] = [built.times.literal(version.since) for version in versions]
     for name, literals in values.items():
         yield SelectItem(f"element_at(array({', '.join(literals)}), {wire.RULE} + 1)", name)
-
-
-def key_items(built: BuiltRuleSet) -> Iterator[SelectItem]:
-    for number, name in enumerate(key_names(built.shared.plan, built.question)):
-        yield SelectItem(wire.key(number), quoted(name))
 
 
 def key_names(plan: MatchPlan, question: Question) -> Iterator[str]:

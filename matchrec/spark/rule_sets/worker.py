@@ -30,23 +30,16 @@ from matchrec.engine.nearby import set_nearby_bits
 from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions, WordArray
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
-from matchrec.output.measures import Reader, counts_before
+from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, one_row_each
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import (
-    arrow_of,
-    as_integers,
-    codes_of,
-    column,
-    number_equal,
-    validity,
-)
+from matchrec.spark.worker.arrays import as_integers, codes_of, column, number_equal, validity
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import WORD, partitions_of, satisfied_words
 from matchrec.spark.worker.gather import Gatherer, list_of_structs
-from matchrec.spark.worker.match import BatchMaker, Worker
+from matchrec.spark.worker.match import Worker
 from matchrec.spark.worker.matching import Incoming
 
 FIRST = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
@@ -89,10 +82,6 @@ class RuleSetWorker:
         for piece in self.incoming.pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
-    def output_of(self, number: int) -> BatchMaker:
-        """What makes rows of a rule's matches."""
-        return partial(self.batches, number)
-
     def batches(
         self,
         number: int,
@@ -120,12 +109,10 @@ class RuleSetWorker:
             yield filled(self.schema, number, kind | self.reads(number, one))
 
     def reads(self, number: int, gatherer: Gatherer) -> Columns:
-        """What a rule reads, by its slots."""
         pairs = zip(self.slots[number], gatherer.executable.reads, strict=True)
         return {wire.read(slot): gatherer.column(read) for slot, read in pairs}
 
     def of_matches(self, gatherer: Gatherer) -> Columns:
-        """What is asked of every match."""
         reader, own, take = gatherer.reader, self.rule_set, gatherer.take_values
         keys = {wire.key(i): take(place, reader.rows.row) for i, place in enumerate(own.keys)}
         numbers = reader.match_numbers()
@@ -159,7 +146,7 @@ class RuleSetWorker:
         self, number: int, shared: SharedRows, rows: SharedRows
     ) -> Iterator[pa.RecordBatch]:
         """The rows of one rule. rows: the same as the rule divides them."""
-        rule, output = self.rule_set.rules[number], self.output_of(number)
+        rule, output = self.rule_set.rules[number], partial(self.batches, number)
         every = range(len(shared.starts) - 1)
 
         def search(some: range) -> Iterator[pa.RecordBatch]:
@@ -227,9 +214,9 @@ class SharedRows:
         own = rows_of_version(version, as_integers(values), validity(values))
         if own.all():
             return self
-        sizes = np.diff(counts_before(own)[self.starts])
+        sizes = np.diff(np.append(0, np.cumsum(own))[self.starts])
         starts = np.append(0, np.cumsum(sizes[sizes > 0])).astype(np.int64)
-        table = self.table.filter(arrow_of(own)).combine_chunks()
+        table = self.table.filter(pa.array(own)).combine_chunks()
         words = self.words[own]
         for bit in self.computed:  # of rows that have other neighbours here
             words[:, bit // WORD] &= ~np.uint64(1 << bit % WORD)
@@ -251,12 +238,6 @@ class SharedRows:
         table = self.table.take(pa.array(order)).combine_chunks()
         return SharedRows(table, starts, self.words[order], outer[order[begins]])
 
-    def piece(self) -> Piece:
-        """The rows as a worker of one query has them."""
-        covered: BoolArray = np.zeros(self.table.num_rows, np.bool_)
-        frontier = Frontier.of(self.starts)
-        return Piece(self.table, self.starts, frontier, 0, covered, self.table.num_rows)
-
 
 @dataclass(frozen=True, kw_only=True)
 class RuleWorker(Worker):
@@ -266,9 +247,10 @@ class RuleWorker(Worker):
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
         """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
-        piece, words = self.rows.piece(), self.rows.words
-        starts, frontier = piece.starts, piece.frontier
-        partitions = partitions_of(self.executable, piece.table, starts, frontier, words)
+        table, starts, count = self.rows.table, self.rows.starts, self.rows.table.num_rows
+        piece = Piece(table, starts, Frontier.of(starts), 0, np.zeros(count, np.bool_), count)
+        words, frontier = self.rows.words, piece.frontier
+        partitions = partitions_of(self.executable, table, starts, frontier, words)
         yield from self.match_partitions(piece, partitions)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
@@ -283,8 +265,13 @@ class RuleWorker(Worker):
         """Matches with all of their rows, which are asked of each, numbered by the partitions of
         the set.
         """
-        found, outer = super().find_matches(partitions, piece), self.rows.outer
-        return found if outer is None else number_by(outer, found)
+        numbering, outer = Numbering(), self.rows.outer
+        for matches in super().find_matches(partitions, piece):
+            if outer is None:
+                yield matches
+            else:
+                of_outer = replace(matches, partition=outer[matches.partition])
+                yield replace(matches, number=numbering.number_matches(of_outer).number)
 
 
 def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> BoolArray:
@@ -299,14 +286,6 @@ def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> Bool
     return found
 
 
-def number_by(outer: IntArray, found: Iterable[Matches]) -> Iterator[Matches]:
-    """Number matches by the partitions of which those that are searched are parts."""
-    numbering = Numbering()
-    for matches in found:
-        of_outer = replace(matches, partition=outer[matches.partition])
-        yield replace(matches, number=numbering.number_matches(of_outer).number)
-
-
 def constant(number: int, count: int) -> pa.Array:
     return pa.array(np.full(count, number, np.int32))
 
@@ -316,13 +295,8 @@ def filled(schema: pa.Schema, number: int, columns: Columns) -> pa.RecordBatch:
     count = len(columns[wire.KIND])
     known = {wire.RULE: constant(number, count)} | columns
     found = ((known.get(one.name), one.type) for one in schema)
-    arrays = [pa.nulls(count, kind) if one is None else cast(one, kind) for one, kind in found]
+    arrays = [pa.nulls(count, kind) if one is None else one.cast(kind) for one, kind in found]
     return pa.RecordBatch.from_arrays(arrays, names=schema.names)
-
-
-def cast(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values as a type that differs at most in the names and marks of its parts."""
-    return values if values.type == kind else values.cast(kind)
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -338,6 +312,5 @@ def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def together(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One batch of several; none of none."""
     if batches:
         yield from pa.Table.from_batches(batches).combine_chunks().to_batches()

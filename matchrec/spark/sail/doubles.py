@@ -62,8 +62,10 @@ FLOATING_LITERAL = re.compile(r"(?ai)(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+[df]?|[df])"
 FRACTION = re.compile(r"\d[.bdfe]|\.\d|DEC|NUMERIC|NULLIF", re.ASCII | re.IGNORECASE)
 
 DECIMAL_LITERAL = re.compile(r"([\d.]+)(?:bd)?", re.ASCII | re.IGNORECASE)
-FLOATING_TYPES = frozenset({"DOUBLE", "FLOAT", "REAL"})
-DECIMAL_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+NAMED = {
+    **dict.fromkeys(("DOUBLE", "FLOAT", "REAL"), Fractional.FLOATING),
+    **dict.fromkeys(("DECIMAL", "DEC", "NUMERIC"), Fractional.DECIMAL),
+}
 
 AVERAGES = frozenset({"avg", "mean"})  # aggregates that are floating of whole numbers
 
@@ -206,7 +208,7 @@ class Doubles:
         """What an expression is, as far as its text and its columns tell."""
         match scalar:
             case Operation("CAST" | "TRY_CAST", _):
-                return number_of_name(scalar.words)
+                return NAMED.get(scalar.words[0].partition("(")[0]) if scalar.words else None
             case Operation("/", operands):
                 return self.quotient(operands)
             case Operation(operator, operands) if operator in COMPUTED | CHOSEN:
@@ -244,14 +246,6 @@ def as_double(decimal: Scalar) -> Scalar:
         if number_of_text(text) is not None:
             return replace(decimal, pieces=(DECIMAL_LITERAL.sub(r"\1D", text),))
     return Operation("CAST", ("CAST(", decimal, " AS DOUBLE)"), decimal.span, words=("DOUBLE",))
-
-
-def number_of_name(words: Sequence[str]) -> Fractional | None:
-    """What values of a type are that is written, as in a CAST."""
-    name = words[0].partition("(")[0] if words else ""
-    if name in DECIMAL_TYPES:
-        return Fractional.DECIMAL
-    return Fractional.FLOATING if name in FLOATING_TYPES else None
 
 
 def number_of_text(text: str) -> Fractional | None:

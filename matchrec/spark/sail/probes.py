@@ -13,15 +13,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    DateType,
-    DecimalType,
-    IntegerType,
-    LongType,
-    ShortType,
-)
+from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"
@@ -39,14 +31,7 @@ UNSIGNED = re.compile(r"List\((?:non-null )?(UInt\d+)(?:, .*)?\)")
 
 # What a plan says of the types of its columns: Arrow's names.
 NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
-
-# Of a Parquet file; the schema has the types with a sign that have as many bits.
-WIDER = {
-    "UInt8": ShortType(),
-    "UInt16": IntegerType(),
-    "UInt32": LongType(),
-    "UInt64": DecimalType(20, 0),
-}
+WITHOUT_SIGN = {"UInt8", "UInt16", "UInt32", "UInt64"}  # of a Parquet file
 
 DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
 
@@ -133,11 +118,16 @@ def type_named(name: str) -> DataType | None:
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
+    from matchrec.spark.worker.arrays import read_as
+
     if digits := DECIMAL.fullmatch(name):
         return DecimalType(int(digits[1]), int(digits[2]))
-    if elements := UNSIGNED.fullmatch(name):
-        return ArrayType(WIDER[elements[1]])
-    return from_arrow_type(type_for_alias(name.lower())) if name in NAMES else WIDER.get(name)
+    elements = UNSIGNED.fullmatch(name)
+    own = elements[1] if elements else name
+    if own not in NAMES | WITHOUT_SIGN:
+        return None
+    found = from_arrow_type(read_as(type_for_alias(own.lower())))
+    return ArrayType(found) if elements else found
 
 
 @asked_once

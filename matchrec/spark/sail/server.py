@@ -79,30 +79,19 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     host, port = server.listening_address
     address = f"sc://{host}:{port}"
     check_client(address)
-    keep_interrupts()  # the server has answered, so it waits for them, too
-    session = session_at(address)
-    started.add(application(session))
-    atexit.register(end, session, server, folder)
-    return session
-
-
-def keep_interrupts() -> None:
-    """Ctrl-C is Python's alone again: the server would end with it, and all later queries wait.
-
-    Only a main thread may say so.
-    """
+    # Ctrl-C is Python's alone again: the server has answered, so it waits for interrupts, too, and
+    # would end with one, and all later queries wait. Only a main thread may say so.
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is main_thread() and handler is not None:
         signal.signal(signal.SIGINT, handler)
-
-
-def session_at(address: str) -> SparkSession:
-    """A session of the server at an address of this program."""
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
     os.environ[CONNECTED] = "1"  # as PySpark does where it makes the channel
     builder = RemoteSession.builder.channelBuilder(channel_to(address))
-    return cast("SparkSession", builder.getOrCreate())
+    session = cast("SparkSession", builder.getOrCreate())
+    started.add(application(session))
+    atexit.register(end, session, server, folder)
+    return session
 
 
 def channel_to(address: str) -> DefaultChannelBuilder:

@@ -84,7 +84,6 @@ def engine_for(on: str | None, settings: Settings) -> str:
 
 
 def has_master(settings: Settings) -> bool:
-    """Whether a master of Spark is said, in the settings or to `spark-submit`."""
     submitted = SUBMITTED.search(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     return MASTER in settings or "PYSPARK_GATEWAY_PORT" in os.environ or submitted is not None
 
@@ -146,7 +145,6 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
 
 
 def engine_of(session: SparkSession) -> str:
-    """What a session runs on, as one says it."""
     if application(session) in server.started:
         return f"Sail {version('pysail')}, in this program"
     if is_connect(session):

@@ -118,7 +118,6 @@ def condition_of(said: str) -> tuple[str, str] | None:
 
 
 def name_in(found: re.Match[str]) -> str:
-    """The name that a text of Sail's is about."""
     return ".".join(re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")) or found["name"]
 
 

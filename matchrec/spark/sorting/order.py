@@ -76,11 +76,6 @@ class Word:
         columns = {**self.columns, code.column: (code, self.bits)} if code.column else self.columns
         return Word(self.values, self.bits + code.bits, of_keys, columns)
 
-    def numbers_of(self, column: str) -> IntArray:
-        """int64[n], the values of a column that is in it."""
-        code, place = self.columns[column]
-        return code.read_from(self.values, place)
-
 
 def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
     """The codes of columns that are not the same in all rows, the last first."""
@@ -170,16 +165,10 @@ def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
     if arrays.is_text(kind):
         return text_parts(values), False
     numbers = arrays.sort_keys(values)
-    if are_far_apart(numbers):
+    is_wide = int(numbers.max()) - int(numbers.min()) >= FAR
+    if is_wide and not most_differ(arrays.arrow_of(numbers)):  # as hashes for keys
         return [arrays.as_integers(arrays.ranks_of_repeated(arrays.arrow_of(numbers)))], False
     return [numbers], arrays.is_whole(kind)
-
-
-def are_far_apart(numbers: IntArray) -> bool:
-    """Whether numbers lie far apart and are often equal, as hashes for keys: ranks are shorter."""
-    if int(numbers.max()) - int(numbers.min()) < FAR:
-        return False
-    return not most_differ(arrays.arrow_of(numbers))
 
 
 def text_parts(values: pa.Array) -> list[IntArray]:
@@ -372,19 +361,15 @@ def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     for name in table.column_names:
         values = arrays.column(table, name)
         if order.word is not None and name in order.word.columns:
-            values = arrays.as_type(order.word.numbers_of(name), values.type)
+            code, place = order.word.columns[name]
+            values = arrays.as_type(code.read_from(order.word.values, place), values.type)
         elif name in sorting.keys and has_one_form(values.type):
-            values = of_partitions(values, order.rows, order.begins)
+            partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
+            values = take(take(values, order.rows[order.begins]), partitions)  # once for each
         else:
             values = take(values, order.rows)
         columns.append(values)
     return pa.Table.from_arrays(columns, schema=table.schema)
-
-
-def of_partitions(values: pa.Array, rows: IntArray, begins: BoolArray) -> pa.Array:
-    """A column that is the same in all rows of a partition: looked up once for each."""
-    partitions = np.cumsum(begins, dtype=np.int32) - np.int32(1)
-    return take(take(values, rows[begins]), partitions)
 
 
 def has_one_form(kind: pa.DataType) -> bool:

@@ -39,17 +39,9 @@ from matchrec.engine.partitions import IntArray
 from matchrec.errors.calls import no_room_on_disk
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
-from matchrec.spark.sorting.order import SAMPLE, order_of, sort_table
+from matchrec.spark.sorting.order import SAMPLE, has_one_form, order_of, sort_table
 from matchrec.spark.wire import Sorting
-from matchrec.spark.worker.arrays import (
-    Batches,
-    arrow_of,
-    column,
-    flags_of,
-    is_text,
-    is_whole,
-    numbers_of,
-)
+from matchrec.spark.worker.arrays import Batches, arrow_of, column, flags_of, numbers_of
 from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -306,8 +298,8 @@ def without_matchless(table: pa.Table, sorting: Sorting) -> pa.Table:
             continue
         for key in filter(table.column_names.__contains__, sorting.keys):
             values = column(table, key)
-            if not (is_text(values.type) or is_whole(values.type)):
-                continue  # Arrow tells values apart that are equal for Spark, 0.0 and -0.0
+            if not has_one_form(values.type):
+                continue  # Arrow tells values apart that are equal for Spark
             known = pc.unique(values.filter(arrow_of(holds)))
             kept = pc.is_in(values, value_set=known)
             table = table.filter(kept).combine_chunks()

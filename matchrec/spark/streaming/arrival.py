@@ -25,22 +25,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import IntArray
+from matchrec.engine.partitions import IntArray, ranges, starts_of
 from matchrec.errors.streams import state_of_another_query
 from matchrec.spark import wire
 from matchrec.spark.rule_sets.worker import rows_of_version
 from matchrec.spark.sorting.order import order_of
 from matchrec.spark.transport import PandasEncoding
 from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.arrays import (
-    Batches,
-    arrow_of,
-    as_integers,
-    codes_of,
-    column,
-    flags_of,
-    number_equal,
-)
+from matchrec.spark.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
 
 FORMAT = 5
 LENGTH = 4  # bytes of the length of the header
@@ -137,7 +129,8 @@ class ByKey:
         return ByKey(np.concatenate(parts), np.array([len(part) for part in parts], np.int64))
 
     def take(self, keys: IntArray) -> ByKey:
-        return ByKey(self.values[positions_of(self.sizes, keys)], self.sizes[keys])
+        places = ranges(starts_of(self.sizes)[keys], self.sizes[keys])
+        return ByKey(self.values[places], self.sizes[keys])
 
     def followed_by(self, others: ByKey) -> ByKey:
         values = np.concatenate([self.values, others.values])
@@ -155,25 +148,9 @@ def take(states: States, keys: IntArray) -> States:
     return {name: state.take(keys) for name, state in states.items()}
 
 
-def joined(states: States, others: States) -> States:
+def join(states: States, others: States) -> States:
     """The states of some keys, then those of further ones."""
     return {name: state.followed_by(others[name]) for name, state in states.items()}
-
-
-def starts_of(sizes: IntArray) -> IntArray:
-    """int64[k + 1], where the values of each key start, then how many there are."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def positions_of(sizes: IntArray, keys: IntArray) -> IntArray:
-    """Where the values of some keys stand among those of all."""
-    return ranges(starts_of(sizes)[keys], sizes[keys])
-
-
-def ranges(first: IntArray, sizes: IntArray) -> IntArray:
-    """So many positions from each first one on, range after range."""
-    shifts = np.repeat(first - starts_of(sizes)[:-1], sizes)
-    return np.asarray(shifts + np.arange(len(shifts)), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +208,7 @@ class Arriving:
         for place, text in enumerate(self.column_map.bits):
             if begin <= place < begin + size and text in places:
                 found |= flags_of(rows, places[text]) << (place - begin)
-        return arrow_of(found)
+        return pa.array(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,11 +248,6 @@ class ArrivedRows:
     later: pa.Table
     passed: int
 
-    def key_of_rows(self) -> IntArray:
-        """int64[n], the number of the key of each row."""
-        keys = np.arange(len(self.new))
-        return np.append(np.repeat(keys, self.kept), np.repeat(keys, self.new))
-
     def new_of(self, version: Version) -> ByKey:
         """The new rows of all keys that are a version's own: which of the rows they are."""
         first, count = int(self.kept.sum()), int(self.new.sum())
@@ -297,11 +269,15 @@ class ArrivedRows:
         return Known(rows, starts_of(kept.sizes + new.sizes), new.sizes, places, watermark)
 
 
-def arrange(memory: Memory, new: Batches, arriving: Arriving, watermark: int) -> ArrivedRows:
+def arrange(
+    memory: Memory, new: Iterable[pa.RecordBatch], arriving: Arriving, watermark: int
+) -> ArrivedRows:
     """Put the new events of a bucket in order with those that wait. watermark: in microseconds."""
     kept = memory.arrays.get("rows", np.zeros(0, np.int64))  # that searches need of each key
     count = int(kept.sum())
-    fresh = in_time(pa.Table.from_batches(list(new), arriving.schema), memory.passed)
+    fresh = pa.Table.from_batches(list(new), arriving.schema)
+    if memory.passed is not None:  # Spark itself drops late rows, and counts them
+        fresh = fresh.filter(pa.array(times(fresh) > memory.passed))
     waiting = pa.concat_tables([memory.rows.slice(count), fresh]).combine_chunks()
     is_passed = times(waiting) <= watermark
     here = waiting.filter(pa.array(is_passed)).combine_chunks()
@@ -320,11 +296,6 @@ def arrange(memory: Memory, new: Batches, arriving: Arriving, watermark: int) ->
     )
 
 
-def in_time(rows: pa.Table, passed: int | None) -> pa.Table:
-    """The rows that are not late; Spark itself drops those, and counts them."""
-    return rows if passed is None else rows.filter(pa.array(times(rows) > passed))
-
-
 def times(rows: pa.Table) -> IntArray:
     """Microseconds."""
     return as_integers(column(rows, wire.MICROSECONDS))
@@ -336,6 +307,6 @@ def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> p
         return rows
     time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
-    numbered = rows.append_column(wire.ROW_NUMBER, arrow_of(key))
+    numbered = rows.append_column(wire.ROW_NUMBER, pa.array(key))
     order = order_of(numbered, sorting).rows
-    return rows if order is None else rows.take(arrow_of(order)).combine_chunks()
+    return rows if order is None else rows.take(pa.array(order)).combine_chunks()

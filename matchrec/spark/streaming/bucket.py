@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,19 +40,12 @@ from matchrec.spark.streaming.arrival import (
     States,
     arrange,
     dump,
-    joined,
+    join,
     load,
     take,
     times,
 )
-from matchrec.spark.streaming.search import (
-    FOREVER,
-    IDLE,
-    KEPT,
-    NEXT_END,
-    ContiguousSearch,
-    KeySearch,
-)
+from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.types import OrderTimes
 from matchrec.spark.worker.arrays import to_bytes
@@ -65,16 +58,6 @@ KnownOfBucket = tuple[ColumnMap, Mapping[str, Version]]
 NO_KEYS = np.zeros(0, np.int64)
 PLACES = "places"
 FAILED = "failed"  # whether a search has failed for a key, and leaves it alone for good
-
-
-def wake(group: GroupState, time: int, watermark: int) -> None:
-    """Ask to be called when the watermark has passed a time, in microseconds, if it ever does.
-
-    Spark calls when the watermark is beyond the timer.
-    """
-    if time != FOREVER:
-        before = -(-int(time) // 1000) - 1
-        group.setTimeoutTimestamp(max(before, watermark // 1000 + 1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +84,7 @@ class KeyState:
         if not len(self.keys) or not len(others.keys):
             return self if len(self.keys) else others
         keys = np.append(self.keys, others.keys)
-        return KeyState(keys, joined(self.states, others.states)).take(np.argsort(keys))
+        return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
 
     def after(self, known: Known, left: States, end: int) -> KeyState:
         """What is needed once the search has gone on. known: the rows that it had. left: by it.
@@ -119,14 +102,12 @@ class KeyState:
 
 
 def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOfBucket) -> Memory:
-    """What several searches need: the keys of which anything is kept, and each row once.
-
-    searches: by their names. known: what the rows and rules are.
-    """
+    """What several searches need: the keys of which anything is kept, and each row once."""
     keys = np.unique(np.concatenate([NO_KEYS, *(one.keys for one in searches.values())]))
     places = (one.states[PLACES].values for one in searches.values())
     union = np.unique(np.concatenate([NO_KEYS, *places]))
-    key = arrived.key_of_rows()[union]
+    every = np.arange(len(arrived.new))
+    key = np.append(np.repeat(every, arrived.kept), np.repeat(every, arrived.new))[union]
     order = np.argsort(key, kind="stable")
     place = np.empty(arrived.rows.num_rows, np.int64)
     place[union[order]] = np.arange(len(union))
@@ -206,8 +187,10 @@ class Bucket:
         memory = store(needs, arrived, (self.arriving.column_map, self.versions))
         if memory.keys.num_rows or memory.rows.num_rows or self.remembers:
             group.update((checked(dump(memory, self.query), memory),))
-            next_end = min((int(one.next_end.min()) for one in needs.values()), default=FOREVER)
-            wake(group, int(times(arrived.later).min(initial=next_end)), watermark)
+            next_end = min((int(one.next_end.min()) for one in needs.values()), default=NEVER)
+            wanted = int(times(arrived.later).min(initial=next_end))
+            if wanted != NEVER:  # Spark calls when the watermark is beyond the timer
+                group.setTimeoutTimestamp(max(-(-wanted // 1000) - 1, watermark // 1000 + 1, 1))
         elif group.exists:
             group.remove()
 
@@ -262,7 +245,7 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
         return Bucket(arriving, query, (search_of(worker.executable),), {}, remembers=False)
     rule_set = worker.rule_set
     searches = tuple(
-        search_of(rule.executable, worker.output_of(number), rule.version, rule.identity)
+        search_of(rule.executable, partial(worker.batches, number), rule.version, rule.identity)
         for number, rule in enumerate(rule_set.rules)
     )
     columns = map(wire.column, (rule_set.order, *rule_set.events.values()))

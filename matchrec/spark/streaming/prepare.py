@@ -48,7 +48,7 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.wire import SelectItem, bit_columns
+from matchrec.spark.wire import SelectItem, packed_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides
@@ -70,7 +70,7 @@ class EventPreparation(Preparation):
         sorting = self.sorting(names)
         keys, (time, *order) = sorting.keys, (one.name for one in sorting.order)
         items = add_columns(names.crossing(columns), (*keys, *order))
-        items += bit_columns("FALSE", map(names.over_window, conditions))
+        items += packed_columns(["FALSE", *map(names.over_window, conditions)], wire.bits)
         items += [] if keys else [SelectItem("0", NO_KEY)]
         # equal keys have equal hashes, also 0.0 and -0.0
         bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"

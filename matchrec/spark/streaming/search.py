@@ -17,25 +17,25 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions
+from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
 from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadFact
 from matchrec.spark import wire
-from matchrec.spark.streaming.arrival import ByKey, Known, States, ranges
+from matchrec.spark.streaming.arrival import ByKey, Known, States
 from matchrec.spark.worker.arrays import as_integers, column
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.encode import partitions_of
 from matchrec.spark.worker.match import BatchMaker, Worker
 
 ALL_ROWS = Version("")
-FOREVER = int(np.iinfo(np.int64).max)
+NEVER = int(np.iinfo(np.int64).max)
 START = "start"  # of a key, the first undecided starting row, from the first row that is kept
 NUMBER = "number"  # how many matches were found
 COVERED = "covered"  # of each row that is kept, whether a match contains it, or it has come out
 
 # What comes of each key of a search beside its own states.
 KEPT = "kept"  # which of the known rows it looks at again, their positions in order
-NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or FOREVER
+NEXT_END = "next end"  # when to go on with a key though no event comes, microseconds, or NEVER
 IDLE = "idle"  # whether nothing is lost if its state is forgotten once no row is kept
 
 # The output rows of what is decided, and in the end what is needed of each key further on.
@@ -76,8 +76,8 @@ class KeySearch(ABC):
 
     @property
     def end(self) -> int:
-        """When no further row comes, microseconds, or FOREVER."""
-        return FOREVER if self.version.until is None else self.version.until
+        """When no further row comes, microseconds, or NEVER."""
+        return NEVER if self.version.until is None else self.version.until
 
     def may_forget(self, numbers: IntArray) -> BoolArray:
         """bool[p], whether keys may forget how many matches they have had. numbers: that."""
@@ -85,15 +85,15 @@ class KeySearch(ABC):
 
 
 def window_bounds(executable: Executable, rows: pa.Table) -> IntArray:
-    """When the window ends that begins with a row, FOREVER without one; microseconds."""
+    """When the window ends that begins with a row, NEVER without one; microseconds."""
     crossing = executable.crossing
     if not crossing.window:
-        return np.full(rows.num_rows, FOREVER, np.int64)
+        return np.full(rows.num_rows, NEVER, np.int64)
     found = as_integers(column(rows, wire.column(crossing.window[-1])))
     if crossing.distance is None:
         return found
     length = int(crossing.distance.limit) + 1
-    return np.asarray(np.minimum(found, FOREVER - length) + length, np.int64)
+    return np.asarray(np.minimum(found, NEVER - length) + length, np.int64)
 
 
 def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
@@ -153,9 +153,9 @@ class ContiguousSearch(KeySearch):
         gone = np.maximum(0, start - self.lookaround.before)
         sizes = known.sizes - gone
         covered = piece.covered[ranges(first + gone, sizes)]
-        ends = np.append(bounds, FOREVER)[frontier.start]
+        ends = np.append(bounds, NEVER)[frontier.start]
         waits = (ends > known.watermark) & (frontier.start < known.starts[1:])
-        ends = np.where(waits, ends, FOREVER)  # what has ended waits for a row
+        ends = np.where(waits, ends, NEVER)  # what has ended waits for a row
         return {
             **states_of(np.stack([start - gone, frontier.number]), ByKey(covered, sizes)),
             KEPT: ByKey(ranges(known.starts[:-1] + gone, sizes), sizes),

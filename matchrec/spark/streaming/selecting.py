@@ -25,26 +25,16 @@ from matchrec.engine.incremental import (
 )
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number, ranges
 from matchrec.engine.records import compile_task
-from matchrec.engine.selection import LiveRuns, extremes_of, in_large_chunks, node_size
+from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
-from matchrec.output.measures import counts_before
 from matchrec.output.rows import output_rows
-from matchrec.spark.streaming.arrival import (
-    Array,
-    ByKey,
-    Known,
-    States,
-    joined,
-    ranges,
-    take,
-    times,
-)
+from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, take, times
 from matchrec.spark.streaming.search import (
-    FOREVER,
     IDLE,
     KEPT,
+    NEVER,
     NEXT_END,
     KeySearch,
     Searching,
@@ -86,7 +76,7 @@ class SelectingSearch(KeySearch):
                 out = output_rows(matches, self.executable.rows_per_match)
                 yield from worker.output_of(rows.known.rows, rows.partitions, matches, out)
         searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
-        return take(joined(searched, after), np.argsort(np.append(others, quiet)))
+        return take(join(searched, after), np.argsort(np.append(others, quiet)))
 
     def search_key(
         self, rows: KnownRows, place: int, state: SearchState
@@ -106,7 +96,7 @@ class SelectingSearch(KeySearch):
         task = self.executable.task
         if task.absent:  # rows are kept in which no run begins
             return np.zeros(len(known.new), np.bool_)
-        before = counts_before(find_possible_starts(task, rows.partitions))
+        before = np.append(0, np.cumsum(find_possible_starts(task, rows.partitions)))
         begins = np.diff(before[known.starts]) > 0
         if task.most_matches is not None:  # no run begins after the last match that is asked for
             begins &= states["counts"].values.reshape(-1, 2)[:, 1] < task.most_matches
@@ -119,7 +109,7 @@ class SelectingSearch(KeySearch):
             **states,
             "counts": replace(states["counts"], values=counts.ravel()),
             KEPT: ByKey(np.zeros(0, np.int64), np.zeros(len(new), np.int64)),
-            NEXT_END: ByKey.one_each(np.full(len(new), FOREVER)),
+            NEXT_END: ByKey.one_each(np.full(len(new), NEVER)),
             IDLE: ByKey.one_each(self.may_forget(counts[:, 1])),
         }
 
@@ -131,21 +121,16 @@ class SelectingSearch(KeySearch):
         starts = kept[live.starts]
         ends = rows.bounds[starts][~call.ended[starts]].tolist()  # else the row to stop at decides
         ends += rows.bounds[stop : stop + 1].tolist()
-        ends += self.near_ends(rows, live, kept).tolist()
+        if rows.near is not None:  # of the windows between neighbours that runs wait in
+            waiting, window = windows_between(self.executable.task, live)
+            ends += rows.near[window, kept[live.last_rows[waiting]]].tolist()
         is_idle = state.is_idle & self.may_forget(np.array([state.numbered]))
         return {
             **arrays_of(state),
             KEPT: rows.first + np.append(kept, np.arange(stop, len(rows.numbers))),
-            NEXT_END: np.array([min(ends, default=FOREVER)], np.int64),
+            NEXT_END: np.array([min(ends, default=NEVER)], np.int64),
             IDLE: is_idle,
         }
-
-    def near_ends(self, rows: KnownRows, live: LiveRuns, kept: IntArray) -> IntArray:
-        """When the windows between neighbours end that runs wait in; microseconds."""
-        if rows.near is None:
-            return np.zeros(0, np.int64)
-        waiting, window = windows_between(self.executable.task, live)
-        return np.asarray(rows.near[window, kept[live.last_rows[waiting]]], np.int64)
 
 
 def moved(task: Task, matches: Matches, partition: int, first: int) -> Matches:
@@ -165,7 +150,7 @@ class KnownRows:
     """Known events of some keys, or of one. numbers: int64[n], of each in its partition, from 0.
 
     first: where those of one key are in the table. bounds: when the window ends that begins with a
-    row, in microseconds, FOREVER without one; near: int64[w, n] or None, the same of windows
+    row, in microseconds, NEVER without one; near: int64[w, n] or None, the same of windows
     between neighbours.
     """
 

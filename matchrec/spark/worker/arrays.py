@@ -23,6 +23,15 @@ BYTES_OF_A_NUMBER = 8
 
 Batches = Iterable[pa.RecordBatch]
 
+# As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits.
+READ_AS = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+}
+
 
 def is_whole(kind: pa.DataType) -> bool:
     """Whether values of a type are held as int64 and compare alike."""
@@ -215,3 +224,18 @@ def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     first = np.empty(int(number.max(initial=-1)) + 1, np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
     return number, first
+
+
+def read_as(kind: pa.DataType) -> pa.DataType:
+    """A type of Arrow's with numbers that Spark has in the place of others, which are wider.
+
+    >>> read_as(pa.list_(pa.uint8()))
+    ListType(list<item: int16>)
+    """
+    if pa.types.is_struct(kind):
+        return pa.struct([one.with_type(read_as(one.type)) for one in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(read_as(kind.key_type), read_as(kind.item_type))
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(read_as(kind.value_type)))
+    return READ_AS.get(kind, kind)

@@ -67,7 +67,6 @@ class Tally:
             del found  # a table less in memory while the next one grows
 
     def count_matches(self, found: Iterator[Matches], piece: Piece) -> Iterator[Matches]:
-        """Count the matches of a piece while they pass."""
         self.numbers[EVENTS] += piece.fresh
         self.numbers[PARTITIONS] += piece.fresh_partitions
         for matches in self.time_items(MATCHING, found):

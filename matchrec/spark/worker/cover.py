@@ -36,10 +36,7 @@ NOTED = counting.NOTE_REMAINING, counting.NOTE_CHOICE, counting.NOTE_REASON, cou
 
 @dataclass(frozen=True)
 class CoverageWorker:
-    """Counts over one task's stream of batches.
-
-    schema: of the row.
-    """
+    """Counts over one task's stream of batches. schema: of the row."""
 
     task: CoverageTask
     schema: pa.Schema

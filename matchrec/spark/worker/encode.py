@@ -124,19 +124,15 @@ def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
         return None
     ends = [column(table, wire.column(i)) for i in executable.crossing.ends]
     if not all(is_whole(one.type) for one in ends):
-        ranks = dense_ranks(end_to_end(ends))
+        tables = [pa.table({"ends": one}) for one in ends]  # decimals of several types become one
+        whole = pa.concat_tables(tables, promote_options="permissive")
+        ranks = dense_ranks(whole.column("ends").combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     found = [np.where(validity(one), as_integers(one), never) for one in ends]
     if not executable.task.windowed:
         found.insert(0, np.full(table.num_rows, never))
     return stacked(found, table.num_rows, np.int64)
-
-
-def end_to_end(columns: list[pa.Array]) -> pa.Array:
-    """Their values one after the other; decimals of several types as one that holds them all."""
-    tables = [pa.table({"values": one}) for one in columns]
-    return pa.concat_tables(tables, promote_options="permissive").column("values").combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:

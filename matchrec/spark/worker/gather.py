@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -21,13 +21,7 @@ from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
-from matchrec.output.aggregates import (
-    AggregateReader,
-    last_seen,
-    links_of,
-    never_overflows,
-    sum_values,
-)
+from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_wraps, sum_values
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
     PointerField,
@@ -120,7 +114,7 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
         return always_fit(values)
     if pa.types.is_floating(values.type):
         return False
-    return not ansi or never_overflows(as_integers(values))
+    return not ansi or never_wraps(as_integers(values))
 
 
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
@@ -142,7 +136,7 @@ def place_of_value(read: Read) -> int | None:
     return None
 
 
-def list_of_structs(offsets: IntArray, values: list[pa.Array], names: list[str]) -> pa.Array:
+def list_of_structs(offsets: IntArray, values: list[pa.Array], names: Sequence[str]) -> pa.Array:
     """An array of structs for each output row. offsets: where each begins."""
     return pa.ListArray.from_arrays(offsets_of(offsets), pa.StructArray.from_arrays(values, names))
 
@@ -264,8 +258,8 @@ class Gatherer:
                 return self.collect_rows(variable, place, semantics)
             case ReadMatch(variable, place):
                 return self.match(variable, place)
-            case ReadMatchedRows(places):
-                return self.matched_rows(places)
+            case ReadMatchedRows():
+                return self.matched_rows(read)
             case PointerField():
                 return self.pointer(read)
             case ReadTotal():
@@ -347,14 +341,13 @@ class Gatherer:
         names = [one.name for one in rows.type]
         return list_of_structs(offsets, [*rows.flatten()[:-1], variables], names)
 
-    def matched_rows(self, places: tuple[int, ...]) -> pa.Array:
+    def matched_rows(self, read: ReadMatchedRows) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
         every = self.reader.mask(None)
         index, offsets = self.reader.collect(every, Semantics.FINAL)
-        values = self.of_mapped(index, places)
+        values = self.of_mapped(index, read.columns)
         values.append(arrow_of(self.reader.positions_in_match()[index]))
-        names = [*map(wire.field, range(len(places))), wire.VARIABLE, wire.POSITION]
-        return list_of_structs(offsets, values, names)
+        return list_of_structs(offsets, values, read.names)
 
     def of_mapped(self, index: IntArray, places: Iterable[int]) -> list[pa.Array]:
         """The values of columns on mapped rows, then the names of their variables."""

@@ -84,7 +84,6 @@ class Worker:
     output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
-        """The output of pieces; the counters are the last batch."""
         for piece in self.tally.time_items(WAITING, naming_partitions(self.executable, pieces)):
             for batch in self.match_piece(piece):
                 yield self.tally.with_counters(batch)

@@ -12,7 +12,7 @@ from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.output.aggregates import AggregateReader, last_seen, never_overflows
+from matchrec.output.aggregates import AggregateReader, last_seen, never_wraps
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
 from matchrec.output.rows import output_rows
@@ -121,7 +121,7 @@ def test_what_chains_do_not_answer() -> None:
 
 
 def test_sums_that_may_overflow_on_their_way() -> None:
-    assert never_overflows(np.array([2**61, -(2**61), 5]))
-    assert never_overflows(np.array([], np.int64))
-    assert not never_overflows(np.array([2**62, 1]))
-    assert not never_overflows(np.array([-(2**63)]))
+    assert never_wraps(np.array([2**61, -(2**61), 5]))
+    assert never_wraps(np.array([], np.int64))
+    assert not never_wraps(np.array([2**62, 1]))
+    assert not never_wraps(np.array([-(2**63)]))
