@@ -25,7 +25,7 @@ KEPT, LARGEST_KEPT = 256 << 20, 32 << 20
 # What `mallopt` calls the parameters. Source: glibc's malloc.h.
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
 
-MIMALLOC, ARROWS_POOL = "MIMALLOC_", "ARROW_DEFAULT_MEMORY_POOL"
+MIMALLOC = "MIMALLOC_"
 
 # No huge pages, whose 2 MiB Linux clears for what takes less; and how many milliseconds it keeps
 # what is freed, so that a query which somebody has thought about for minutes finds it. Source:
@@ -49,32 +49,29 @@ def may_take(needed: int, most: int) -> bool:
     return needed <= most or limit() is not None
 
 
-def keep_freed() -> None:
-    """Have this program keep memory that it frees, as far as glibc has it, for what it needs next,
-    and Arrow take its memory there.
+def keep_freed() -> bool:
+    """Have this program keep memory that it frees, as far as glibc has it, for what it needs next;
+    whether it does.
 
     A search takes some hundred MiB in large blocks, which else go back to Linux one by one; it
-    clears each page anew for the next query. What the environment says of memory wins.
-    Source: mallopt(3); Arrow's documentation, Memory Management.
+    clears each page anew for the next query. What the environment says of glibc's memory wins.
+    Source: mallopt(3).
     """
     if sys.platform != "linux" or any(one.startswith(("MALLOC_", "GLIBC_")) for one in os.environ):
-        return
+        return False
     import ctypes
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:  # as of other libraries of C
-        return
+        return False
     for name, value in (MMAP_THRESHOLD, LARGEST_KEPT), (TRIM_THRESHOLD, KEPT), (ARENA_MAX, 1):
         mallopt(name, value)
-    if ARROWS_POOL not in os.environ:
-        import pyarrow as pa
-
-        pa.set_memory_pool(pa.system_memory_pool())
+    return True
 
 
 def settings_of_mimalloc() -> dict[str, str]:
-    """What a library that brings mimalloc, as Sail and Arrow do, finds in the environment when it
-    is loaded, if that says nothing of it.
+    """What Sail, which brings mimalloc, finds in the environment when it is loaded, if that says
+    nothing of it.
     """
     return {} if any(one.startswith(MIMALLOC) for one in os.environ) else OF_MIMALLOC
 

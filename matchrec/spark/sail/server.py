@@ -46,6 +46,8 @@ PORT, PATIENCE = 15002, 10
 # Where one of these is set, a server may be reached by a proxy only.
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
+ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
+
 EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
 
 
@@ -61,6 +63,18 @@ def is_there(module: str) -> bool:
         return False
 
 
+def keep_memory() -> None:
+    """Have this program keep memory that it frees, and Arrow take its memory there, if nobody says
+    otherwise: it has read the environment already, where a program imports pandas first.
+
+    Source: Arrow's documentation, Memory Management.
+    """
+    if keep_freed() and ARROWS_POOL not in os.environ:
+        import pyarrow as pa
+
+        pa.set_memory_pool(pa.system_memory_pool())
+
+
 def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSession:
     """A session on a server that starts here and ends with the program.
 
@@ -68,7 +82,7 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     bytes the engine itself takes at most; else as many as it needs.
     Raises MatchRecognizeError where Sail does not take the PySpark that is installed.
     """
-    keep_freed()
+    keep_memory()
     with environment(settings_of_mimalloc()):
         from pysail.spark import SparkConnectServer
 

@@ -14,6 +14,7 @@ import pytest
 
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
+from matchrec.spark.sail.server import ARROWS_POOL
 from matchrec.spark.worker import batches, gather
 from tests.tasks.worker_memory import KINDS, executable, found
 
@@ -139,8 +140,8 @@ def test_memory_is_kept_unless_the_environment_says_otherwise(variable: str) -> 
 
 POOL = """
 import pyarrow as pa
-from matchrec.memory import keep_freed
-keep_freed()
+from matchrec.spark.sail.server import keep_memory
+keep_memory()
 print(pa.default_memory_pool().backend_name)
 """
 
@@ -151,8 +152,8 @@ def test_arrow_takes_its_memory_there_unless_the_environment_says_otherwise(
     pool: str, expected: str
 ) -> None:
     others = {name: value for name, value in os.environ.items() if not is_of_glibc(name)}
-    others.pop(memory.ARROWS_POOL, None)
-    given = others | ({memory.ARROWS_POOL: pool} if pool else {})
+    others.pop(ARROWS_POOL, None)
+    given = others | ({ARROWS_POOL: pool} if pool else {})
     command = [sys.executable, "-c", POOL]
     ran = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == expected
