@@ -35,7 +35,6 @@ from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
-from matchrec.spark.worker.arrays import read_as
 from matchrec.spark.worker.matching import Incoming
 
 # Types that cross unaltered, beside decimals and intervals.
@@ -294,4 +293,6 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
 
 
 def with_known_numbers(table: pa.Table) -> pa.Table:
+    from matchrec.spark.worker.arrays import read_as
+
     return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))
