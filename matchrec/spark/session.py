@@ -40,6 +40,7 @@ from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors import users_terms
 from matchrec.spark.sail.words import CRASH, sentence_of
+from matchrec.spark.types import sql_type
 
 # What is raised where Java has failed, if there is any.
 try:
@@ -227,10 +228,10 @@ class Runner:
             if frame.isStreaming:  # which is refused later, by name
                 return found
             raise
-        planned = types_in(plan)
+        planned = types_in(plan, [one.dataType for one in found])
         return [
-            StructField(one.name, planned.get(place, one.dataType), one.nullable, one.metadata)
-            for place, one in enumerate(found)
+            StructField(one.name, type_, one.nullable, one.metadata)
+            for one, type_ in zip(found, planned, strict=True)
         ]
 
     def select_typed(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
@@ -241,7 +242,7 @@ class Runner:
         fields = self.fields(frame, text)
         if fields == frame.schema.fields:
             return frame
-        named = ((quoted(one.name), one.dataType.simpleString()) for one in fields)
+        named = ((quoted(one.name), sql_type(one.dataType)) for one in fields)
         return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in named))
 
     def tables(self) -> list[str]:

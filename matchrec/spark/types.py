@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyspark
 from pyspark.sql import DataFrame
@@ -108,6 +108,38 @@ def parts_of(type_: spark.DataType) -> Iterator[spark.DataType]:
     yield type_
     for one in inner_types(type_):
         yield from parts_of(one)
+
+
+def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> DataType:
+    """The type of what holds values of the changed types; others as they are."""
+    match type_:
+        case ArrayType():
+            return ArrayType(changed(type_.elementType), type_.containsNull)
+        case spark.MapType():
+            key, value = changed(type_.keyType), changed(type_.valueType)
+            return spark.MapType(key, value, type_.valueContainsNull)
+        case StructType():
+            return StructType(
+                [StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_]
+            )
+    return type_
+
+
+def sql_type(type_: DataType) -> str:
+    """A type as SQL, in which names of fields may be any.
+
+    >>> sql_type(ArrayType(StructType().add("at night", spark.TimestampType())))
+    'array<struct<`at night`: timestamp>>'
+    """
+    match type_:
+        case spark.ArrayType():
+            return f"array<{sql_type(type_.elementType)}>"
+        case spark.MapType():
+            return f"map<{sql_type(type_.keyType)}, {sql_type(type_.valueType)}>"
+        case StructType():
+            fields = (f"{quoted(one.name)}: {sql_type(one.dataType)}" for one in type_.fields)
+            return f"struct<{', '.join(fields)}>"
+    return type_.simpleString()
 
 
 def sum_type(type_: spark.DataType) -> spark.DataType:
@@ -271,24 +303,12 @@ def crosses_as(type_: spark.DataType) -> spark.DataType:
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
     disguise = disguise_of(type_)
-    if disguise is not None:
-        return disguise.kind
-    match type_:
-        case spark.ArrayType():
-            return spark.ArrayType(crosses_as(type_.elementType), type_.containsNull)
-        case spark.MapType():
-            key, value = crosses_as(type_.keyType), crosses_as(type_.valueType)
-            return spark.MapType(key, value, type_.valueContainsNull)
-        case spark.StructType():
-            return crossing_schema(type_)
-    return type_
+    return with_parts(type_, crosses_as) if disguise is None else disguise.kind
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
     """The schema in which columns of `wanted` cross."""
-    return spark.StructType(
-        [StructField(f.name, crosses_as(f.dataType), f.nullable, f.metadata) for f in wanted.fields]
-    )
+    return cast("StructType", with_parts(wanted, crosses_as))
 
 
 def in_one_form(sql: str, type_: DataType) -> str:

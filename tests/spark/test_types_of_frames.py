@@ -70,6 +70,40 @@ def test_lists_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
         assert found.dtypes[0][1] == "array<smallint>"
 
 
+def test_unsigned_integers_inside_of_columns_of_a_file(spark: SparkSession, tmp_path: Path) -> None:
+    """Of structs, maps and arrays in one another, whatever the fields are called."""
+    inner = pa.struct([("a Int8", pa.uint8()), ('say "Map(', pa.decimal128(5, 2))])
+    pairs = pa.map_(pa.string(), pa.uint16())
+    kind = pa.struct([("s", inner), ("l", pa.list_(pa.list_(pa.uint32()))), ("m", pairs)])
+    high, text = [200, 40_000, 3_000_000_000], 'say "Map('
+    values = [{"s": {"a Int8": n, text: None}, "l": [[n]], "m": [("k", n)]} for n in (1, 200)]
+    values[1] |= {"l": [[high[2]]], "m": [("k", high[1])]}
+    file = str(tmp_path / "nested.parquet")
+    parquet.write_table(pa.table({"t": [1, 2], "v": pa.array(values, kind)}), file)
+    clause = "ORDER BY t MEASURES LAST(v) AS v, LAST(v.s.`a Int8`) AS n PATTERN (A B)"
+    clause += " DEFINE B AS v.s.`a Int8` > 199 AND v.m['k'] > PREV(v.m['k'])"
+    (row,) = matchrec.match_recognize(spark.read.parquet(file), clause).collect()
+    assert [row.v.s["a Int8"], row.v.m["k"], row.v.l[0][0], row.n] == [*high, 200]
+
+
+def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
+    """The schema of Sail has that of the first value."""
+    choices = {
+        "named_struct('a', IF({} > 9, 1, 2.5D))": "struct<a:double>",
+        "IF({} > 9, array(), array(2.5D))": "array<double>",
+        "CASE WHEN {} > 9 THEN map('a', 1) ELSE map('a', 2.5D) END": "map<string,double>",
+    }
+    rows = spark.createDataFrame([(1,), (2,)], "t int")
+    for choice, kind in choices.items():
+        measures = f"LAST({choice.format('t')}) AS x, {choice.format('A.t')} AS y"
+        clause = f"ORDER BY t MEASURES {measures} PATTERN (A) DEFINE A AS t = 2"
+        found = matchrec.match_recognize(rows, clause)
+        assert found.dtypes == [("x", kind), ("y", kind)]
+        (row,) = found.collect()
+        assert row.x == row.y
+        assert "2.5" in str(row.x)
+
+
 @pytest.mark.parametrize(
     ("values", "words", "cast"),
     [

@@ -6,14 +6,16 @@ As another engine that takes PySpark's calls may, an old or a new Sail may diffe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType
+from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType, MapType, StructType
+
+from matchrec.spark.types import is_nested, parts_of, with_parts
 
 T = TypeVar("T")
 GROUPED = "AggregateExec"
@@ -27,11 +29,17 @@ NO_PLAN = re.compile(r"^Physical plan error: (?:error in DataFusion: )?(?P<reaso
 COLUMNS = re.compile(r"^== Analyzed Logical Plan ==\n(#\d+: .*)$", re.M)
 COLUMN = re.compile(r"(?:^|, )#\d+: ")
 DECIMAL = re.compile(r"Decimal128\((\d+), (-?\d+)\)")
-UNSIGNED = re.compile(r"List\((?:non-null )?(UInt\d+)(?:, .*)?\)")
+QUOTED = re.compile(r"""(?s)"(?:\\.|[^"\\])*"|'[^']*'""")
+PART = re.compile(
+    r"(?:Large|FixedSize)?(List|Struct|Map)\((?:(?<=Map\(): (?:non-null )?Struct\()?"
+    r"|([A-Z]\w*(?:\([^()]*\))?)"
+)
 
 # What a plan says of the types of its columns: Arrow's names.
 NAMES = {"Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Utf8", "Date32"}
 WITHOUT_SIGN = {"UInt8", "UInt16", "UInt32", "UInt64"}  # of a Parquet file
+
+KINDS: dict[type[DataType], str] = {ArrayType: "List", MapType: "Map", StructType: "Struct"}
 
 DAYS = 100 * 365  # from 1970 on, in which some zones have changed their clocks, and do no more
 
@@ -101,20 +109,38 @@ def check_plan(plan: str) -> None:
         raise AnalysisException(found["reason"])
 
 
-def types_in(plan: str) -> dict[int, DataType]:
-    """The types of a plan's columns by their places, without those that need more words.
+def types_in(plan: str, told: Sequence[DataType]) -> list[DataType]:
+    """The types of a plan's columns. told: those of the schema, of what needs more words.
 
-    >>> types_in("== Analyzed Logical Plan ==\\n#4: List(Int8), #5: Decimal128(2, 1)\\n")
-    {1: DecimalType(2,1)}
+    >>> types_in('== Analyzed Logical Plan ==\\n#4: List(UInt8), #5: Int8\\n',
+    ...          [ArrayType(ByteType()), DoubleType()])
+    [ArrayType(ShortType(), True), ByteType()]
     """
     found = COLUMNS.search(plan)
     names = COLUMN.split(found[1])[1:] if found else []
-    types = {place: type_named(name) for place, name in enumerate(names)}
-    return {place: type_ for place, type_ in types.items() if type_ is not None}
+    if len(names) != len(told):
+        return [*told]
+    return [type_in(QUOTED.sub("", name), one) for name, one in zip(names, told, strict=True)]
+
+
+def type_in(name: str, told: DataType) -> DataType:
+    """The type that a plan calls so, with what is `told` of arrays, maps, structs and their fields,
+    where these are in the same places.
+    """
+    found = PART.findall(name)
+    kinds = (KINDS.get(type(part), "") for part in parts_of(told))
+    if [kind for kind, _ in found] != [*kinds]:
+        return type_named(name) or told
+    leaves = iter([leaf for _, leaf in found if leaf])
+
+    def changed(type_: DataType) -> DataType:
+        return with_parts(type_, changed) if is_nested(type_) else type_named(next(leaves)) or type_
+
+    return changed(told)
 
 
 def type_named(name: str) -> DataType | None:
-    """The type that a plan calls so, None of one that has parts, but for numbers without a sign."""
+    """The type that a plan calls so, None of what has parts or needs more words."""
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
@@ -122,12 +148,9 @@ def type_named(name: str) -> DataType | None:
 
     if digits := DECIMAL.fullmatch(name):
         return DecimalType(int(digits[1]), int(digits[2]))
-    elements = UNSIGNED.fullmatch(name)
-    own = elements[1] if elements else name
-    if own not in NAMES | WITHOUT_SIGN:
+    if name not in NAMES | WITHOUT_SIGN:
         return None
-    found = from_arrow_type(read_as(type_for_alias(own.lower())))
-    return ArrayType(found) if elements else found
+    return from_arrow_type(read_as(type_for_alias(name.lower())))
 
 
 @asked_once

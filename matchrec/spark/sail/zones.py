@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, TimestampType
+from pyspark.sql.types import StructField, TimestampType
 
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
@@ -17,7 +17,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
 from matchrec.spark.session import Relation
-from matchrec.spark.types import parts_of
+from matchrec.spark.types import parts_of, sql_type
 
 ROWS = "__rows"
 
@@ -90,24 +90,7 @@ def is_short(length: Amount | None) -> bool:
 def has_instants(field: StructField) -> bool:
     """Whether values of a column are TIMESTAMPs, or hold them.
 
-    >>> has_instants(StructField("at", ArrayType(TimestampType())))
+    >>> has_instants(StructField("at", TimestampType()))
     True
     """
     return any(isinstance(part, TimestampType) for part in parts_of(field.dataType))
-
-
-def sql_type(type_: DataType) -> str:
-    """A type as SQL, in which names of fields may be any.
-
-    >>> sql_type(ArrayType(StructType().add("at night", TimestampType())))
-    'array<struct<`at night`: timestamp>>'
-    """
-    match type_:
-        case ArrayType():
-            return f"array<{sql_type(type_.elementType)}>"
-        case MapType():
-            return f"map<{sql_type(type_.keyType)}, {sql_type(type_.valueType)}>"
-        case StructType():
-            fields = (f"{quoted(one.name)}: {sql_type(one.dataType)}" for one in type_.fields)
-            return f"struct<{', '.join(fields)}>"
-    return type_.simpleString()
