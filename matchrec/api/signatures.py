@@ -50,9 +50,11 @@ def are_values(given: object) -> bool:
 
 
 def as_spark_takes(given: Any) -> Any:
-    """A time of NumPy as one of Python, which Spark takes for a value; another value as it is."""
-    name = type(given).__name__ if type(given).__module__ == "numpy" else ""
-    return given.astype(f"{name}[us]").item() if name in ("datetime64", "timedelta64") else given
+    """A value of NumPy as one of Python, which Spark takes; another value as it is."""
+    if type(given).__module__ != "numpy" or given.ndim:
+        return given
+    kind = given.dtype.kind
+    return (given.astype(f"{kind}8[us]") if kind in "mM" else given).item()
 
 
 def take_values(_: str, given: Any) -> Any:

@@ -53,11 +53,7 @@ def has_values(given: Any) -> bool:
 
 def take_grid(_: str, given: Mapping[str, Any]) -> Grid:
     """The values as lists, those of NumPy as Python's numbers and as times that Spark takes."""
-    lists: dict[str, list[Any]] = {}
-    for name, values in given.items():
-        is_row = hasattr(values, "dtype") and values.dtype.kind in "biuf"
-        lists[name] = values.tolist() if is_row else [as_spark_takes(one) for one in values]
-    return lists
+    return {name: [*map(as_spark_takes, values)] for name, values in given.items()}
 
 
 GRID = ArgumentKind(

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 
 from matchrec.arguments import is_whole
 from matchrec.errors import MatchRecognizeError
@@ -406,8 +405,6 @@ def value_given(parameter: Parameter, values: Values) -> object:
 def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -> int:
     """The value of a parameter in the place of a number. what: that number, as messages say it."""
     value = value_given(parameter, values)
-    if not isinstance(value, bool) and isinstance(value, Integral):
-        value = int(value)  # of NumPy, such as the greatest of a column of pandas
     if not is_whole(value) or not least <= value <= MOST:
         span, name = parameter.span, parameter.written
         given = "NULL" if value is None else shown(value)
