@@ -23,7 +23,7 @@ from matchrec.spark import wire
 from matchrec.spark.execute import Demand, ScopeOf, demand_of, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.types import struct_of
+from matchrec.spark.types import as_text, struct_of
 from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
 from matchrec.spark.worker.matching import Incoming
 
@@ -41,7 +41,7 @@ def count_starting_rows(question: Question) -> Counted:
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
     asked, task, rows = search(question, CoverageWorker, schema_of_counts)
-    texts = (f"CAST({name} AS STRING) AS {name}" for name in rows.columns[2:])
+    texts = (f"{as_text(one.name, one.dataType)} AS {one.name}" for one in rows.schema.fields[2:])
     found = rows.selectExpr(*rows.columns[:2], *texts).collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]

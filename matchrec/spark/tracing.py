@@ -33,7 +33,7 @@ from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import string_literal
+from matchrec.plan.text import quoted, string_literal
 from matchrec.source import by_number
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
@@ -41,6 +41,7 @@ from matchrec.spark.execute import Demand, prepare_sorted, project
 from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
 from matchrec.spark.types import (
+    as_text,
     crossing_schema,
     decode_columns,
     in_one_form,
@@ -127,7 +128,7 @@ class PartitionRequest:
         prepared = prepare_sorted(question, demand)
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
-        shown = (row_column(f"CAST({text} AS STRING)") for text in self.orders)
+        shown = (row_column(self.as_text(text)) for text in self.orders)
         sent = prepared.send((*crossing, *shown, *self.row_tests(), *self.drafted.relevant))
         table = collect_table(sent.rows)
         if not table.num_rows:
@@ -149,10 +150,13 @@ class PartitionRequest:
         query = question.relation, drafted.plan, executable
         return CollectedPartition(*query, *rows, keys, orders, places, *told)
 
+    def as_text(self, text: str) -> str:
+        return as_text(text, self.question.relation.type_of(text))
+
     def alike(self, text: str) -> str:
-        """SQL over one row as it is compared: what holds other values by its text."""
+        """SQL over one row as it is compared: bytes and what holds other values by its text."""
         type_ = self.question.relation.type_of(text)
-        return f"CAST({text} AS STRING)" if is_nested(type_) else in_one_form(text, type_)
+        return self.as_text(text) if by_text(type_) else in_one_form(text, type_)
 
     @cached_property
     def key_tests(self) -> tuple[str, ...]:
@@ -189,12 +193,12 @@ class PartitionRequest:
         are_numbers = isinstance(of_column, spark_types.NumericType) and isinstance(value, Number)
         if value is None or (are_numbers and not isinstance(value, bool)):
             return given
-        if isinstance(of_column, spark_types.StringType) or is_nested(of_column):
-            return string_literal(str(value))
+        if isinstance(of_column, spark_types.StringType) or by_text(of_column):
+            return string_literal(given if isinstance(value, bytes | bytearray) else str(value))
         kind = of_column.simpleString()
         read = f"try_cast(CAST({given} AS STRING) AS {kind}) AS c"
         of_partition = " AND ".join(self.key_tests if argument == "row" else ()) or "TRUE"
-        items = [read, f"CAST({text} AS STRING) AS s", f"{of_partition} AS k"]
+        items = [read, f"{self.as_text(text)} AS s", f"{of_partition} AS k"]
         for row in relation.select(items).where("k AND s IS NOT NULL").limit(1).collect():
             if row.c is None:
                 name = self.question.columns.name(text) or text
@@ -259,6 +263,11 @@ class PartitionRequest:
         return tuple(np.flatnonzero(asked).tolist())
 
 
+def by_text(type_: spark_types.DataType) -> bool:
+    """Whether values are named by their text."""
+    return is_nested(type_) or isinstance(type_, spark_types.BinaryType)
+
+
 def as_instant(value: object, type_: spark_types.DataType) -> object:
     """A time as PySpark reads it for a column of instants, and as it collects those.
 
@@ -288,6 +297,8 @@ def literal(value: object, argument: str) -> str:
             return f"{value:f}BD"
         case str():
             return string_literal(value)
+        case bytes() | bytearray():
+            return f"X'{value.hex().upper()}'"
         case datetime():
             return f"TIMESTAMP'{value.isoformat(sep=' ')}'"
         case date():
@@ -324,7 +335,7 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
 
 
 def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
-    """The values of the plan's measures over some matches, by the first of them. Runs a job.
+    """The plan's measures over some matches as texts, by the first of them. Runs a job.
 
     With final semantics a measure sees all rows of its match, with running semantics all but the
     last one.
@@ -347,5 +358,15 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
         sent = spark.range(0, 1, 1, 1).mapInArrow(give, crossing_schema(schema))
     found = project(partition.relation, executable, decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
-    collected = [tuple(row)[first:] for row in found.collect()]
-    return {int(row[0]): row for row in collected}
+    texts = found.selectExpr(*map(in_quotes, found.schema.fields[first:]))
+    return {int(row[0]): tuple(row) for row in texts.collect()}
+
+
+def in_quotes(field: spark_types.StructField) -> str:
+    """A column as SQL of its text, in quotes where it is one."""
+    text = as_text(quoted(field.name), field.dataType)
+    return (
+        f"concat(chr(39), {text}, chr(39))"
+        if isinstance(field.dataType, spark_types.StringType)
+        else text
+    )

@@ -7,13 +7,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 import pyspark
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DoubleType,
+    LongType,
+    NullType,
+    StructField,
+    StructType,
+)
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.types import (
@@ -128,8 +138,8 @@ def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> Data
 def sql_type(type_: DataType) -> str:
     """A type as SQL, in which names of fields may be any.
 
-    >>> sql_type(ArrayType(StructType().add("at night", spark.TimestampType())))
-    'array<struct<`at night`: timestamp>>'
+    >>> sql_type(ArrayType(StructType().add("at night", LongType())))
+    'array<struct<`at night`: bigint>>'
     """
     match type_:
         case spark.ArrayType():
@@ -285,10 +295,10 @@ def disguise_of(type_: spark.DataType) -> Disguise | None:
             seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
             interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
             return Disguise(spark.LongType(), microseconds("{0}"), interval)
-        case spark.MapType() if isinstance(type_.keyType, spark.NullType):
+        case spark.MapType() if isinstance(type_.keyType, NullType):
             empty = "IF({0} IS NULL, NULL, map())"
             return Disguise(spark.BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
-        case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
+        case spark.ArrayType(elementType=NullType()) if not type_.containsNull:
             empty = "IF({0} IS NULL, NULL, array())"
             return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)
         case _ if type_.typeName() == "interval":  # which PySpark names from version 4 on
@@ -296,14 +306,17 @@ def disguise_of(type_: spark.DataType) -> Disguise | None:
     return None
 
 
-def crosses_as(type_: spark.DataType) -> spark.DataType:
-    """The type in which values of a type cross.
+Find = Callable[[spark.DataType], Disguise | None]
 
-    >>> crosses_as(ArrayType(spark.NullType(), False)), crosses_as(ArrayType(LongType(), False))
+
+def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataType:
+    """The type in which values of a type cross. find: the disguise of a part, if it has one.
+
+    >>> crosses_as(ArrayType(NullType(), False)), crosses_as(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
-    disguise = disguise_of(type_)
-    return with_parts(type_, crosses_as) if disguise is None else disguise.kind
+    disguise = find(type_)
+    return with_parts(type_, partial(crosses_as, find=find)) if disguise is None else disguise.kind
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
@@ -348,33 +361,53 @@ def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFr
     return frame.selectExpr(*items)
 
 
-def convert_parts(value: str, type_: spark.DataType, way: Way, depth: int = 0) -> str:
+def convert_parts(
+    value: str, type_: spark.DataType, way: Way, find: Find = disguise_of, depth: int = 0
+) -> str:
     """Convert the parts of a value that do not cross as they are; SQL to SQL.
 
     depth: how many arrays and maps are around it; each has a name of its own for its elements.
     """
-    if crosses_as(type_) == type_:
+    if crosses_as(type_, find) == type_:
         return value
-    disguise = disguise_of(type_)
+    disguise = find(type_)
     if disguise is not None:
         return way(disguise).format(value)
     match type_:
         case spark.ArrayType():
-            element = convert_parts(f"e{depth}", type_.elementType, way, depth + 1)
+            element = convert_parts(f"e{depth}", type_.elementType, way, find, depth + 1)
             return f"transform({value}, e{depth} -> {element})"
-        case spark.MapType():
-            names = f"(k{depth}, v{depth})"
-            key = convert_parts(f"k{depth}", type_.keyType, way, depth + 1)
-            held = convert_parts(f"v{depth}", type_.valueType, way, depth + 1)
-            values = f"transform_values({value}, {names} -> {held})"
-            return f"transform_keys({values}, {names} -> {key})"
+        case spark.MapType():  # Sail has no transform_values
+            key, held = ArrayType(type_.keyType), ArrayType(type_.valueType)
+            keys = convert_parts(f"map_keys({value})", key, way, find, depth)
+            values = convert_parts(f"map_values({value})", held, way, find, depth)
+            return f"map_from_arrays({keys}, {values})"
     assert isinstance(type_, spark.StructType)
     fields = (
         f"{string_literal(field.name)}, "
-        + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, way, depth)
+        + convert_parts(f"{value}.{quoted(field.name)}", field.dataType, way, find, depth)
         for field in type_.fields
     )
     return f"IF({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
+
+
+def as_text(value: str, type_: DataType) -> str:
+    """A value as SQL of a text that tells it from all others; bytes are not read as letters.
+
+    >>> as_text("x", ArrayType(BinaryType()))
+    "CAST(transform(x, e0 -> concat('X\\\\'', hex(e0), '\\\\'')) AS STRING)"
+    """
+    shown = convert_parts(value, type_, attrgetter("encoded"), bytes_as_text)
+    return f"CAST({shown} AS STRING)"
+
+
+def bytes_as_text(type_: DataType) -> Disguise | None:
+    """How bytes and places are shown, which have none but these."""
+    is_place = type_.typeName() in ("geometry", "geography")
+    if not is_place and not isinstance(type_, BinaryType):
+        return None
+    known = "ST_AsBinary({0})" if is_place else "{0}"
+    return Disguise(spark.StringType(), f"concat('X\\'', hex({known}), '\\'')", "")
 
 
 def microseconds(value: str) -> str:
@@ -442,7 +475,7 @@ class OrderTimes:
         return COUNTINGS[self.kind]
 
     def is_alike(self, other: spark.DataType) -> bool:
-        return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
+        return isinstance(other, NullType) or OrderTimes(other).kind is self.kind
 
     def number(self, value: Any) -> int | None:
         """A value of Python's as a number; None for what is no such value."""

@@ -2,7 +2,7 @@
 
 A trial of a run is a match that ends with the row in question: what a condition reads there, a
 measure reads. So each conjunct, each side of a comparison and each reference is a measure, which
-Spark evaluates as it does all others, and gives as text.
+Spark evaluates as it does all others.
 
     price < PREV(price) * 0.9   →   whether it holds; `price`; `PREV(price) * 0.9`; `PREV(price)`
 """
@@ -164,7 +164,7 @@ class Splitter:
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
-        """The place of the measure that gives a value as text where it is asked for.
+        """The place of the measure that gives a value where it is asked for.
 
         Its operations stay operations, as whoever computes them may need them written otherwise.
         """
@@ -174,11 +174,8 @@ class Splitter:
         tests += map(self.measured, guards)
         # one in the other: an AND may ask all of them at once
         conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
-        texts = ("concat(chr(39), CAST((", value, ") AS STRING), chr(39))")
-        others = ("CAST((", value, ") AS STRING)")
-        choice = ("IF(typeof((", value, ")) LIKE 'string%', ", *texts, ", ", *others, ")")
-        parts = (*conditions, *choice, " END" * len(tests))
-        shown = Operation("TYPEOF", parts, NOWHERE, own=UNREAD)
+        parts = (*conditions, value, " END" * len(tests))
+        shown = Operation("SHOWN", parts, NOWHERE, own=UNREAD)
         self.measures.append(Measure(f"__why{len(self.measures)}", shown))
         return len(self.measures) - 1
 

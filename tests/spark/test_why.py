@@ -436,3 +436,24 @@ def test_the_cure_for_a_partition_whose_key_is_null(spark: SparkSession) -> None
     texts = spark.sql("VALUES ('NULL', 1), ('x', 1) AS t(k, day)")
     with pytest.raises(MatchRecognizeError, match=r'partition={"k": "NULL"}'):
         matchrec.query(texts, ups).why()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "names"),
+    [
+        ("{}", "X'00FF'", ["X'00FF'", b"\x00\xff"]),
+        ("array({})", "[X'00FF']", ["[X'00FF']"]),
+        ("map('k', {})", "{k -> X'00FF'}", []),  # which is no key
+    ],
+)
+def test_bytes_are_shown_as_sql_writes_them(
+    spark: SparkSession, value: str, shown: str, names: list[str | bytes]
+) -> None:
+    """As letters, those that are none would fail on Sail, and look alike on Spark."""
+    first, second = value.format("X'00FF'"), value.format("X'00FE'")
+    rows = spark.range(1, 3).selectExpr("id", f"IF(id = 1, {first}, {second}) AS v")
+    query = matchrec.query(rows, "ORDER BY id PATTERN (A B) DEFINE B AS A.v IS NOT NULL")
+    assert f"A.v IS NOT NULL: true (A.v = {shown} of row 1)" in str(query.why(row=1))
+    clause = "PARTITION BY v ORDER BY id PATTERN (A) DEFINE A AS id > 0"
+    for name in names:
+        assert ": 1 row\nmatch 1" in str(matchrec.query(rows, clause).why(partition={"v": name}))

@@ -112,9 +112,9 @@ def check_plan(plan: str) -> None:
 def types_in(plan: str, told: Sequence[DataType]) -> list[DataType]:
     """The types of a plan's columns. told: those of the schema, of what needs more words.
 
-    >>> types_in('== Analyzed Logical Plan ==\\n#4: List(UInt8), #5: Int8\\n',
-    ...          [ArrayType(ByteType()), DoubleType()])
-    [ArrayType(ShortType(), True), ByteType()]
+    >>> types_in('== Analyzed Logical Plan ==\\n#4: List(UInt16), #5: Int32\\n',
+    ...          [ArrayType(DataType()), DataType()])
+    [ArrayType(IntegerType(), True), IntegerType()]
     """
     found = COLUMNS.search(plan)
     names = COLUMN.split(found[1])[1:] if found else []
