@@ -395,7 +395,7 @@ def as_text(value: str, type_: DataType) -> str:
     """A value as SQL of a text that tells it from all others; bytes are not read as letters.
 
     >>> as_text("x", ArrayType(BinaryType()))
-    "CAST(transform(x, e0 -> concat('X\\\\'', hex(e0), '\\\\'')) AS STRING)"
+    "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
     shown = convert_parts(value, type_, attrgetter("encoded"), bytes_as_text)
     return f"CAST({shown} AS STRING)"
@@ -407,7 +407,7 @@ def bytes_as_text(type_: DataType) -> Disguise | None:
     if not is_place and not isinstance(type_, BinaryType):
         return None
     known = "ST_AsBinary({0})" if is_place else "{0}"
-    return Disguise(spark.StringType(), f"concat('X\\'', hex({known}), '\\'')", "")
+    return Disguise(spark.StringType(), f"concat('X', chr(39), hex({known}), chr(39))", "")
 
 
 def microseconds(value: str) -> str:
