@@ -143,10 +143,9 @@ class Worker:
         if self.output is not None:
             yield from self.output(table, partitions, matches, rows)
             return
-        task = self.executable.task
-        frame, variables = self.executable.frame, len(task.variables)
+        members, frame = self.executable.task.members, self.executable.frame
         with self.tally.measure_time(GATHERING):
-            reader = Reader(matches, rows, partitions, task.members, variables, frame)
+            reader = Reader(matches, rows, partitions, members, frame)
             gatherers = Gatherer(self.executable, table, reader).divide()
         for gatherer in gatherers:
             with self.tally.measure_time(GATHERING):
