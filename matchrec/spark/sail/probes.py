@@ -78,28 +78,20 @@ def engine_name(spark: SparkSession) -> str:
 
 
 @asked_once
-def cuts_decimals(spark: SparkSession) -> bool:
-    """Whether Spark of the version that the session speaks cuts digits of decimals after the point,
-    where they have more than 38 together.
-    """
-    return not spark.version.startswith("3.")
+def version_spoken(spark: SparkSession) -> tuple[int, ...]:
+    """The version of Spark that the session speaks, without what comes after a second point."""
+    return tuple(map(int, spark.version.split(".")[:2]))
 
 
-def weighs_both(spark: SparkSession) -> bool:
-    """Whether Spark of the version that the session speaks is older than 4.3: `AggregateUse`."""
-    return tuple(map(int, spark.version.split(".")[:2])) < (4, 3)
+def accepting(expression: str) -> Callable[[SparkSession], bool]:
+    return asked_once(lambda spark: accepts(lambda: of_a_row(spark, expression)))
 
 
-@asked_once
-def takes_any_condition(spark: SparkSession) -> bool:
-    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
-    return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
-
-
-@asked_once
-def analyses_late(spark: SparkSession) -> bool:
-    """Whether a query that cannot run has a schema all the same."""
-    return accepts(lambda: of_a_row(spark, "NOT 1"))
+# Whether CASE takes a number for a condition, which Spark's analysis refuses; whether a query that
+# cannot run has a schema all the same; whether `try_add` takes what `+` takes.
+takes_any_condition = accepting("CASE WHEN 1 THEN 1 END")
+analyses_late = accepting("NOT 1")
+tries_to_add = accepting("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
 
 
 def check_plan(plan: str) -> None:
@@ -168,12 +160,6 @@ def asks_every_part(spark: SparkSession) -> bool:
     except PySparkException:
         return True
     return False
-
-
-@asked_once
-def tries_to_add(spark: SparkSession) -> bool:
-    """Whether `try_add` takes what `+` takes, such as a timestamp and an interval of months."""
-    return accepts(lambda: of_a_row(spark, "try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)"))
 
 
 @asked_once
