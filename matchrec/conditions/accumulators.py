@@ -463,7 +463,6 @@ def of_truth_values(type_: ValueType) -> Result:
 
 
 def type_of_value(type_: ValueType) -> ValueType | None:
-    """The type of a percentile of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
     return type_ if type_.family is Family.TIME else SPANS.get(type_.family)

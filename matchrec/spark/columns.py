@@ -338,7 +338,6 @@ def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """The items and columns of these names, each once."""
     found = {item.name: item for item in items}
     for name in names:
         found.setdefault(name, SelectItem(name, name))

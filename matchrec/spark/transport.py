@@ -192,7 +192,6 @@ class PandasEncoding:
     columns: tuple[PandasColumn, ...]
 
     def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
-        """Path, name and type of each column that crosses."""
         return [leaf for column in self.columns for leaf in column.leaves()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:

@@ -338,18 +338,15 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
 
 def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    """Columns under their names, each as `in_one_form`."""
     named = ((quoted(one.name), one.dataType) for one in fields)
     return [f"{in_one_form(name, type_)} AS {name}" for name, type_ in named]
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
-    """Convert the columns of `frame` to types that cross."""
     return convert_columns(frame, frame.schema, attrgetter("encoded"))
 
 
 def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
-    """Convert the columns of `frame` back from the types in which they crossed."""
     return convert_columns(frame, wanted, attrgetter("decoded"))
 
 

@@ -120,7 +120,6 @@ def identity(value: Value, _: Cast) -> Value:
 
 
 def whole(number: int, cast: Cast) -> int:
-    """A whole number of so many bits."""
     if not fits(number, cast.target.bits):
         raise NoValueError
     return number

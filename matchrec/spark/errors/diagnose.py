@@ -93,7 +93,6 @@ def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 
 def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
-    """The conditions and the measures, each with the clause in which it stands."""
     yield from (("DEFINE", one.condition) for one in plan.definitions)
     yield from (("MEASURES", one.value) for one in plan.measures)
 
@@ -165,7 +164,6 @@ def of_all_rows(reference: Reference) -> str:
 
 
 def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
-    """The columns that a reference reads, of an aggregate those on each row."""
     read = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
     return tuple(one for one in read if isinstance(one, ColumnReference))
 
