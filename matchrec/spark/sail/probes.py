@@ -87,11 +87,20 @@ def accepting(expression: str) -> Callable[[SparkSession], bool]:
     return asked_once(lambda spark: accepts(lambda: of_a_row(spark, expression)))
 
 
+def telling(condition: str) -> Callable[[SparkSession], bool]:
+    return asked_once(lambda spark: bool(of_a_row(spark, condition).collect()[0][0]))
+
+
 # Whether CASE takes a number for a condition, which Spark's analysis refuses; whether a query that
 # cannot run has a schema all the same; whether `try_add` takes what `+` takes.
 takes_any_condition = accepting("CASE WHEN 1 THEN 1 END")
 analyses_late = accepting("NOT 1")
 tries_to_add = accepting("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
+
+# Whether a double and a decimal are compared as decimals, which Spark compares as doubles; whether
+# 0.0 and -0.0 in a struct are two values, which are one to Spark: id is 0.
+compares_as_decimals = telling("0.1D + 0.2D = 0.3")
+tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
 
 
 def check_plan(plan: str) -> None:
@@ -146,12 +155,6 @@ def type_named(name: str) -> DataType | None:
 
 
 @asked_once
-def compares_as_decimals(spark: SparkSession) -> bool:
-    """Whether a double and a decimal are compared as decimals, which Spark compares as doubles."""
-    return bool(of_a_row(spark, "0.1D + 0.2D = 0.3").collect()[0][0])
-
-
-@asked_once
 def asks_every_part(spark: SparkSession) -> bool:
     """Whether the right side of OR is computed of rows of which the left side is true, too."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
@@ -181,13 +184,6 @@ def drops_hours(spark: SparkSession) -> bool:
     """Whether a date and an interval of hours make a date; Spark makes a timestamp of them."""
     found = of_a_row(spark, "DATE'2000-01-01' + INTERVAL 1 HOUR AS at")
     return isinstance(found.schema["at"].dataType, DateType)
-
-
-@asked_once
-def tells_zeros_apart(spark: SparkSession) -> bool:
-    """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
-    same = "named_struct('x', 0D * id) = named_struct('x', -0D * id)"  # id is 0
-    return not of_a_row(spark, same).collect()[0][0]
 
 
 @asked_once
