@@ -385,7 +385,10 @@ class MeasureReader:
             return None
         if function != "avg" or kind.family is not Family.DECIMAL:
             return (self.read_rows(function, own, column),)
-        if not divides_exactly(kind):
+        # the sum has ten digits more than a value, the average four places more; of a quotient that
+        # might not fit 38 digits Spark leaves out all places but six
+        places = kind.scale + 4
+        if places > 6 and kind.precision + 10 - kind.scale + places > 38:
             return None
         total, count = (self.read_rows(name, own, column) for name in ("sum", "count"))
         return decimal_average(total, count, kind)
@@ -533,16 +536,6 @@ def is_collected(aggregate: Aggregate) -> bool:
         and aggregate.condition is None
         and looks_at_columns_only(aggregate.arguments[0])
     )
-
-
-def divides_exactly(type_: ValueType) -> bool:
-    """Whether a quotient of Spark's has all places of the average of decimals of a type.
-
-    The sum has ten digits more than a value, the average four places more. Of a quotient that might
-    not fit 38 digits Spark leaves out all places but six.
-    """
-    places = type_.scale + 4
-    return places <= 6 or type_.precision + 10 - type_.scale + places <= 38
 
 
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:

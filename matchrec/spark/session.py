@@ -418,9 +418,6 @@ def is_dataframe(value: object) -> bool:
     return hasattr(value, "createTempView")
 
 
-SelectFrom = Callable[[Template], Template]
-
-
 @dataclass(frozen=True)
 class Relation:
     """The input of a clause: how to select from it.
@@ -429,7 +426,7 @@ class Relation:
     """
 
     runner: Runner
-    select_from: SelectFrom
+    select_from: Callable[[Template], Template]
     all_rows: Callable[[], DataFrame] | None = None
 
     @cached_property

@@ -18,7 +18,6 @@ from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType, MapTyp
 from matchrec.spark.types import is_nested, parts_of, with_parts
 
 T = TypeVar("T")
-GROUPED = "AggregateExec"
 
 # What a plan of Sail's says of groups, and of the tasks that they are divided among.
 DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
@@ -195,7 +194,7 @@ def tasks_at_once(spark: SparkSession) -> int | None:
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
-    if GROUPED not in plan:
+    if "AggregateExec" not in plan:
         return None
     divided = DIVIDED.search(plan)
     return int(divided[1]) if divided else 1
