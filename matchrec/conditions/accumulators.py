@@ -283,17 +283,13 @@ def added(
     return Accumulator((start, 0), step, lambda state: finish(*state) if state[1] else None)
 
 
-def total_of(total: Value, _: int) -> Value:
-    return total
-
-
 def sum_of(use: AggregateUse, *, averages: bool = False) -> Accumulator:
     """SUM, or AVG: of integers and floats as doubles, of intervals rounded to whole ones."""
     family = use.types[0].family
     if family is Family.DECIMAL:
         return decimal_sum(use, averages=averages)
     if family is Family.FLOATING or (averages and family is Family.INTEGER):
-        quotient = operator.truediv if averages else total_of
+        quotient = operator.truediv if averages else lambda total, _: total
         return added(0.0, lambda total, value: total + float(value), quotient)
     bits = 32 if family is Family.MONTHS else 64
 
@@ -305,7 +301,7 @@ def sum_of(use: AggregateUse, *, averages: bool = False) -> Accumulator:
             raise TooLargeError
         return wrap(found, bits)
 
-    return added(0, add, divided if averages else total_of)
+    return added(0, add, divided if averages else lambda total, _: total)
 
 
 def decimal_sum(use: AggregateUse, *, averages: bool) -> Accumulator:
@@ -463,7 +459,6 @@ def of_truth_values(type_: ValueType) -> Result:
 
 
 def type_of_value(type_: ValueType) -> ValueType | None:
-    """The type of a percentile of values of a type."""
     if type_.family in NUMBERS:
         return DOUBLE
     return type_ if type_.family is Family.TIME else SPANS.get(type_.family)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import by_name
-from matchrec.conditions.residual import NOWHERE, ListAggregate, RunningAggregate, Step, Value
+from matchrec.conditions.residual import NOWHERE, RunningAggregate, Step, Value
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
 from matchrec.plan import expression
@@ -60,7 +60,7 @@ SplitTerm = Callable[[str, expression.Scalar], Step]
 
 def split_aggregate(
     aggregate: expression.Aggregate, variables: Sequence[str], split: SplitTerm, span: Span
-) -> RunningAggregate | ListAggregate:
+) -> RunningAggregate:
     """An aggregate reference as one that the engine grows, or else as one over a list.
 
     variables: by the id of each primary variable, as whose rows its own are listed. split: what a
@@ -71,8 +71,8 @@ def split_aggregate(
         return replace(form, span=span)
     check(aggregate, span)
     columns = tuple(listed_columns(aggregate, name, split, span) for name in variables)
-    listed = ListAggregate(aggregate, columns, span)
-    return listed if form is None else replace(form, span=span, listed=listed)
+    form = form or RunningAggregate(None, aggregate, None, span)
+    return replace(form, span=span, columns=columns)
 
 
 def check(aggregate: expression.Aggregate, span: Span) -> None:
@@ -92,7 +92,7 @@ def check(aggregate: expression.Aggregate, span: Span) -> None:
 def listed_columns(
     aggregate: expression.Aggregate, variable: str, split: SplitTerm, span: Span
 ) -> tuple[Step, ...]:
-    """What a row of a list has that is mapped to a variable: see `ListAggregate`."""
+    """What a row of a list has that is mapped to a variable: see `RunningAggregate`."""
 
     def write(reference: expression.Reference) -> str:
         match reference:

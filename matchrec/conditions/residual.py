@@ -47,30 +47,19 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class RunningAggregate:
-    """An aggregate that grows with the run; column None counts rows.
+    """An aggregate that grows with the run, or of which the engine keeps all rows in a list, for
+    Python to compute it from: also a sum or an average of values that the engine cannot add.
 
-    function: its basic form. listed: the same over a list, for a sum or an average of values that
-    the engine cannot add.
+    function: its basic form, None where it has none. column: that it is over, None of rows that are
+    counted. columns: of a list what each primary variable's rows have, by id: the condition that
+    lets a row count, or TRUE, then the arguments.
     """
 
-    function: str
+    function: str | None
     aggregate: Aggregate
     column: RowColumn | None
     span: Span
-    listed: ListAggregate | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ListAggregate:
-    """An aggregate of which the engine keeps all rows in a list, for Python to compute it from.
-
-    columns: what each primary variable's rows have, by id: the condition that lets a row count, or
-    TRUE, then the arguments.
-    """
-
-    aggregate: Aggregate
-    columns: tuple[tuple[Step, ...], ...]
-    span: Span
+    columns: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +109,7 @@ class TypedOperation(Combined):
     operands: tuple[Typed, ...]
 
 
-Step = Value | RunningAggregate | ListAggregate | VariableAt | Combined | Typed
+Step = Value | RunningAggregate | VariableAt | Combined | Typed
 
 
 def values_in(step: Step) -> Iterator[Value]:

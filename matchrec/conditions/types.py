@@ -131,7 +131,6 @@ DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
 
 
 def as_decimal(type_: ValueType) -> ValueType:
-    """A decimal as it is, an integer as the decimal that holds it."""
     if type_.family is Family.INTEGER:
         return decimal(DIGITS[type_.bits], 0)
     assert type_.family is Family.DECIMAL

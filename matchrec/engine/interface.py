@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.conditions.run_condition import Aggregated, Call, ReadValue, RunExpression, parts_of
+from matchrec.conditions.run_condition import Call, ReadValue, RunExpression, parts_of
 from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan import clauses
 
@@ -164,16 +164,8 @@ class Task:
     def looks_only_at_data(self) -> bool:
         return all(condition.run_condition is None for condition in self.conditions)
 
-    @property
-    def calls_python(self) -> bool:
-        """Whether Python computes a part of a condition on the run."""
-        return next(self.calls(), None) is not None
-
-    @property
-    def keeps_lists(self) -> bool:
-        return any(isinstance(call, Aggregated) for call in self.calls())
-
     def calls(self) -> Iterator[Call]:
+        """What Python computes of conditions on the run."""
         for condition in self.conditions:
             if condition.run_condition is not None:
                 parts = parts_of(condition.run_condition)

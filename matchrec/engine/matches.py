@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -154,15 +153,12 @@ class RunFailure(Exception):  # noqa: N818 -- not a user's error yet: the runtim
         return self.message(place=place, **self.fields)
 
 
-VariableArray = npt.NDArray[np.signedinteger[Any]]
-
-
 def skip_rule(to: SkipTo) -> SkipRule:
     return SkipRule(to.end is End.LAST, to.past)
 
 
 def find_targets(
-    variable: str | None, members: Mapping[str, frozenset[int]], mapped: VariableArray
+    variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
     """bool[k], which of the variables `mapped` are those that a strategy counts from.
 

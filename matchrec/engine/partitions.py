@@ -189,8 +189,3 @@ def ends_after(starts: IntArray, rows: int) -> IntArray:
     """int64[n], for each row the row `rows` rows on, or the end of its partition."""
     ends = np.repeat(starts[1:], np.diff(starts))
     return np.minimum(np.arange(rows, rows + len(ends)), ends)
-
-
-def ends_by_number(numbers: IntArray, rows: int) -> IntArray:
-    """int64[n], for each row the first one whose number is `rows` greater, or n. One partition."""
-    return np.searchsorted(numbers, numbers + rows).astype(np.int64)

@@ -135,9 +135,6 @@ def concatenate(parts: Sequence[Matches]) -> Matches:
     return replace(first, offsets=ends, **merged)
 
 
-NO_BOUNDS = np.zeros((0, 2), np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class Release:
     """The matches that are released, in order; those that are held; the bounds still needed, from
@@ -491,7 +488,7 @@ class ReleasingSearch:
     search: MatchSearch | RunsSearch
     rooms: tuple[Room, Room]
     held: Matches = field(default_factory=no_matches)
-    start_bounds: IntArray = field(default_factory=lambda: NO_BOUNDS)
+    start_bounds: IntArray = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
     def find_matches(self) -> Iterator[Matches]:
         """What is released, partition by partition, by first rows. Raises RunFailure."""

@@ -73,7 +73,6 @@ class Reader:
     rows: OutputRows
     partitions: Partitions
     members: dict[str, frozenset[int]]
-    variables: int
     frame: Frame | None = None
 
     def between(self, begin: int, end: int) -> Reader:
@@ -87,7 +86,7 @@ class Reader:
 
     def belongs(self, variable: str) -> BoolArray:
         """bool[v], which primary variables belong to a variable."""
-        belongs = np.zeros(self.variables, np.bool_)
+        belongs = np.zeros(1 + max(map(max, self.members.values())), np.bool_)
         belongs[list(self.members[variable])] = True
         return belongs
 

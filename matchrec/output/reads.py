@@ -138,17 +138,6 @@ class ReadMatchedRows:
         return (*map("c{}".format, range(len(self.columns))), "v", "p")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMatch:
-    """The rows of the match that come out, or those of a variable, as an array of structs.
-
-    column: a struct for each row, in whose last field the name of the row's variable belongs.
-    """
-
-    variable: str | None
-    column: int
-
-
 # Reads of a match as a whole: its number, whether it is one, its pointers in a graph.
 
 
@@ -190,9 +179,10 @@ class ReadAggregate:
     """An aggregate of the values that a variable has in columns, as SQL has it.
 
     function: count, sum, avg (a double), min, max, or collect_list in the order of the rows; with a
-    use one that Python adds up, row by row: see `conditions.accumulators`. columns: of the
-    arguments, none of a count of rows. condition: the column that says which rows count; None is
-    all.
+    use one that Python adds up, row by row: see `conditions.accumulators`; or MATCHED_ROWS, the
+    rows that come out, each a struct in whose last field the name of its variable belongs. columns:
+    of the arguments, none of a count of rows. condition: the column that says which rows count;
+    None is all.
     """
 
     function: str
@@ -224,9 +214,10 @@ class ReadTotal:
     of: ReadAggregate | ReadAt | None
 
 
-ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows | ReadMatch
+ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows
 Read = ReadOfRows | ReadFact | PointerField | ReadAggregate | ReadTotal
 
+LISTS = ("collect_list", MATCHED_ROWS)
 CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
 STATISTICS = frozenset(
     {
@@ -251,8 +242,6 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
             return f"{navigation.semantics.value} {show.show_classifier(navigation)}"
         case ReadMatchedRows():
             return "the rows of the match"
-        case ReadMatch(variable):
-            return show.show_matched_rows(variable)
         case ReadFact():
             return read.value
         case PointerField():
@@ -260,6 +249,8 @@ def show_read(read: Read, columns: Sequence[str]) -> str:
         case ReadTotal(asked, of):
             argument = None if of is None else show_read(of, columns)
             return f"{replace(asked, measure=argument)} over all matches"
+        case ReadAggregate("matched_rows", variable):
+            return show.show_matched_rows(variable)
         case ReadAggregate(function, variable, places, semantics):
             argument = ", ".join(columns[place] for place in places) or "*"
             return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
@@ -280,7 +271,7 @@ def is_chained(read: Read) -> bool:
         case ReadClassifierAt(navigation):
             return not (navigation.logical_offset or navigation.physical_offset)
         case ReadAggregate(function, use=None):
-            return function not in ("avg", "collect_list")
+            return function not in ("avg", *LISTS)
         case _:
             return False
 
@@ -322,10 +313,11 @@ class MeasureReader:
         pieces, reads = alone.pieces(measure), list(alone.reads)
         of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
         match of:
+            case ReadAggregate("matched_rows"):
+                pass
             case ReadAt() | ReadAggregate(use=None):
                 return self.read(ReadTotal(asked, of))
-            case _:
-                raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
+        raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
 
     def row(self, column: RowColumn) -> int:
         return self.read(ReadRow(self.place(column)))
@@ -362,8 +354,8 @@ class MeasureReader:
             last = Navigation(semantics=Semantics.FINAL)
             return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
         if aggregate.function == MATCHED_ROWS:
-            row = self.place(row_column(row_text(aggregate.arguments[0])))
-            return (self.read(ReadMatch(aggregate.variable, row)),)
+            row = row_column(row_text(aggregate.arguments[0]))
+            return (self.read_rows(MATCHED_ROWS, aggregate, row),)
         if is_collected(aggregate):
             read = self.collected(aggregate)
         else:
@@ -378,27 +370,28 @@ class MeasureReader:
         type_ = self.types[column]
         if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
             return None
-        places, semantics = (self.place(column),), aggregate.semantics
-        return (self.read(ReadAggregate("collect_list", aggregate.variable, places, semantics)),)
+        return (self.read_rows("collect_list", aggregate, column),)
 
     def basic_read(self, form: RunningAggregate) -> Pieces | None:
         """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
-        function, column = form.function, form.column
-        variable, semantics = form.aggregate.variable, form.aggregate.semantics
+        function, column, own = form.function, form.column, form.aggregate
+        assert function is not None
         if column is None:
-            return (self.read(ReadAggregate("count", variable, (), semantics)),)
+            return (self.read_rows("count", own),)
         kind = self.types[column]
         if function in ("min", "max") and kind.family in SPARKS_OWN:
             return None
         if function in ("sum", "avg") and kind.family not in NUMBERS:
             return None
-
-        def read(name: str) -> int:
-            return self.read(ReadAggregate(name, variable, (self.place(column),), semantics))
-
         if function != "avg" or kind.family is not Family.DECIMAL:
-            return (read(function),)
-        return decimal_average(read("sum"), read("count"), kind) if divides_exactly(kind) else None
+            return (self.read_rows(function, own, column),)
+        # the sum has ten digits more than a value, the average four places more; of a quotient that
+        # might not fit 38 digits Spark leaves out all places but six
+        places = kind.scale + 4
+        if places > 6 and kind.precision + 10 - kind.scale + places > 38:
+            return None
+        total, count = (self.read_rows(name, own, column) for name in ("sum", "count"))
+        return decimal_average(total, count, kind)
 
     def accumulated(self, aggregate: Aggregate) -> Pieces | None:
         """The read of an aggregate that is added up on the way to the last row of a match.
@@ -424,6 +417,11 @@ class MeasureReader:
         counted = None if condition is None else self.place(condition)
         variable, semantics = aggregate.variable, aggregate.semantics
         return (self.read(ReadAggregate(function, variable, places, semantics, use, counted)),)
+
+    def read_rows(self, function: str, of: Aggregate, *columns: RowColumn) -> int:
+        """The read of an aggregate of its variable's rows that takes no steps in Python."""
+        places = tuple(map(self.place, columns))
+        return self.read(ReadAggregate(function, of.variable, places, of.semantics))
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
         """The aggregate over the rows of the match, which are read as one array."""
@@ -538,16 +536,6 @@ def is_collected(aggregate: Aggregate) -> bool:
         and aggregate.condition is None
         and looks_at_columns_only(aggregate.arguments[0])
     )
-
-
-def divides_exactly(type_: ValueType) -> bool:
-    """Whether a quotient of Spark's has all places of the average of decimals of a type.
-
-    The sum has ten digits more than a value, the average four places more. Of a quotient that might
-    not fit 38 digits Spark leaves out all places but six.
-    """
-    places = type_.scale + 4
-    return places <= 6 or type_.precision + 10 - type_.scale + places <= 38
 
 
 def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:

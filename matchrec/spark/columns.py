@@ -54,7 +54,6 @@ from matchrec.spark.worker.matching import Incoming
 if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges
 
-FIRST_ROW = f"{wire.ROW_NUMBER} = 1"
 TEXT = attrgetter("text")
 
 RowColumns = tuple[RowColumn, ...]
@@ -153,7 +152,7 @@ class Preparation:
         before = packed_columns(["FALSE", *on_one_row], wire.bits)
         names = self.names(columns, several, [one.sql for one in before])
         tests = ["FALSE" if one.looks_at_one_row else names.over_window(one) for one in conditions]
-        after = packed_columns([FIRST_ROW, *tests], wire.bits)
+        after = packed_columns([f"{wire.ROW_NUMBER} = 1", *tests], wire.bits)
         bits = [
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
             for packed, one in zip(before, after, strict=True)
@@ -338,7 +337,6 @@ def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    """The items and columns of these names, each once."""
     found = {item.name: item for item in items}
     for name in names:
         found.setdefault(name, SelectItem(name, name))

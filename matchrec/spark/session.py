@@ -280,14 +280,15 @@ class Runner:
 
 
 def settings_of(runner: Runner) -> Settings:
-    from matchrec.spark.sail.probes import cuts_decimals, weighs_both
+    from matchrec.spark.sail.probes import version_spoken
 
+    version = version_spoken(runner.spark)
     return Settings(
         runner.settings["spark.sql.session.timeZone"],
         runner.settings["spark.sql.legacy.statisticalAggregate"] == "true",
         runner.settings["spark.sql.timestampType"],
-        cuts_decimals=cuts_decimals(runner.spark),
-        weighs_both=weighs_both(runner.spark),
+        cuts_decimals=version >= (4, 0),
+        weighs_both=version < (4, 3),
     )
 
 
@@ -417,9 +418,6 @@ def is_dataframe(value: object) -> bool:
     return hasattr(value, "createTempView")
 
 
-SelectFrom = Callable[[Template], Template]
-
-
 @dataclass(frozen=True)
 class Relation:
     """The input of a clause: how to select from it.
@@ -428,7 +426,7 @@ class Relation:
     """
 
     runner: Runner
-    select_from: SelectFrom
+    select_from: Callable[[Template], Template]
     all_rows: Callable[[], DataFrame] | None = None
 
     @cached_property

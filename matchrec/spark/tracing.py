@@ -340,11 +340,11 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     With final semantics a measure sees all rows of its match, with running semantics all but the
     last one.
     """
-    executable, task = partition.executable, partition.executable.task
+    executable, members = partition.executable, partition.executable.task.members
     # one output row for each match, which looks from the row before the last, if there is one
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
     rows = OutputRows(matches.start, np.arange(matches.count), current)
-    reader = Reader(matches, rows, partition.partitions, task.members, len(task.variables))
+    reader = Reader(matches, rows, partition.partitions, members)
     batch = Gatherer(executable, partition.table, reader).batch()
     schema = schema_of_reads(executable, partition.fields)
     spark = partition.relation.runner.spark

@@ -28,7 +28,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, Times
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
 from matchrec.loading import makes_queries
-from matchrec.output.reads import Read, ReadAggregate, ReadMatch, ReadMatchedRows
+from matchrec.output.reads import Read, ReadAggregate, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -192,7 +192,6 @@ class PandasEncoding:
     columns: tuple[PandasColumn, ...]
 
     def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
-        """Path, name and type of each column that crosses."""
         return [leaf for column in self.columns for leaf in column.leaves()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:
@@ -252,10 +251,8 @@ def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
     places: set[int] = set()
     for read in reads:
         match read:
-            case ReadMatch(column=column):
-                places.add(column)
-            case ReadAggregate("collect_list", columns=columns) | ReadMatchedRows(columns):
-                places.update(columns)
+            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
+                places.update(held)
     return frozenset(places)
 
 

@@ -39,13 +39,13 @@ from matchrec.conditions.types import (
 )
 from matchrec.errors import calls as errors
 from matchrec.output.reads import (
+    LISTS,
     PointerField,
     Read,
     ReadAggregate,
     ReadAt,
     ReadClassifierAt,
     ReadFact,
-    ReadMatch,
     ReadMatchedRows,
     ReadRow,
     ReadTotal,
@@ -196,9 +196,9 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
         case ReadFact():
             return read is ReadFact.KIND
         case ReadAggregate(function):
-            return function not in ("count", "collect_list")
+            return function not in ("count", *LISTS)
         case _:
-            return not isinstance(read, ReadMatchedRows | ReadMatch)
+            return not isinstance(read, ReadMatchedRows)
 
 
 def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
@@ -207,7 +207,7 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return inputs[column].dataType
         case ReadAggregate("sum", _, (column,)):
             return sum_type(inputs[column].dataType)
-        case ReadAggregate("collect_list", _, (column,)) | ReadMatch(column=column):
+        case ReadAggregate("collect_list" | "matched_rows", _, (column,)):
             return ArrayType(inputs[column].dataType, containsNull=False)
         case ReadMatchedRows(columns):
             own = (spark.StringType(), LongType())
@@ -338,18 +338,15 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
 
 def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    """Columns under their names, each as `in_one_form`."""
     named = ((quoted(one.name), one.dataType) for one in fields)
     return [f"{in_one_form(name, type_)} AS {name}" for name, type_ in named]
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
-    """Convert the columns of `frame` to types that cross."""
     return convert_columns(frame, frame.schema, attrgetter("encoded"))
 
 
 def decode_columns(frame: DataFrame, wanted: spark.StructType) -> DataFrame:
-    """Convert the columns of `frame` back from the types in which they crossed."""
     return convert_columns(frame, wanted, attrgetter("decoded"))
 
 

@@ -120,7 +120,6 @@ def identity(value: Value, _: Cast) -> Value:
 
 
 def whole(number: int, cast: Cast) -> int:
-    """A whole number of so many bits."""
     if not fits(number, cast.target.bits):
         raise NoValueError
     return number
@@ -167,11 +166,6 @@ def read_boolean(text: str) -> bool:
     raise NoValueError
 
 
-def seconds_to_instant(seconds: int) -> int:
-    """What leaves 64 bits is the first or the last instant."""
-    return max(-(1 << 63), min((1 << 63) - 1, seconds * SECOND))
-
-
 WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
     Family.INTEGER: lambda bits, number: wrap(number, bits),
     Family.FLOATING: wrap_floating,
@@ -215,7 +209,8 @@ RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.TIMESTAMP_NTZ, F.DATE): lambda local, _: local // DAY,
     (F.TIMESTAMP, F.TIMESTAMP_NTZ): lambda instant, cast: cast.zone.local(instant),
     (F.TIMESTAMP_NTZ, F.TIMESTAMP): lambda local, cast: cast.zone.instant(local),
-    (F.INTEGER, F.TIMESTAMP): lambda seconds, _: seconds_to_instant(seconds),
+    # what leaves 64 bits is the first or the last instant
+    (F.INTEGER, F.TIMESTAMP): lambda n, _: max(-(1 << 63), min((1 << 63) - 1, n * SECOND)),
 }
 
 CASTS: Mapping[str, Function] = {

@@ -7,17 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value, function
-from matchrec.conditions.types import (
-    BOOLEAN,
-    NESTED,
-    NUMBERS,
-    VOID,
-    Family,
-    ValueType,
-    common_type,
-    decimal,
-    unnamed,
-)
+from matchrec.conditions.types import BOOLEAN, NESTED, NUMBERS, VOID, Family, ValueType, unnamed
 
 
 def same_type(use: FunctionUse) -> ValueType | None:
@@ -75,12 +65,6 @@ def rank(value: Value) -> tuple[Value, ...]:
         return tuple((False,) if part is None else (True, rank(part)) for part in value)
     nan = value != value
     return nan, 0 if nan else value
-
-
-def common_number(one: ValueType, other: ValueType, *, ansi: bool) -> ValueType:
-    """The type of two numbers; decimals that have more than 38 digits together keep all places."""
-    digits, places = one.precision + other.precision, max(one.scale, other.scale)
-    return common_type(one, other, ansi) or decimal(digits, places)
 
 
 EQUAL = comparison(operator.eq)

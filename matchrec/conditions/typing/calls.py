@@ -36,6 +36,8 @@ from matchrec.conditions.types import (
     Family,
     ValueType,
     array,
+    common_type,
+    decimal,
     is_ranked,
     is_wide_decimal,
     unnamed,
@@ -93,14 +95,14 @@ def choices(expression: RunExpression) -> Iterator[RunExpression]:
 
 def type_chosen(typer: Typer, step: TypedOperation) -> tuple[Typed, Typed]:
     """The two values of IF as one type; what only Python has of it, Python computes."""
-    from matchrec.conditions.functions.comparisons import common_number
-
     _, then, otherwise = step.operands
     one, other = then.type, otherwise.type
     if not (in_python(then) or in_python(otherwise) or needs_values(typer, step)):
         return typer.unify(step, then, otherwise)
     if {one.family, other.family} <= NUMBERS:
-        type_ = common_number(one, other, ansi=typer.ansi)
+        # decimals that have more than 38 digits together keep all places
+        widest = decimal(one.precision + other.precision, max(one.scale, other.scale))
+        type_ = common_type(one, other, typer.ansi) or widest
     else:
         then, otherwise = typer.unify(step, then, otherwise)
         type_ = then.type

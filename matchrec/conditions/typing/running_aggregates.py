@@ -7,7 +7,7 @@ rows, among them sums of wide decimals and intervals.
 from __future__ import annotations
 
 from matchrec.conditions.functions.function import AggregateUse
-from matchrec.conditions.residual import ListAggregate, RunningAggregate, Step, Typed, Value
+from matchrec.conditions.residual import RunningAggregate, Step, Typed, Value
 from matchrec.conditions.row_column import RowColumn, cast, row_column
 from matchrec.conditions.run_condition import (
     Aggregated,
@@ -36,6 +36,8 @@ from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
     """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
+    if step.function is None:
+        return type_list(typer, step)
     function = Reduction(step.function)
     if function is Reduction.COUNT:
         return Typed(type_count(typer, step), BIGINT)
@@ -46,8 +48,8 @@ def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
         if type_.family is Family.OTHER or not type_.is_ordered:
             raise aggregate_cannot_take(step.function, [type_.name], step.span)
         return Typed(reduce_column(typer, function, step, step.column, type_), type_)
-    if step.listed is not None and (is_wide_decimal(type_) or type_.family in SPANS):
-        return type_list(typer, step.listed)
+    if step.columns and (is_wide_decimal(type_) or type_.family in SPANS):
+        return type_list(typer, step)
     if type_.family not in NUMBERS:
         raise aggregate_cannot_take(step.function, [type_.name], step.span)
     if function is Reduction.SUM:
@@ -77,7 +79,7 @@ def type_count(typer: Typer, step: RunningAggregate) -> RunExpression:
     return reduce_column(typer, Reduction.COUNT, step, column, type_)
 
 
-def type_list(typer: Typer, step: ListAggregate) -> Typed:
+def type_list(typer: Typer, step: RunningAggregate) -> Typed:
     from matchrec.conditions.accumulators import AGGREGATES, CHOOSING
 
     own, function = step.aggregate, step.aggregate.function

@@ -12,7 +12,6 @@ from matchrec.conditions.residual import (
     LOGIC,
     ZERO,
     Combined,
-    ListAggregate,
     RunningAggregate,
     Step,
     Typed,
@@ -33,7 +32,7 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import BOOLEAN, INT, Kind
 from matchrec.conditions.typing import arithmetic
 from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
-from matchrec.conditions.typing.running_aggregates import type_list, type_running_aggregate
+from matchrec.conditions.typing.running_aggregates import type_running_aggregate
 from matchrec.conditions.typing.typer import (
     Typer,
     constant_of,
@@ -70,8 +69,6 @@ class StepTyper(Typer):
                 found = type_running_aggregate(self, step)
             case VariableAt():
                 found = self.by_variable(step)
-            case ListAggregate():
-                found = type_list(self, step)
             case _:
                 assert_never(step)
         return replace(found, span=step.span)

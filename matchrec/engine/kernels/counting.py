@@ -188,7 +188,6 @@ def count_match(length: int, choices: ChoiceArray, counting: RunCounts) -> None:
 
 @inner
 def count_trail(trail: int, counting: RunCounts) -> None:
-    """Count a starting row at each occurrence of a trail."""
     for occurrence in range(counting.came.shape[0]):
         word = counting.trails[trail, occurrence >> 6]
         counting.came[occurrence] += (word >> (occurrence & 63)) & 1

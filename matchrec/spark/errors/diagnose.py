@@ -7,7 +7,7 @@ first that Spark refuses is the culprit.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -93,7 +93,6 @@ def everything_written(plan: MatchPlan) -> Iterator[WrittenSql]:
 
 
 def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
-    """The conditions and the measures, each with the clause in which it stands."""
     yield from (("DEFINE", one.condition) for one in plan.definitions)
     yield from (("MEASURES", one.value) for one in plan.measures)
 
@@ -165,7 +164,6 @@ def of_all_rows(reference: Reference) -> str:
 
 
 def columns_read(reference: Reference) -> tuple[ColumnReference, ...]:
-    """The columns that a reference reads, of an aggregate those on each row."""
     read = inner_references(reference) if isinstance(reference, Aggregate) else (reference,)
     return tuple(one for one in read if isinstance(one, ColumnReference))
 
@@ -259,7 +257,9 @@ class Diagnosis:
         """One refusal in our words: unknown names by name, anything else in Spark's words."""
         runner = self.relation.runner
         given = tuple(map(str, runner.args or ()))
-        unbound = unbound_name(error) or next(without_values(written.text, given), None)
+        asked = filter(None, (found[1] for found in PARAMETER.finditer(written.text)))
+        # of what has no value, not each session speaks
+        unbound = unbound_name(error) or next((one for one in asked if one not in given), None)
         if unbound is not None:
             return unbound_in(written, unbound, given)
         condition, name = named_in(str(error), written.text) or (None, written.text)
@@ -340,12 +340,6 @@ def unbound_name(refusal: PySparkException) -> str | None:
     found = re.search(r"\[UNBOUND_SQL_PARAMETER\].*?: `?(\w+)", str(refusal))
     condition, name = condition_of(str(refusal)) or (None, None)
     return found[1] if found else name if condition == "UNBOUND_SQL_PARAMETER" else None
-
-
-def without_values(text: str, known: Collection[str]) -> Iterator[str]:
-    """The parameters of a refused text that have no value, of which not each session speaks."""
-    names = (found[1] for found in PARAMETER.finditer(text))
-    return (name for name in names if name and name not in known)
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:

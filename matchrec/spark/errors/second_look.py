@@ -52,10 +52,13 @@ F = TypeVar("F")
 
 TOKEN = re.compile(rb"matchrec-look-[0-9a-f]{32}")
 WATCHED, HELD = "_matchrec_watched", "_matchrec_look"
-RUNS = ("to_table", "to_pandas", "execute_command")
 
-# The calls of a client of Connect that run a plan, and those that give its rows bit by bit.
-STREAMS = ("to_table_as_iterator", "execute_command_as_iterator")
+# The calls of a client of Connect that run a plan, or a command with one in it; the last ones give
+# their answers bit by bit.
+CALLS = (
+    *("to_table", "to_pandas", "execute_command"),
+    *("to_table_as_iterator", "execute_command_as_iterator"),
+)
 
 # How a worker begins to say that it was given a row that cannot be computed.
 NOT_COMPUTED = row_not_computed(reason="").message
@@ -196,32 +199,26 @@ def watch(spark: SparkSession) -> None:
     client: Any = cast("Any", spark).client
     if vars(client).setdefault(WATCHED, False):
         return
-    for name in (*RUNS, *STREAMS):
-        watched = run_watched if name in RUNS else stream_watched
+    for name in CALLS:
         setattr(client, name, watched(getattr(client, name)))
     setattr(client, WATCHED, True)
 
 
-def run_watched(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call that runs a plan, or a command with one in it."""
+def watched(call: Callable[..., Any]) -> Callable[..., Any]:
+    """One of the `CALLS`, which explains a failure."""
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
         with failures_explained(plan):
-            return call(plan, *args, **arguments)
+            found = call(plan, *args, **arguments)
+        return in_bits(found, plan) if isinstance(found, Iterator) else found
 
     return run
 
 
-def stream_watched(call: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """As `run_watched`, of a call whose answer comes bit by bit."""
-
-    @wraps(call)
-    def run(plan: Any, *args: Any, **arguments: Any) -> Iterator[Any]:
-        with failures_explained(plan):
-            yield from call(plan, *args, **arguments)
-
-    return run
+def in_bits(answer: Iterator[Any], plan: Any) -> Iterator[Any]:
+    with failures_explained(plan):
+        yield from answer
 
 
 @contextmanager

@@ -95,7 +95,7 @@ class RuleSetWorker:
         task, events = executable.task, self.rule_set.events.values()
 
         def gatherers(rows: OutputRows, events: Collection[int] = ()) -> Iterator[Gatherer]:
-            reader = Reader(matches, rows, partitions, task.members, len(task.variables))
+            reader = Reader(matches, rows, partitions, task.members)
             return Gatherer(executable, table, reader).divide(events)
 
         if executable.rows_per_match is RowsPerMatch.ONE_ROW:

@@ -18,7 +18,6 @@ from pyspark.sql.types import ArrayType, DataType, DateType, DecimalType, MapTyp
 from matchrec.spark.types import is_nested, parts_of, with_parts
 
 T = TypeVar("T")
-GROUPED = "AggregateExec"
 
 # What a plan of Sail's says of groups, and of the tasks that they are divided among.
 DIVIDED = re.compile(r"RepartitionExec: partitioning=Hash\(\[[^]]*\], (\d+)\)")
@@ -78,28 +77,29 @@ def engine_name(spark: SparkSession) -> str:
 
 
 @asked_once
-def cuts_decimals(spark: SparkSession) -> bool:
-    """Whether Spark of the version that the session speaks cuts digits of decimals after the point,
-    where they have more than 38 together.
-    """
-    return not spark.version.startswith("3.")
+def version_spoken(spark: SparkSession) -> tuple[int, ...]:
+    """The version of Spark that the session speaks, without what comes after a second point."""
+    return tuple(map(int, spark.version.split(".")[:2]))
 
 
-def weighs_both(spark: SparkSession) -> bool:
-    """Whether Spark of the version that the session speaks is older than 4.3: `AggregateUse`."""
-    return tuple(map(int, spark.version.split(".")[:2])) < (4, 3)
+def accepting(expression: str) -> Callable[[SparkSession], bool]:
+    return asked_once(lambda spark: accepts(lambda: of_a_row(spark, expression)))
 
 
-@asked_once
-def takes_any_condition(spark: SparkSession) -> bool:
-    """Whether CASE takes a number for a condition, which Spark's analysis refuses."""
-    return accepts(lambda: of_a_row(spark, "CASE WHEN 1 THEN 1 END"))
+def telling(condition: str) -> Callable[[SparkSession], bool]:
+    return asked_once(lambda spark: bool(of_a_row(spark, condition).collect()[0][0]))
 
 
-@asked_once
-def analyses_late(spark: SparkSession) -> bool:
-    """Whether a query that cannot run has a schema all the same."""
-    return accepts(lambda: of_a_row(spark, "NOT 1"))
+# Whether CASE takes a number for a condition, which Spark's analysis refuses; whether a query that
+# cannot run has a schema all the same; whether `try_add` takes what `+` takes.
+takes_any_condition = accepting("CASE WHEN 1 THEN 1 END")
+analyses_late = accepting("NOT 1")
+tries_to_add = accepting("try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)")
+
+# Whether a double and a decimal are compared as decimals, which Spark compares as doubles; whether
+# 0.0 and -0.0 in a struct are two values, which are one to Spark: id is 0.
+compares_as_decimals = telling("0.1D + 0.2D = 0.3")
+tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x', -0D * id))")
 
 
 def check_plan(plan: str) -> None:
@@ -154,12 +154,6 @@ def type_named(name: str) -> DataType | None:
 
 
 @asked_once
-def compares_as_decimals(spark: SparkSession) -> bool:
-    """Whether a double and a decimal are compared as decimals, which Spark compares as doubles."""
-    return bool(of_a_row(spark, "0.1D + 0.2D = 0.3").collect()[0][0])
-
-
-@asked_once
 def asks_every_part(spark: SparkSession) -> bool:
     """Whether the right side of OR is computed of rows of which the left side is true, too."""
     fails_first = "if(id = 0, raise_error(concat('', id)), '') IS NOT NULL"
@@ -168,12 +162,6 @@ def asks_every_part(spark: SparkSession) -> bool:
     except PySparkException:
         return True
     return False
-
-
-@asked_once
-def tries_to_add(spark: SparkSession) -> bool:
-    """Whether `try_add` takes what `+` takes, such as a timestamp and an interval of months."""
-    return accepts(lambda: of_a_row(spark, "try_add(TIMESTAMP'2000-01-01', INTERVAL 1 MONTH)"))
 
 
 @asked_once
@@ -198,13 +186,6 @@ def drops_hours(spark: SparkSession) -> bool:
 
 
 @asked_once
-def tells_zeros_apart(spark: SparkSession) -> bool:
-    """Whether 0.0 and -0.0 in a struct are two values, which are one to Spark."""
-    same = "named_struct('x', 0D * id) = named_struct('x', -0D * id)"  # id is 0
-    return not of_a_row(spark, same).collect()[0][0]
-
-
-@asked_once
 def tasks_at_once(spark: SparkSession) -> int | None:
     """How many tasks of a query run at once, all in one process.
 
@@ -213,7 +194,7 @@ def tasks_at_once(spark: SparkSession) -> int | None:
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
-    if GROUPED not in plan:
+    if "AggregateExec" not in plan:
         return None
     divided = DIVIDED.search(plan)
     return int(divided[1]) if divided else 1

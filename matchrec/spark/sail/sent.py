@@ -53,7 +53,6 @@ def with_a_row(rows: Any) -> Any:
 
 
 def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
-    """DataFrames of so many parts of the rows."""
     each = -(-len(rows) // count)
     schema = None if is_arrow(rows) else spark.createDataFrame(telling(rows)).schema
     for begin in range(0, len(rows), each):

@@ -208,7 +208,6 @@ def rows_that_come_next(heads: Sequence[Head], sorting: Sorting) -> IntArray:
 
 
 def ranks(batches: Sequence[pa.RecordBatch], rows: IntArray, sorting: Sorting) -> IntArray:
-    """The rank of a row of each batch among these rows."""
     some = [batch.slice(int(row), 1) for batch, row in zip(batches, rows, strict=True)]
     order = order_of(pa.Table.from_batches(some).combine_chunks(), sorting).rows
     return np.arange(len(some)) if order is None else np.argsort(order)

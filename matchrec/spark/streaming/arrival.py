@@ -172,7 +172,6 @@ class Arriving:
         return Memory(None, {}, rows.select(self.keys), rows, self.column_map, {})
 
     def of_columns(self, names: Iterable[str]) -> list[tuple[str, str]]:
-        """What some columns are, and their types."""
         return [(self.column_map.columns[one], str(self.schema.field(one).type)) for one in names]
 
     @property

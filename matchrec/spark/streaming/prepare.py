@@ -25,6 +25,7 @@ from pyspark.sql.types import StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn
+from matchrec.conditions.run_condition import Aggregated
 from matchrec.engine.incremental import keeps_values
 from matchrec.engine.records import compile_task
 from matchrec.errors import streams
@@ -222,7 +223,7 @@ def check_executable(executable: Executable) -> None:
         return
     if executable.algorithm.engine != "breadth_first":
         raise streams.engine_over_stream(engine=executable.algorithm.engine)
-    if task.keeps_lists:
+    if any(isinstance(call, Aggregated) for call in task.calls()):
         raise streams.list_over_stream()
     integers = enumerate(crossing.integers)
     if keeps_values(task, frozenset(n for n, one in integers if one in crossing.ranked)):

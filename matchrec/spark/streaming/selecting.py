@@ -25,7 +25,7 @@ from matchrec.engine.incremental import (
 )
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ends_by_number, ranges
+from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ranges
 from matchrec.engine.records import compile_task
 from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
 from matchrec.errors.run.place import RowPlace
@@ -181,15 +181,15 @@ class KnownRows:
     def of_key(self, place: int) -> KnownRows:
         begin, end = self.partitions.starts[place : place + 2].tolist()
         rows = slice(begin, end)
-        partitions = self.partitions.only(place)
+        partitions, numbers = self.partitions.only(place), self.numbers[rows]
         if self.executable.window_rows is not None:
-            ends = ends_by_number(self.numbers[rows], self.executable.window_rows)
-            partitions = replace(partitions, window_end=ends)
+            ends = np.searchsorted(numbers, numbers + self.executable.window_rows)
+            partitions = replace(partitions, window_end=ends.astype(np.int64))
         return replace(
             self,
             partitions=partitions,
             times=self.times[rows],
-            numbers=self.numbers[rows],
+            numbers=numbers,
             bounds=self.bounds[rows],
             near=None if self.near is None else self.near[:, rows],
             first=begin,

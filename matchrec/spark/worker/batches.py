@@ -35,13 +35,9 @@ TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays tha
 class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- the runtime words the error
     """The rows of a partition wait for a search for which there is no room.
 
-    row: a table of the last one. rows, size: how many they are, and bytes of them. whole: whether
-    they wait because the partition must be whole.
+    args: a table of the last one; how many they are, and bytes of them; whether they wait because
+    the partition must be whole.
     """
-
-    def __init__(self, row: pa.Table, rows: int, size: int, *, whole: bool) -> None:
-        super().__init__(rows, size)
-        self.row, self.rows, self.size, self.whole = row, rows, size, whole
 
 
 @dataclass(slots=True)
@@ -135,7 +131,7 @@ class Waiting:
         if not memory.has_room(TIMES_IN_MEMORY * self.size):
             last = self.batches[-1]
             row = with_structs(pa.Table.from_batches([last.slice(last.num_rows - 1)]), self.structs)
-            raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole=whole)
+            raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole)
 
     def add(self, batch: pa.RecordBatch) -> None:
         if batch.num_rows == 0:

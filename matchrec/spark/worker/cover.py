@@ -157,7 +157,6 @@ def all_conditions(executable: Executable, piece: Piece) -> Iterator[Partitions]
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-    """Rows of these columns, as values of the types of a schema."""
     arrays = [one.cast(kind) for one, kind in zip(columns, schema.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

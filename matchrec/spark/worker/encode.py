@@ -183,7 +183,7 @@ def ranked_columns(
     values: dict[int, list[object]] = {}
     for indices in by_type.values():
         columns = [column(table, wire.column(index)) for index in indices]
-        ranked, known = ranked_together(columns, in_python=executable.task.calls_python)
+        ranked, known = ranked_together(columns, in_python=any(executable.task.calls()))
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
             values[executable.crossing.integers.index(index)] = known

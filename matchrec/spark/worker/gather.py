@@ -30,7 +30,6 @@ from matchrec.output.reads import (
     ReadAt,
     ReadClassifierAt,
     ReadFact,
-    ReadMatch,
     ReadMatchedRows,
     ReadRow,
     ReadTotal,
@@ -120,10 +119,8 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
     """Of a read that is a list of rows: of which variable, which columns, and up to where."""
     match read:
-        case ReadAggregate("collect_list", variable, places, semantics):
+        case ReadAggregate("collect_list" | "matched_rows", variable, places, semantics):
             return variable, places, semantics
-        case ReadMatch(variable, place):
-            return variable, (place,), Semantics.FINAL
         case ReadMatchedRows(places):
             return None, places, Semantics.FINAL
     return None
@@ -256,7 +253,7 @@ class Gatherer:
                 return self.name_variables(self.reader.classifiers(navigation))
             case ReadAggregate("collect_list", variable, (place,), semantics):
                 return self.collect_rows(variable, place, semantics)
-            case ReadMatch(variable, place):
+            case ReadAggregate("matched_rows", variable, (place,)):
                 return self.match(variable, place)
             case ReadMatchedRows():
                 return self.matched_rows(read)

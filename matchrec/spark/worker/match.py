@@ -63,9 +63,10 @@ def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterat
     try:
         yield from pieces
     except PartitionWithoutRoom as error:
-        message = partition_without_room if error.whole else undecided_without_room
-        place = name_row(executable, error.row, 0, None)
-        raise message(rows=error.rows, mebibytes=error.size >> 20, place=place) from error
+        row, rows, size, whole = error.args
+        message = partition_without_room if whole else undecided_without_room
+        place = name_row(executable, row, 0, None)
+        raise message(rows=rows, mebibytes=size >> 20, place=place) from error
 
 
 # What makes batches for matches, and for the rows that come out for them. Picklable.
@@ -143,10 +144,9 @@ class Worker:
         if self.output is not None:
             yield from self.output(table, partitions, matches, rows)
             return
-        task = self.executable.task
-        frame, variables = self.executable.frame, len(task.variables)
+        members, frame = self.executable.task.members, self.executable.frame
         with self.tally.measure_time(GATHERING):
-            reader = Reader(matches, rows, partitions, task.members, variables, frame)
+            reader = Reader(matches, rows, partitions, members, frame)
             gatherers = Gatherer(self.executable, table, reader).divide()
         for gatherer in gatherers:
             with self.tally.measure_time(GATHERING):

@@ -74,7 +74,7 @@ def test_chains_are_read_as_the_rows_written_out(
     floats = rising_floats(np.array(data.draw(st.lists(some, min_size=rows, max_size=rows))))
 
     def asked(chunk: Matches) -> list[tuple]:
-        read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members, len(VARIABLES))
+        read = Reader(chunk, output_rows(chunk, ONE_ROW), partitions, task.members)
         totals = AggregateReader(read, variable, valid)
         index = last_seen(totals.reader, FINAL)
         answers = [

@@ -35,7 +35,7 @@ MEMBERS = {"A": frozenset({A}), "B": frozenset({B}), "U": frozenset({A, B})}
 
 
 def reader(rows: OutputRows) -> Reader:
-    return Reader(MATCHES, rows, PARTITIONS, MEMBERS, 2)
+    return Reader(MATCHES, rows, PARTITIONS, MEMBERS)
 
 
 ONE_ROW = output_rows(MATCHES, RowsPerMatch.ONE_ROW)
