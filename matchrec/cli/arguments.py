@@ -63,11 +63,19 @@ def parameter(argument: str) -> tuple[str, str]:
     return name, value
 
 
+RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})")
+
+
 def values_of_marker(argument: str) -> tuple[str, list[Any]]:
     """The name and the values of NAME=VALUE,VALUE."""
     name, values = setting(argument)
     if not name.isidentifier():
         raise errors.no_name_of_marker(name=name)
+    if ends := RANGE.fullmatch(values):
+        first, last = sorted(map(int, ends.groups()))
+        some = [*map(str, range(first, last + 1)[:3])]
+        written = ",".join([*some, "..."] if last - first > 2 else some)
+        raise errors.range_of_values(values=values, name=name, written=written)
     return name, [plain_value_of(one) for one in values.split(",")]
 
 

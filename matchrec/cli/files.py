@@ -154,6 +154,9 @@ def nearest_file(path: str) -> str | None:
 
 def read_query(path: str) -> str:
     """The query's text, from a file or, for `-`, from standard input."""
+    if bare(Path(path)).suffix.lower() in FORMATS:
+        stem = bare(Path(path)).stem
+        raise errors.rows_for_query(path=path, name=stem if stem.isidentifier() else "events")
     if path != "-" and not Path(path).is_file():
         if len(path.split()) > 1:
             raise errors.no_such_query(path=shortened(path))

@@ -8,6 +8,8 @@ malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
 file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
     write --table labels={path} --labels labels""")
+rows_for_query = refused("""`{path}` is a file of rows, and wanted is the query
+    write the query in a file of its own, and --table {name}={path}""")
 no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 
 # A query file that is not there; a text in its place has spaces.
@@ -19,6 +21,8 @@ colon_before_name = refused("""`{name}` begins with a colon, which stands in the
     leave it out: --param {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is no name of a marker
     write --values days=3,5,8, and :days in the clause""")
+range_of_values = refused("""`{values}` is one text, and no range
+    write --values {name}={written}""")
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))

@@ -189,6 +189,8 @@ def test_sweep(embedded: Path) -> None:
     [
         ("- --values n", "NAME=VALUE", 2),
         ("- --values 1n=3", "`1n` is no name of a marker", 2),
+        ("- --values n=1..3", "write --values n=1,2,3", 2),
+        ("- --values n=-1..9", "write --values n=-1,0,1,...", 2),
         ("- --values n=3 --values n=4", "`n` is given twice", 2),
         ("- --values n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
         ("- --values m=3", "has no marker `:m`", 1),
@@ -349,6 +351,13 @@ def test_two_columns_of_one_name(embedded: Path) -> None:
 
 def test_a_query_that_is_not_there() -> None:
     assert "the query `no.sql` does not exist" in refused("run", "no.sql")
+
+
+def test_a_file_of_rows_in_the_place_of_the_query(files: Path) -> None:
+    told = refused("run", "prices.csv")
+    assert "`prices.csv` is a file of rows, and wanted is the query" in told
+    assert "--table prices=prices.csv" in told
+    assert "--table events=2.json.gz" in refused("why", "2.json.gz")
 
 
 def test_a_query_that_is_no_text(files: Path) -> None:
