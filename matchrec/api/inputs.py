@@ -26,9 +26,10 @@ from matchrec.frontends.sql.locate import (
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Origin, Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
+from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect
-from matchrec.spark.transport import with_known_numbers
+from matchrec.spark.transport import with_known_types
 
 # SQL over one row, or a Column that is one of a DataFrame's; or several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
@@ -110,9 +111,10 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
             found = found.astype(others)
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
-    else:
-        found = with_known_numbers(found)
     try:
+        if type(found).__name__ == "Table":
+            found = with_known_types(found)
+            check_times(spark, found.schema)
         with nullcontext() if is_connect(spark) else by_arrow(spark):
             return without_index(frame_of(spark, found), getattr(found, "index", None))
     except Exception as error:
@@ -121,6 +123,13 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
             raise  # what the engine says
         reason = first_line(error) if of_values else f"{first_line(error)} ({type(error).__name__})"
         raise errors.no_dataframe_of(name=name, reason=reason) from error
+
+
+def check_times(spark: SparkSession, schema: Any) -> None:
+    """Raises TypeError for a time of day, where the session has none."""
+    for one in schema:
+        if str(one.type).startswith("time64") and not has_times_of_day(spark):
+            raise TypeError(f"column `{one.name}` is a time of day")
 
 
 # Types of pandas' numbers that Spark has not, and those that have all of their values: a UINT8 of

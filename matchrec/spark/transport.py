@@ -279,7 +279,7 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
     return name
 
 
-# Tables of Arrow that a user passes: Spark has no unsigned integers.
+# Tables of Arrow that a user passes: some types Spark has not.
 
 
 def write_at_once(frame: DataFrame, path: Path) -> int:
@@ -289,7 +289,7 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
     return table.num_rows  # type: ignore[no-any-return]
 
 
-def with_known_numbers(table: pa.Table) -> pa.Table:
+def with_known_types(table: pa.Table) -> pa.Table:
     from matchrec.spark.worker.arrays import read_as
 
     return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date, time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.spark.sail.probes import engine_name
+from matchrec.spark.sail.probes import engine_name, has_times_of_day
 
 READ_AS = {"uint8": "smallint", "uint16": "int", "uint32": "bigint", "uint64": "decimal(20,0)"}
 HIGH = {"uint8": 200, "uint16": 40_000, "uint32": 3_000_000_000, "uint64": 2**63 - 1}
@@ -29,6 +31,33 @@ def test_unsigned_integers_of_pandas(spark: SparkSession, form: str, kind: str) 
     rows = pd.DataFrame({"t": [1, 2, 3], "v": pd.array([100, high - 1, high], form.format(bits))})
     found = matchrec.match_recognize(rows, RISES)
     assert [tuple(row) for row in found.collect()] == [(high, high)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "type_name"),
+    [
+        (pa.dictionary(pa.uint8(), pa.uint8()), [100, 200], "smallint"),
+        (pa.date64(), [date(2022, 1, 1), date(2022, 1, 2)], "date"),
+        (pa.string_view(), ["a", "b"], "string"),
+        (pa.binary_view(), [b"a", b"b"], "binary"),
+        (pa.list_(pa.string_view()), [["a"], ["b"]], "array<string>"),
+        (pa.time32("s"), [time(1), time(2)], "time(6)"),
+        (pa.time64("ns"), [time(1), time(2)], "time(6)"),
+    ],
+    ids=str,
+)
+def test_other_types_of_arrow(
+    spark: SparkSession, kind: pa.DataType, values: list[Any], type_name: str
+) -> None:
+    rows = pa.table({"t": [1, 2], "v": pa.array(values, kind)})
+    clause = "ORDER BY t MEASURES LAST(v) AS last PATTERN (A B) DEFINE B AS t > 1"
+    if type_name == "time(6)" and not has_times_of_day(spark):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match=r"`v` is a time of day\n.*cast"):
+            matchrec.match_recognize(rows, clause)
+        return
+    found = matchrec.match_recognize(rows, clause)
+    assert found.schema["last"].dataType.simpleString() == type_name
+    assert [*found.collect()[0]] == values[1:]
 
 
 def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:

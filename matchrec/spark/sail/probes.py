@@ -165,6 +165,15 @@ def asks_every_part(spark: SparkSession) -> bool:
 
 
 @asked_once
+def has_times_of_day(spark: SparkSession) -> bool:
+    """Whether it takes times of day from Arrow, as Spark since version 4.1."""
+    import pyarrow as pa
+
+    rows = pa.table({"at": pa.nulls(1, pa.time64("us"))})
+    return accepts(lambda: spark.createDataFrame(rows))
+
+
+@asked_once
 def can_observe(spark: SparkSession) -> bool:
     """Whether a query tells what an Observation has seen."""
     from pyspark.sql.functions import count, lit

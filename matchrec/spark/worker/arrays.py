@@ -23,14 +23,17 @@ BYTES_OF_A_NUMBER = 8
 
 Batches = Iterable[pa.RecordBatch]
 
-# As which types Spark reads unsigned integers from Parquet; it has no numbers of 16 bits.
+# As which types Spark reads unsigned integers from Parquet, and others that it has not.
 READ_AS = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
     pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+    **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("ns")), pa.time64("us")),
 }
+READ_AS_NAMED = {"string_view": pa.string(), "binary_view": pa.binary()}  # which are new in Arrow
 
 
 def is_whole(kind: pa.DataType) -> bool:
@@ -227,7 +230,7 @@ def number_equal(codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
 
 
 def read_as(kind: pa.DataType) -> pa.DataType:
-    """A type of Arrow's with numbers that Spark has in the place of others, which are wider.
+    """A type of Arrow's with types that Spark has in the place of others; numbers are wider.
 
     >>> read_as(pa.list_(pa.uint8()))
     ListType(list<item: int16>)
@@ -238,4 +241,6 @@ def read_as(kind: pa.DataType) -> pa.DataType:
         return pa.map_(read_as(kind.key_type), read_as(kind.item_type))
     if pa.types.is_list(kind):
         return pa.list_(kind.value_field.with_type(read_as(kind.value_type)))
-    return READ_AS.get(kind, kind)
+    if pa.types.is_dictionary(kind):
+        return read_as(kind.value_type)
+    return READ_AS.get(kind) or READ_AS_NAMED.get(str(kind), kind)
