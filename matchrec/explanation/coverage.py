@@ -377,31 +377,6 @@ def states_after(occurrences: Occurrences) -> list[int | None]:
     return [0, *(choice.target for choice in choices)]
 
 
-@dataclass(frozen=True, slots=True)
-class EndingWords:
-    """What is said of the nearest run of one starting row.
-
-    variables: by choice, that of its last row, None first. because: why it ended, by choice and
-    reason. parts: of a part of a condition that was not true, None of one that is all of it.
-    """
-
-    variables: tuple[str | None, ...]
-    because: tuple[tuple[str, ...], ...]
-    parts: tuple[str | None, ...]
-
-
-def words_of_endings(asked: CoverageDraft) -> EndingWords:
-    """What is said of the nearest runs of a clause."""
-    occurrences, names = asked.occurrences, asked.drafted.plan.variables
-    taken = (names[occurrences.variables[one]] for one in occurrences.taken)
-    because = (
-        tuple("" if state is None else str(ending(asked, state, reason)) for reason in Reason)
-        for state in states_after(occurrences)
-    )
-    parts = (None if part is None else f"{part[1]} was not true" for part in all_parts(asked))
-    return EndingWords((None, *taken), tuple(because), tuple(parts))
-
-
 def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
     """An ending in a state, of no run yet."""
     occurrences, names = asked.occurrences, asked.drafted.plan.variables
