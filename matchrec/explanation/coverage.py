@@ -61,7 +61,6 @@ class RunEnding:
     count: int
 
     def __str__(self) -> str:
-        """The reason in words."""
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
             return f"the conditions of {', '.join(self.awaited)} were false"
         return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
@@ -226,7 +225,6 @@ def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
 
 
 def nearest_lines(nearest: NearestStart) -> Iterator[str]:
-    """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
     row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
@@ -343,7 +341,6 @@ class Coverage(Pictured):
 
 
 def summarise(counted: Counted) -> ClauseCoverage:
-    """The funnel of a clause."""
     endings = endings_by_occurrence(counted)
     names = counted.asked.drafted.plan.variables
     variables = [names[variable] for variable in counted.asked.occurrences.variables]
