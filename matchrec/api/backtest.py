@@ -17,10 +17,11 @@ from pyspark.sql.functions import expr
 from matchrec.api.clauses import Clause
 from matchrec.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
 from matchrec.charts.series import only_column, plain
+from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors
-from matchrec.explanation.coverage import EndingWords, words_of_endings
+from matchrec.explanation.coverage import Reason, all_parts, ending, states_after
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
@@ -53,11 +54,9 @@ def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) 
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        asked, task, rows = attempts_of(clause.question(plan, options))
+        attempts = Attempts(*attempts_of(clause.question(plan, options)), plan)
     except MatchRecognizeUnsupportedError as unknown:
         return Joined(labelled, found, f"not known: {unknown.message}").backtest()
-    is_limited = plan.first_matches is not None
-    attempts = Attempts(rows, words_of_endings(asked), task.selects, is_limited)
     return Joined(labelled, found, attempts).backtest()
 
 
@@ -164,40 +163,47 @@ def column_of(frame: DataFrame, name: str, argument: str) -> str:
 
 @dataclass(frozen=True)
 class Attempts:
-    """How far each starting row came: see `AttemptWorker`. words: what is said of that.
+    """How far each starting row came: see `AttemptWorker`. plan: of the matches."""
 
-    selects: whether each row is a starting row. is_limited: whether only the first matches of a
-    partition come out.
-    """
-
+    asked: CoverageDraft
+    task: CoverageTask
     rows: DataFrame
-    words: EndingWords
-    selects: bool
-    is_limited: bool
+    plan: MatchPlan
 
     @property
     def left_out(self) -> str:
         """What is said of rows that begin a match which is not there."""
-        if self.is_limited:
+        if self.plan.first_matches is not None:
             return "its rows are in matches after the first ones, which alone are asked for"
-        if self.selects:
+        if self.task.selects:
             return "a match begins here, and is left out because of another one"
         return "only empty matches begin here"
 
     @property
-    def because(self) -> str:
-        """SQL of what ended an attempt, `best`."""
-        reasons = len(self.words.because[0])
-        texts = array(text for each in self.words.because for text in each)
-        why = f"get({texts}, CAST(best.choice * {reasons} + best.reason AS INT))"
-        parts = array(self.words.parts[:NOTED_PARTS])
-        false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
-        return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
+    def reasons(self) -> list[str]:
+        """What ended an attempt: by its last choice, 0 for none, then by reason."""
+        asked = self.asked
+        return [
+            "" if state is None else str(ending(asked, state, reason))
+            for state in states_after(asked.occurrences)
+            for reason in Reason
+        ]
 
     @property
-    def came_to(self) -> str:
-        """SQL of the variable of the last row of an attempt."""
-        return f"get({array(self.words.variables)}, CAST(best.choice AS INT))"
+    def variables(self) -> list[str | None]:
+        """The variable of the last row of an attempt, by its last choice."""
+        names, occurrences = self.asked.drafted.plan.variables, self.asked.occurrences
+        return [None, *(names[occurrences.variables[one]] for one in occurrences.taken)]
+
+    @property
+    def because(self) -> str:
+        """SQL of what ended an attempt, `best`, with parts of a condition that were not true."""
+        place = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
+        why = f"get({array(self.reasons)}, {place})"
+        known = all_parts(self.asked)[:NOTED_PARTS]
+        parts = array(one and f"{one[1]} was not true" for one in known)
+        false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
+        return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
 
 
 def array(texts: Any) -> str:
@@ -279,7 +285,7 @@ class Joined:
         if isinstance(self.attempts, str):
             return found
         rows = self.placed(self.attempts.rows, NOTED)
-        if self.attempts.selects:
+        if self.attempts.task.selects:
             rows = rows.withColumn("remaining", expr("coalesce(remaining, 0L)"))
         fields = "m.remaining, -m.rows AS fewest, m.__low, m.__high, m.choice, m.reason, m.parts"
         best = expr(f"min(struct({fields})) FILTER (WHERE m.remaining IS NOT NULL) AS best")
@@ -294,7 +300,8 @@ class Joined:
             came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"
             because = string_literal(self.attempts)
         else:
-            came, because = self.attempts.came_to, self.attempts.because
+            came = f"get({array(self.attempts.variables)}, CAST(best.choice AS INT))"
+            because = self.attempts.because
             low, high = "best.__low", "best.__high"
             needed = f"nullif(best.remaining, {UNREACHABLE}L)"
             left_out = string_literal(self.attempts.left_out)

@@ -82,7 +82,6 @@ class Clause:
         return execute(self.question(self.plan, self.options, self.use))
 
     def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
-        """What a plan asks of its rows."""
         columns = input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
 

@@ -38,7 +38,7 @@ from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import QueryNode, parse
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.shortcuts import once
-from matchrec.source import Origin, Source
+from matchrec.source import Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
 
@@ -62,7 +62,7 @@ def parse_query(
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
         known = Knowledge(kinds, values, tables)
         translation = translate_query(text, product, SPARK, known)
-        query = parse(translation.text, frames, quotes, origin_of(translation))
+        query = parse(translation.text, frames, quotes, translation.source.origin)
         columns = product.columns
         sites = (replace(s, clause=replace(s.clause, columns=columns)) for s in query.sites)
         return translation, replace(query, sites=tuple(sites))
@@ -73,7 +73,7 @@ def parse_query(
             break
         reading = QueryText(query, runner_for(spark, query, args, frames), NO_OPTIONS)
         translation, query = read(_known_kinds(reading, turn))
-    warn_of(translation, product)
+    warn_of(translation, Source(text), product)
     return query
 
 
@@ -95,10 +95,8 @@ def parse_clause_of(
     translation = translate_clause(text, product, SPARK)
     if translation.missed:
         translation = translate_clause(text, product, SPARK, kinds_of(df))
-    warn_of(translation, product)
-    source = Source(translation.text, origin_of(translation))
-    if values is not None:
-        source = with_values(source, values)
+    warn_of(translation, Source(text), product)
+    source = translation.source if values is None else with_values(translation.source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 
@@ -180,13 +178,7 @@ def kinds_of(df: DataFrame) -> Kinds:
     return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
 
 
-def origin_of(translation: Translation) -> Origin:
-    """Where the places of a translated text were."""
-    return Origin(Source(translation.edited.original), translation.edited.before)
-
-
-def warn_of(translation: Translation, product: Product) -> None:
-    source = Source(translation.edited.original)
+def warn_of(translation: Translation, source: Source, product: Product) -> None:
     notes = (note.shown(source) for note in translation.notes if not note.is_met)
     warn(*(other_in_product(title=product.title, message=note) for note in notes))
 

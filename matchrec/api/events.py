@@ -238,7 +238,6 @@ class LoweredPattern:
 
 
 def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> LoweredPattern:
-    """What a Pattern means, and the events that it is about."""
     df = events.df
     stages, columns = textual(pattern.stages)
     frame = with_conditions(df, columns)

@@ -24,7 +24,7 @@ from matchrec.frontends.sql.locate import (
     places_of_parameters,
 )
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
-from matchrec.source import Origin, Source, Span, counted
+from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
@@ -279,8 +279,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
         check_names(source.text, values)
     if not found:
         return source
-    filled = edited(source.text, (Edit(span, values[name]) for name, span in found))
-    return Source(filled.text, Origin(source, filled.before))
+    return edited(source.text, (Edit(span, values[name]) for name, span in found)).source(source)
 
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:

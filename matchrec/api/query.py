@@ -332,15 +332,14 @@ class Query:
         <Plot: 1 match in 1 series, page 1 of 1>
         """
         from matchrec.charts.plot import plot
-        from matchrec.charts.series import Named
+        from matchrec.charts.series import Charted
 
-        named = Named(x, y, by, between, match)
         with self._read(self.options) as reading:
             clauses = list(reading.clauses())
             if not clauses:
                 raise no_clause()
-            matches, data = reading.outer(), clauses[-1].relation.rows
-        return plot(matches, data, named, page, panels)
+            frames = reading.outer(), clauses[-1].relation.rows
+        return plot(Charted(*frames, x, y, by, between, match), page, panels)
 
     @checked(**ARGUMENTS)
     def to_sql(self, dialect: WrittenDialect = "spark", *, table: str = "events") -> Conversion:

@@ -217,7 +217,6 @@ Values = tuple[Arguments, Frames]
 def of_clause(
     df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
-    """The text between the parentheses of a clause."""
 
     def read(product: str, how: Options) -> Clause:
         node, source = parse_clause_of(df, clause, product)

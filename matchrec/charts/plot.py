@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from matchrec.arguments import ArgumentKind, checked
-from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Named, Page, Series
+from matchrec.charts.series import MOST_MATCHES, Charted, MatchSpan, Page, Series
 from matchrec.pictures.figures import FAINT, INK, check_matplotlib, new_figure, written
 from matchrec.source import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pyspark.sql import DataFrame
 
 
 MATCH, BAND = "#c8102e", "#fbe9ec"
@@ -149,14 +148,13 @@ class Plot:
         return f"{counts}, page {self.page.number} of {self.page.pages}"
 
 
-def plot(matches: DataFrame, data: DataFrame, named: Named, page: int, panels: int) -> Plot:
+def plot(charted: Charted, page: int, panels: int) -> Plot:
     """A page of so many panels, or lanes where there is nothing to measure: see `Query.plot`."""
     check_matplotlib()  # before any job runs
-    charted = Charted(matches, data, named)
     found = charted.page(page, panels)
     figure = new_figure(WIDTH, 1)
     if charted.is_measured:
-        draw_lines(figure, found.series, found.spans, named.y)
+        draw_lines(figure, found.series, found.spans, charted.y)
     else:
         draw_lanes(figure, found.series, found.spans)
     not_shown = [f"page {page} of {found.pages}"] * (found.pages > 1)

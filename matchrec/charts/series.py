@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -56,17 +56,6 @@ PAIRS = (("first", "last"), ("start", "end"), ("begin", "end"), ("from", "to"))
 MATCH_NUMBERS = ("match_number", "match_num", "match_no", "match")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What the caller says of columns. x, y, by: of the rows; the others of the matches."""
-
-    x: str
-    y: str
-    by: str | None = None
-    between: tuple[str, str] | None = None
-    match: str | None = None
-
-
 def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """The column of that name as the DataFrame spells it; Spark does not heed case."""
     found = only_column(frame, name)
@@ -79,42 +68,6 @@ def only_column(frame: DataFrame, name: str) -> str | None:
     """The column of that name; None where there is none, or more than one."""
     found = [column for column in frame.columns if column.lower() == name.lower()]
     return found[0] if len(found) == 1 else None
-
-
-def places_of(matches: DataFrame, named: Named, kind: str) -> str:
-    """SQL over `{matches}`: a row for each match, with series, first and last x and array of rows.
-
-    kind: the type of x. Raises MatchRecognizePlanError where no columns say where a match lies.
-    """
-    types = dict(matches.dtypes)
-    series = series_of(matches, named)
-    if named.between is not None:
-        first, last = (find_column(matches, "between", one) for one in named.between)
-        return between(series, kind, first, last)
-    if named.match is None:
-        events = [one for one in matches.columns if named.x.lower() in fields_of(matches, one)]
-        if events:
-            series = series or series_of_events(matches, named, events[0])
-            return over_events(series, kind, named, events)
-        ends = ends_told(types, kind)
-        if ends is not None:
-            return between(series, kind, *ends)
-    return over_rows(matches, named, series, kind)
-
-
-def series_of(matches: DataFrame, named: Named) -> str | None:
-    """SQL for the series of a match, None where its columns do not tell."""
-    if named.by is None:
-        return "''"
-    found = [column for column in matches.columns if column.lower() == named.by.lower()]
-    return text_of(spelled(found[0]), dict(matches.dtypes)[found[0]]) if found else None
-
-
-def series_of_events(matches: DataFrame, named: Named, events: str) -> str | None:
-    """SQL for the series of a match by its first event."""
-    assert named.by is not None
-    kind = fields_of(matches, events).get(named.by.lower())
-    return text_of(f"{spelled(events)}[0].{spelled(named.by)}", kind) if kind else None
 
 
 def spelled(name: str) -> str:
@@ -131,16 +84,6 @@ def text_of(column: str, kind: str) -> str:
     return f"coalesce(CAST({key} AS STRING), 'NULL')"
 
 
-def ends_told(types: Mapping[str, str], kind: str) -> tuple[str, str] | None:
-    """The two columns whose names say that a match lies between them, if there are two."""
-    names = [name for name, type_ in types.items() if plain(type_) == plain(kind)]
-    for first, last in PAIRS:
-        firsts, lasts = beginning(names, first), beginning(names, last)
-        if len(firsts) == len(lasts) == 1:
-            return firsts[0], lasts[0]
-    return None
-
-
 def plain(kind: str) -> str:
     """A type of which others are variants, as their columns are compared."""
     if kind.partition("(")[0] in NUMBERS:
@@ -153,9 +96,9 @@ def is_drawn(kind: str) -> bool:
     return plain(kind) in ("number", "date", "timestamp")
 
 
-def beginning(names: Sequence[str], word: str) -> list[str]:
-    """The names that are a word or begin with it."""
-    return [name for name in names if name.lower() == word or name.lower().startswith(f"{word}_")]
+def begins(name: str, word: str) -> bool:
+    """Whether a name is a word or begins with it."""
+    return f"{name.lower()}_".startswith(f"{word}_")
 
 
 def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
@@ -164,41 +107,6 @@ def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
     event = getattr(kind, "elementType", None)
     fields = getattr(event, "fields", ())
     return {field.name.lower(): field.dataType.simpleString() for field in fields}
-
-
-def between(series: str | None, kind: str, first: str, last: str) -> str:
-    """Each row is a match, between two of its columns."""
-    ends = f"CAST({spelled(first)} AS {kind}), CAST({spelled(last)} AS {kind})"
-    return f"SELECT {known(series)}, {ends}, NULL FROM {{matches}}"
-
-
-def over_events(series: str | None, kind: str, named: Named, events: Sequence[str]) -> str:
-    """Each row is a match, which has the events of some arrays."""
-    x = spelled(named.x)
-    times = (f"transform({spelled(one)}, e -> CAST(e.{x} AS {kind}))" for one in events)
-    rows = f"SELECT {known(series)} AS series, concat({', '.join(times)}) AS x FROM {{matches}}"
-    return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
-
-
-def over_rows(matches: DataFrame, named: Named, series: str | None, kind: str) -> str:
-    """Each row is one of a match, whose number another column has."""
-    known_as = {column.lower(): column for column in matches.columns}
-    numbers = (named.match,) if named.match else MATCH_NUMBERS
-    number = next((known_as[one.lower()] for one in numbers if one.lower() in known_as), None)
-    x = known_as.get(named.x.lower())
-    if number is None or x is None:
-        alike = [name for name, one in matches.dtypes if plain(one) == plain(kind)]
-        raise errors.no_places(x=named.x, alike=alike)
-    columns = f"{known(series)} AS series, {spelled(number)} AS number"
-    rows = f"SELECT {columns}, CAST({spelled(x)} AS {kind}) AS x FROM {{matches}}"
-    return f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows}) GROUP BY series, number"
-
-
-def known(series: str | None) -> str:
-    """The series of a match, which its columns must tell."""
-    if series is None:
-        raise errors.no_series()
-    return series
 
 
 COLUMNS = 1000  # of pixels, in each of which a series has at most four rows
@@ -219,31 +127,35 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Charted:
-    """Rows and matches, with what their columns are called."""
+    """Rows and matches. x, y, by: columns of the rows; between, match: of the matches, if said."""
 
     matches: DataFrame
     data: DataFrame
-    named: Named
+    x: str
+    y: str
+    by: str | None = None
+    between: tuple[str, str] | None = None
+    match: str | None = None
 
     @property
     def kind(self) -> str:
         """The type of x as it is drawn: instants as the clocks of the session show them."""
-        kind = dict(self.data.dtypes)[find_column(self.data, "x", self.named.x)]
+        kind = dict(self.data.dtypes)[find_column(self.data, "x", self.x)]
         if not is_drawn(kind):
-            raise errors.no_axis(name=self.named.x, kind=kind)
+            raise errors.no_axis(name=self.x, kind=kind)
         return "timestamp_ntz" if kind == "timestamp" else kind
 
     @property
     def is_measured(self) -> bool:
         """Whether y is a number: a line, and else texts on a lane."""
-        kind = dict(self.data.dtypes)[find_column(self.data, "y", self.named.y)]
+        kind = dict(self.data.dtypes)[find_column(self.data, "y", self.y)]
         return plain(kind) == "number"
 
     @property
     def rows(self) -> str:
         """SQL over `{data}`: series, x and y of each row that has them; x is finite."""
-        x = spelled(find_column(self.data, "x", self.named.x))
-        y = spelled(find_column(self.data, "y", self.named.y))
+        x = spelled(find_column(self.data, "x", self.x))
+        y = spelled(find_column(self.data, "y", self.y))
         number = f"nullif(CAST({y} AS DOUBLE), DOUBLE('NaN'))"
         value = number if self.is_measured else f"CAST({y} AS STRING)"
         columns = f"{self.series} AS series, CAST({x} AS {self.kind}) AS x, {value} AS y"
@@ -253,16 +165,79 @@ class Charted:
     @property
     def series(self) -> str:
         """SQL for the series of a row."""
-        if self.named.by is None:
+        if self.by is None:
             return "''"
-        by = find_column(self.data, "by", self.named.by)
+        by = find_column(self.data, "by", self.by)
         return text_of(spelled(by), dict(self.data.dtypes)[by])
 
     @property
     def places(self) -> str:
         """SQL over `{matches}`: series, first, last and rows of each match that has rows."""
-        found = places_of(self.matches, self.named, self.kind)
+        found = self.all_places()
         return f"SELECT * FROM ({found}) AS m (series, first, last, rows) WHERE first IS NOT NULL"
+
+    def all_places(self) -> str:
+        """SQL of these for each match. Raises MatchRecognizePlanError where nothing tells them."""
+        ends = self.between and [find_column(self.matches, "between", one) for one in self.between]
+        if ends is None and self.match is None:
+            x = self.x.lower()
+            events = [one for one in self.matches.columns if x in fields_of(self.matches, one)]
+            if events:
+                return self.over_events(events)
+            ends = self.ends_told()
+        if ends is None:
+            return self.over_rows()
+        first, last = (f"CAST({spelled(one)} AS {self.kind})" for one in ends)
+        return f"SELECT {self.series_of_match()}, {first}, {last}, NULL FROM {{matches}}"
+
+    def series_of_match(self, events: str = "") -> str:
+        """SQL for the series of a match by a column of its own, or else by its first event."""
+        if self.by is None:
+            return "''"
+        by = self.by.lower()
+        own = next((one for one in self.matches.dtypes if one[0].lower() == by), None)
+        if own is not None:
+            return text_of(spelled(own[0]), own[1])
+        kind = fields_of(self.matches, events).get(by) if events else None
+        if kind is None:
+            raise errors.no_series()
+        return text_of(f"{spelled(events)}[0].{spelled(self.by)}", kind)
+
+    @property
+    def like_x(self) -> list[str]:
+        """The columns of matches whose values compare with x."""
+        kind = plain(self.kind)
+        return [name for name, one in self.matches.dtypes if plain(one) == kind]
+
+    def ends_told(self) -> list[str] | None:
+        """The two columns whose names say that a match lies between them, if there are two."""
+        names = self.like_x
+        for words in PAIRS:
+            found = [[one for one in names if begins(one, word)] for word in words]
+            if all(len(one) == 1 for one in found):
+                return [name for (name,) in found]
+        return None
+
+    def over_events(self, events: Sequence[str]) -> str:
+        """Each row is a match, which has the events of some arrays."""
+        cast = f"e -> CAST(e.{spelled(self.x)} AS {self.kind})"
+        times = ", ".join(f"transform({spelled(one)}, {cast})" for one in events)
+        series = self.series_of_match(events[0])
+        rows = f"SELECT {series} AS series, concat({times}) AS x FROM {{matches}}"
+        return f"SELECT series, array_min(x), array_max(x), x FROM ({rows})"
+
+    def over_rows(self) -> str:
+        """Each row is one of a match, whose number another column has."""
+        known = {column.lower(): spelled(column) for column in self.matches.columns}
+        numbers = (self.match,) if self.match else MATCH_NUMBERS
+        number = next((known[one.lower()] for one in numbers if one.lower() in known), None)
+        x = known.get(self.x.lower())
+        if number is None or x is None:
+            raise errors.no_places(x=self.x, alike=self.like_x)
+        columns = f"{self.series_of_match()} AS series, {number} AS number"
+        rows = f"SELECT {columns}, CAST({x} AS {self.kind}) AS x FROM {{matches}}"
+        found = f"SELECT series, min(x), max(x), collect_list(x) FROM ({rows})"
+        return f"{found} GROUP BY series, number"
 
     def sql(self, text: str) -> DataFrame:
         return self.data.sparkSession.sql(text, data=self.data, matches=self.matches)

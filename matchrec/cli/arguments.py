@@ -48,7 +48,6 @@ class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
 
 
 def setting(argument: str) -> tuple[str, str]:
-    """The name and the value of NAME=VALUE."""
     name, equals, value = argument.partition("=")
     if not (name and equals):
         raise errors.malformed_setting(argument=argument)
@@ -56,7 +55,6 @@ def setting(argument: str) -> tuple[str, str]:
 
 
 def parameter(argument: str) -> tuple[str, str]:
-    """The name and the value of a parameter, NAME=VALUE."""
     name, value = setting(argument)
     if name.startswith(":"):
         raise errors.colon_before_name(name=name, plain=name.lstrip(":"))
@@ -80,7 +78,6 @@ def values_of_marker(argument: str) -> tuple[str, list[Any]]:
 
 
 def engine(argument: str) -> str:
-    """The name of an engine, or the address of a server."""
     if argument not in ("sail", "spark") and not argument.startswith("sc://"):
         raise errors.unknown_engine(argument=argument)
     return argument
@@ -94,7 +91,6 @@ def distinct(ctx: click.Context, _: click.Parameter, given: Tables) -> Tables:
 
 
 def named_once(_: click.Context, __: click.Parameter, given: Pairs[T]) -> Pairs[T]:
-    """The settings, of which no two have one name."""
     refuse_twice([name for name, _ in given])
     return given
 

@@ -140,7 +140,6 @@ class Table:
         return found
 
     def first_file(self) -> Path:
-        """One of the files, to look into."""
         return next(files_in(self.files[0]), self.files[0])
 
 

@@ -176,7 +176,6 @@ def query_of(
 
 
 def no_events(what: str) -> click.UsageError:
-    """What says that nobody knows which table has the events."""
     return click.UsageError(f"{what} needs --events, the name of a table")
 
 

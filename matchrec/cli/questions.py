@@ -67,7 +67,6 @@ DRAWN = click.option("--svg", type=SVG, help="Draw it.")
 
 
 def show(told: Pictured, file: Path | None) -> None:
-    """Prints what was told, and writes its picture if it is asked for."""
     print(told)
     if file:
         file.write_text(told.svg(), encoding="utf-8")

@@ -165,7 +165,6 @@ def as_csv(types: Types, between: str = ",") -> Sequence[Column]:
 
 
 def csv_text(column: Column, kind: str) -> Column:
-    """A value as a text that CSV can hold."""
     from pyspark.sql.functions import base64, to_json
 
     if kind.startswith(NESTED):
@@ -244,7 +243,6 @@ def markdown_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:
 
 
 def shown(value: str | None) -> str:
-    """A value as people read it."""
     return "NULL" if value is None else printable(value)
 
 

@@ -105,7 +105,6 @@ def ask(spark: SparkSession) -> None:
 
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:
-    """Queries of every kind."""
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
     for engine, parts in KINDS:

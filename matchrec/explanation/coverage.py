@@ -61,7 +61,6 @@ class RunEnding:
     count: int
 
     def __str__(self) -> str:
-        """The reason in words."""
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
             return f"the conditions of {', '.join(self.awaited)} were false"
         return self.reason.value.format(" or ".join(self.awaited) or "the end of the match")
@@ -226,7 +225,6 @@ def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
 
 
 def nearest_lines(nearest: NearestStart) -> Iterator[str]:
-    """The starting row at which to look."""
     if nearest.remaining >= UNREACHABLE:
         return
     row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
@@ -343,7 +341,6 @@ class Coverage(Pictured):
 
 
 def summarise(counted: Counted) -> ClauseCoverage:
-    """The funnel of a clause."""
     endings = endings_by_occurrence(counted)
     names = counted.asked.drafted.plan.variables
     variables = [names[variable] for variable in counted.asked.occurrences.variables]
@@ -375,31 +372,6 @@ def states_after(occurrences: Occurrences) -> list[int | None]:
     """The state in which a run is before any choice, then after each of them."""
     choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
     return [0, *(choice.target for choice in choices)]
-
-
-@dataclass(frozen=True, slots=True)
-class EndingWords:
-    """What is said of the nearest run of one starting row.
-
-    variables: by choice, that of its last row, None first. because: why it ended, by choice and
-    reason. parts: of a part of a condition that was not true, None of one that is all of it.
-    """
-
-    variables: tuple[str | None, ...]
-    because: tuple[tuple[str, ...], ...]
-    parts: tuple[str | None, ...]
-
-
-def words_of_endings(asked: CoverageDraft) -> EndingWords:
-    """What is said of the nearest runs of a clause."""
-    occurrences, names = asked.occurrences, asked.drafted.plan.variables
-    taken = (names[occurrences.variables[one]] for one in occurrences.taken)
-    because = (
-        tuple("" if state is None else str(ending(asked, state, reason)) for reason in Reason)
-        for state in states_after(occurrences)
-    )
-    parts = (None if part is None else f"{part[1]} was not true" for part in all_parts(asked))
-    return EndingWords((None, *taken), tuple(because), tuple(parts))
 
 
 def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:

@@ -166,5 +166,4 @@ def shared_lines(rules: RuleSet, sorts: str) -> Iterator[str]:
 
 
 def of_rules(users: Sequence[str]) -> str:
-    """The rules that need a column or a condition of the set."""
     return f", for {', '.join(users)}" if users else ""

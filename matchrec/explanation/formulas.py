@@ -164,7 +164,6 @@ def window_line(plan: MatchPlan, within: Within) -> str:
 
 
 def gap_line(gap: Gap) -> str:
-    """How far apart rows inside of the match may lie."""
     if gap.to is None:
         return f"each row lies less than {gap.interval.text} after the row before it in the match"
     before = f"the last row of {gap.after} before it"
@@ -172,7 +171,6 @@ def gap_line(gap: Gap) -> str:
 
 
 def has_window(plan: MatchPlan) -> bool:
-    """Whether the engine keeps to a window."""
     return plan.within_rows is not None or plan.within is not None or len(plan.gaps) > 0
 
 

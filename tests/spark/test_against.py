@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.api import backtest
 from matchrec.api.clauses import clause_asked
+from matchrec.explanation.coverage import Reason
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""
@@ -140,12 +141,11 @@ def test_attempts_are_what_coverage_counts(
         clause = clause_asked(reading, 1)
         plan = backtest.plan_of_matches(clause)
         drafted, task, attempts = backtest.attempts_of(clause.question(plan, clause.options))
-        words = backtest.words_of_endings(drafted)
+        words = backtest.Attempts(drafted, task, attempts, plan)
     found = attempts.toDF("k", "first", "last", *backtest.NOTED).collect()
     noted = [one for one in found if one.remaining is not None]
-    ended = Counter(
-        (words.variables[one.choice], words.because[one.choice][one.reason]) for one in noted
-    )
+    place = ((one.choice, one.choice * len(Reason) + one.reason) for one in noted)
+    ended = Counter((words.variables[choice], words.reasons[both]) for choice, both in place)
     counted: Counter[tuple[str | None, str]] = Counter()
     covered = asked.coverage().clauses[1]
     for occurrence in covered.occurrences:

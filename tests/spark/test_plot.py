@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.charts.plot import plot as draw
-from matchrec.charts.series import Charted, MatchSpan, Named, Page
+from matchrec.charts.series import Charted, MatchSpan, Page
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -37,7 +37,7 @@ EXPECTED = {("X", day(0), day(2)), ("X", day(3), day(5)), ("Y", day(3), day(4))}
 
 
 def charted(matches: DataFrame, data: DataFrame, **named: Any) -> Charted:
-    return Charted(matches, data, Named(x="day", y="price", by="sym", **named))
+    return Charted(matches, data, x="day", y="price", by="sym", **named)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_picture_is_saved_and_shown(prices: DataFrame, tmp_path: Path) -> None
 def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     visits = spark.sql("SELECT id AS t, concat('{', id, '}') AS page FROM range(4)")
     matches = spark.sql("SELECT 1 AS start_t, 2 AS end_t")
-    plot = draw(matches, visits, Named("t", "page"), 1, 6)
+    plot = draw(Charted(matches, visits, "t", "page"), 1, 6)
     (panel,) = plot.figure.axes
     assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
 
@@ -107,13 +107,13 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
         "SELECT '{1}' AS k, 1L AS start_t, 2L AS end_t FROM range(0) UNION ALL "
         "SELECT CAST(id AS STRING), id, id + 5 FROM range(4)"
     )
-    named = Named("t", "v", "k")
-    page = Charted(matches, data, named).page(2, 3)
+    drawn = Charted(matches, data, "t", "v", "k")
+    page = drawn.page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="page 3 of `plot`, and there are 2"):
-        Charted(matches, data, named).page(3, 3)
-    assert len(Charted(matches.limit(0), data, named).page(1, 9).series) == 5
+        drawn.page(3, 3)
+    assert len(Charted(matches.limit(0), data, "t", "v", "k").page(1, 9).series) == 5
 
 
 def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) -> None:
@@ -125,7 +125,7 @@ def test_a_long_series_is_thinned_and_keeps_its_extremes(spark: SparkSession) ->
     matches = spark.sql(
         "SELECT TIMESTAMP '2024-01-01' AS first_t, TIMESTAMP '2024-01-02' AS last_t"
     )
-    page = Charted(matches, data, Named("t", "v")).page(1, 1)
+    page = Charted(matches, data, "t", "v").page(1, 1)
     line = page.series[""]
     assert 2000 < len(line.times) <= 4 * 1001
     assert (min(line.values), max(line.values)) == (-1e6, 1e6)
@@ -151,14 +151,14 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
 
 
 def charted_by_key(matches: DataFrame, data: DataFrame) -> Page:
-    return Charted(matches, data, Named("t", "v", "k")).page(1, 6)
+    return Charted(matches, data, "t", "v", "k").page(1, 6)
 
 
 @pytest.mark.parametrize("x", ["CAST(NULL AS INT)", "DOUBLE('NaN')", "DOUBLE('-Infinity')"])
 def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession, x: str) -> None:
     data = spark.sql(f"SELECT {x} AS t, 1 AS v")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t FROM range(0)")
-    plot = draw(matches, data, Named("t", "v"), 1, 6)
+    plot = draw(Charted(matches, data, "t", "v"), 1, 6)
     assert repr(plot) == "<Plot: 0 matches in 0 series, page 1 of 1>"
     assert 'src="data:image/png;base64,' in plot._repr_html_()
 
@@ -166,7 +166,7 @@ def test_without_a_row_that_has_a_place_the_picture_is_empty(spark: SparkSession
 def test_a_row_at_infinity_is_not_drawn(spark: SparkSession) -> None:
     data = spark.sql("SELECT DOUBLE(t) AS t, 1 AS v FROM VALUES ('1'), ('Infinity') AS t(t)")
     matches = spark.sql("SELECT 1 AS first_t, 2 AS last_t")
-    assert Charted(matches, data, Named("t", "v")).page(1, 6).series[""].times == [1.0]
+    assert Charted(matches, data, "t", "v").page(1, 6).series[""].times == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_what_cannot_be_drawn_is_said(
 ) -> None:
     matches = prices.selectExpr(*columns.split(", "))
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(matches, prices, Named("day", "price", "sym", **named), 1, 6)
+        draw(Charted(matches, prices, "day", "price", "sym", **named), 1, 6)
 
 
 @pytest.mark.parametrize(
@@ -197,4 +197,4 @@ def test_columns_of_the_rows_are_checked(
     prices: DataFrame, named: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        draw(prices, prices, Named(**named), 1, 6)
+        draw(Charted(prices, prices, **named), 1, 6)

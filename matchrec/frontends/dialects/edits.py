@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sqlglot import Token
 
-from matchrec.source import Source, Span
+from matchrec.source import Origin, Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,6 @@ class Edit:
 class Edited:
     """A text with edits, which do not overlap and come in the order of the text.
 
-    first: what the text was made of by other edits, if it was.
-
     >>> edited = Edited("SELECT a::int FROM t", (Edit(Span(7, 13), "CAST(a AS INT)"),))
     >>> edited.text
     'SELECT CAST(a AS INT) FROM t'
@@ -41,11 +39,10 @@ class Edited:
 
     written: str
     edits: tuple[Edit, ...]
-    first: Edited | None = None
 
-    @property
-    def original(self) -> str:
-        return self.first.original if self.first else self.written
+    def source(self, written: Source) -> Source:
+        """The new text. written: the original one, which errors show."""
+        return Source(self.text, Origin(written, self.before))
 
     @cached_property
     def text(self) -> str:
@@ -71,8 +68,7 @@ class Edited:
         """
         start = self._place(span.start)
         last = self._place(max(span.start, span.end - 1))
-        found = Span(start.start, max(start.end, last.end))
-        return self.first.before(found) if self.first else found
+        return Span(start.start, max(start.end, last.end))
 
     def _place(self, at: int) -> Span:
         """The original character for a new one, or the span of the edit that it comes from."""

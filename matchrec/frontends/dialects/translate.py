@@ -25,7 +25,7 @@ from matchrec.frontends.dialects.clause_edits import (
     windows_between,
 )
 from matchrec.frontends.dialects.differences import found_differences
-from matchrec.frontends.dialects.edits import Edit, Edited, Note, edited
+from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import SELECT_ALL, Fragments, tokens_in
 from matchrec.frontends.dialects.products import SPARK, Product
 from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables, no_tables
@@ -40,7 +40,7 @@ from matchrec.frontends.sql.relation import find_clauses, find_start
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.plan.text import words_of
-from matchrec.source import Origin, Source, Span
+from matchrec.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class Translation:
     missed: columns whose types are not known and would tell what some expressions mean.
     """
 
-    edited: Edited
+    source: Source
     notes: tuple[Note, ...] = ()
     missed: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
-        return self.edited.text
+        return self.source.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def translate_query(
     """A query with clauses anywhere, or without any."""
     if read is write:
         _check(text, read)
-        return Translation(edited(text, ()))
+        return Translation(Source(text))
     own, of_measures = known or Knowledge(), list[Note]()
 
     def forms(tokens: TokenSequence) -> Iterator[Edit]:
@@ -180,17 +180,19 @@ def _translated(
 ) -> Translation:
     """The translation of a text. forms: what writes out its short forms. edits: of that text."""
     read, write = products
-    with shown_in(Source(text)):
+    source = Source(text)
+    with shown_in(source):
         tokens = product_tokens(text, read)
         written = edited(text, forms(tokens))
         noted = _differences(tokens, read, write)
-    origin = Origin(Source(text), written.before) if written.edits else None
-    with shown_in(Source(written.text, origin)):
+    if written.edits:
+        source = written.source(source)
+    with shown_in(source):
         if written.edits:
             tokens = product_tokens(written.text, read)
         frames = tuple(span for _, span in find_frames(tokens.tokens))
         fragments = Fragments(tokens.text, read, write, frames)
-        found = replace(edited(written.text, edits(tokens, fragments)), first=written)
+        found = edited(written.text, edits(tokens, fragments)).source(source)
     notes = [replace(note, span=written.before(note.span)) for note in fragments.notes]
     return Translation(found, tuple(dict.fromkeys([*noted, *notes])), frozenset(fragments.missed))
 
