@@ -39,8 +39,6 @@ from matchrec.spark.session import EVERY, FAILURES, quiet_analysis, replace_sql,
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from matchrec.charts.plot import Plot
-
 
 def unquoted(text: str) -> str:
     """An argument without the quotes around it, which IPython leaves.
@@ -142,9 +140,15 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
         return asked_of.coverage()
     frame = variables[asked.output] if asked.output else asked_of.dataframe()
     if asked.plot:
-        return drawn(asked_of, asked.plot, asked.between)
-    asks_for_matches = bool(asked.events) or may_have_clause(query)
-    return first_rows(frame, asked.limit, asks_for_matches=asks_for_matches)
+        if not 2 <= len(asked.plot) <= 3:
+            names = counted(len(asked.plot), "name")
+            raise errors.wrong_plot(given=" ".join(asked.plot), names=names)
+        x, y, *by = asked.plot
+        return asked_of.plot(x=x, y=y, by=by[0] if by else None, between=asked.between)
+    found = first_texts(frame, asked.limit)
+    rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
+    asks, more = bool(asked.events) or may_have_clause(query), len(rows) > asked.limit
+    return Result(frame, tuple(frame.columns), rows[: asked.limit], more, asks)
 
 
 def value_of(text: str) -> object:
@@ -203,14 +207,6 @@ def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:
             raise errors.wrong_partition(given=text)
     named = (one.split("=", 1) for one in texts)
     return {name: value_of(value) for name, value in named} or None
-
-
-def drawn(query: matchrec.Query, named: list[str], between: Any) -> Plot:
-    """The matches over the rows that they were found in. between: columns of a match's ends."""
-    if not 2 <= len(named) <= 3:
-        raise errors.wrong_plot(given=" ".join(named), names=counted(len(named), "name"))
-    x, y, *by = named
-    return query.plot(x=x, y=y, by=by[0] if by else None, between=between)
 
 
 BOLD_RED, GREEN, PLAIN = "\033[1;31m", "\033[32m", "\033[0m"
@@ -277,14 +273,6 @@ class Result:
 
     def __repr__(self) -> str:
         return f"<Result: {', '.join(self.names)}; {self.note}>"
-
-
-def first_rows(frame: DataFrame, limit: int, *, asks_for_matches: bool) -> Result:
-    """Runs the query as far as it must for so many rows. asks_for_matches: as of Result."""
-    found = first_texts(frame, limit)
-    rows = tuple(tuple("NULL" if value is None else value for value in row) for row in found)
-    names, more = tuple(frame.columns), len(rows) > limit
-    return Result(frame, names, rows[:limit], more, asks_for_matches)
 
 
 HOLE = re.compile(r"\{(\w+)\}")
