@@ -249,10 +249,14 @@ is_column = can("isNotNull", "alias", "cast")
 FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
 
 
+def library_of(given: object) -> str:
+    """Which one something is of, which is not loaded for that."""
+    return type(given).__module__.split(".")[0]
+
+
 def is_frame(given: object) -> bool:
-    """A frame of pandas or Polars, or a table of Arrow, none of which is loaded for that."""
-    library = type(given).__module__.split(".")[0]
-    return type(given).__name__ in FRAMES.get(library, ())
+    """A frame of pandas or Polars, or a table of Arrow."""
+    return type(given).__name__ in FRAMES.get(library_of(given), ())
 
 
 SESSION = ArgumentKind("a SparkSession", is_session, "pass the session: matchrec.session()")

@@ -104,7 +104,8 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         found = found.collect()
     if hasattr(found, "to_arrow"):
         found = found.to_arrow()
-    if type(found).__name__ != "Table":
+    is_table = type(found).__name__ == "Table"
+    if not is_table:
         check_pandas(name, found)
         kinds = {column: crossing_kind(kind) for column, kind in found.dtypes.items()}
         if others := {column: kind for column, kind in kinds.items() if kind is not None}:
@@ -112,7 +113,7 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
     try:
-        if type(found).__name__ == "Table":
+        if is_table:
             found = with_known_types(found)
             check_times(spark, found.schema)
         with nullcontext() if is_connect(spark) else by_arrow(spark):

@@ -26,6 +26,7 @@ from matchrec.arguments import (
     is_dataframe,
     is_frame,
     is_whole,
+    library_of,
     one_of,
 )
 from matchrec.frontends.dialects.products import PRODUCTS
@@ -39,7 +40,7 @@ TEXT_VALUES = (bool, int, float, str, Decimal)
 
 def is_value(given: object) -> bool:
     """Whether Spark may make a literal of it; a Column is taken as it is."""
-    known = type(given).__module__.split(".")[0] in VALUE_MODULES
+    known = library_of(given) in VALUE_MODULES
     return given is None or isinstance(given, VALUES) or known or is_column(given)
 
 
@@ -66,7 +67,7 @@ def take_values(_: str, given: Any) -> Any:
 
 def names_row(given: object) -> bool:
     """Whether it may be compared with ORDER BY columns."""
-    known = type(given).__module__.split(".")[0] in ("numpy", "pandas")
+    known = library_of(given) in ("numpy", "pandas")
     return given is None or known or isinstance(given, (*TEXT_VALUES, date, timedelta, tuple))
 
 

@@ -17,7 +17,7 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, markers, relation_of
 from matchrec.api.query import OF_RULES, how_to_run
 from matchrec.api.signatures import ARGUMENTS, as_spark_takes
-from matchrec.arguments import ArgumentKind, DialectName, by_name, checked
+from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
 from matchrec.charts.sweep import Sweep
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
@@ -46,7 +46,7 @@ def is_grid(given: Any) -> bool:
 
 def has_values(given: Any) -> bool:
     """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
-    is_known = type(given).__module__.split(".")[0] in ("numpy", "pandas")  # as a Column has all
+    is_known = library_of(given) in ("numpy", "pandas")  # as a Column has all
     is_array = is_known and getattr(given, "ndim", 0) == 1
     return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
 
