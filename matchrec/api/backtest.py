@@ -41,11 +41,7 @@ NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
 def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
-    """A clause beside labels. ends: the columns in which an incident begins and ends; key: those
-    that name its partition, None for the names that the clause has for them.
-
-    Raises MatchRecognizeError for what is wrong with the clause, or does not fit.
-    """
+    """A clause beside labels: see `Query.against`. ends: the columns of `start` and `end`."""
     plan = plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
@@ -61,10 +57,7 @@ def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) 
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
-    """The plan that says of each match in which partition it is, and where it begins and ends.
-
-    Raises MatchRecognizePlanError where rows have no order.
-    """
+    """The plan of each match's partition, and of where it begins and ends. Raises without order."""
     plan = clause.plan_of_matches("against")
     if not plan.order_by:
         raise errors.no_order_of_labels()
@@ -87,10 +80,8 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labelled incidents. names: of what divides the rows of the query.
-
-    keys: the columns of the labels that hold it, none where an incident is one of all partitions.
-    ends: the columns in which an incident begins and ends.
+    """Labelled incidents. names: of what divides the rows of the query; keys: the columns of the
+    labels that hold it, none where an incident is one of all partitions.
     """
 
     frame: DataFrame
@@ -153,8 +144,7 @@ IN_PANDAS = {
 
 def column_of(frame: DataFrame, name: str, argument: str) -> str:
     """The column as the DataFrame spells it. argument: that names it, if one does."""
-    found = only_column(frame, name)
-    if found is not None:
+    if (found := only_column(frame, name)) is not None:
         return found
     if argument:
         raise errors.no_label_column(argument=argument, name=name, columns=frame.columns)
@@ -180,16 +170,6 @@ class Attempts:
         return "only empty matches begin here"
 
     @property
-    def reasons(self) -> list[str]:
-        """What ended an attempt: by its last choice, 0 for none, then by reason."""
-        asked = self.asked
-        return [
-            "" if state is None else str(ending(asked, state, reason))
-            for state in states_after(asked.occurrences)
-            for reason in Reason
-        ]
-
-    @property
     def variables(self) -> list[str | None]:
         """The variable of the last row of an attempt, by its last choice."""
         names, occurrences = self.asked.drafted.plan.variables, self.asked.occurrences
@@ -198,8 +178,12 @@ class Attempts:
     @property
     def because(self) -> str:
         """SQL of what ended an attempt, `best`, with parts of a condition that were not true."""
-        place = f"CAST(best.choice * {len(Reason)} + best.reason AS INT)"
-        why = f"get({array(self.reasons)}, {place})"
+        reasons = [  # by the last choice, 0 for none, then by reason
+            "" if state is None else str(ending(self.asked, state, reason))
+            for state in states_after(self.asked.occurrences)
+            for reason in Reason
+        ]
+        why = f"get({array(reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
         known = all_parts(self.asked)[:NOTED_PARTS]
         parts = array(one and f"{one[1]} was not true" for one in known)
         false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
@@ -213,10 +197,7 @@ def array(texts: Any) -> str:
 
 @dataclass(frozen=True)
 class Joined:
-    """Labels, the matches of a clause, and how far its other starting rows came.
-
-    attempts: where that is not known, what is said of it.
-    """
+    """Labels, a clause's matches, and how far other starting rows came, or why it is not known."""
 
     labels: Labels
     found: DataFrame
@@ -229,9 +210,7 @@ class Joined:
         return placed.groupBy(*placed.columns).agg(expr("count(*) AS __count"))
 
     def placed(self, rows: DataFrame, further: Sequence[str] = ()) -> DataFrame:
-        """Rows of keys, first and last place, and some further columns: keys, low and high place,
-        and the further columns.
-        """
+        """Rows of keys, first and last place, and further columns: with low and high place."""
         keys = [f"__key_{i}" for i in range(len(self.labels.names))]
         named = rows.toDF(*keys, "__first", "__last", *further)
         alike = named.selectExpr(*columns_in_one_form(named.schema.fields))
@@ -239,24 +218,19 @@ class Joined:
         return alike.selectExpr(*keys, *ends, *further)
 
     def backtest(self) -> Backtest:
-        one = self.labels
-        return Backtest(self.of_incidents(), self.of_alarms(), one.names, one.keys, one.ends)
-
-    def of_alarms(self) -> DataFrame:
-        """Each place of matches, and over how many incidents it lies."""
         labels = self.labels
         over = f"{labels.same('d', 'm')} AND {OVERLAPS}"
         marked = labels.frame.selectExpr(*labels.own, "TRUE AS __marked")
         own = [*labels.named("m"), "m.__low", "m.__high", "m.__count"]
         joined = self.places.alias("m").join(marked.alias("d"), expr(over), "left")
         found = joined.groupBy(*own).agg(expr("count(d.__marked) AS __over"))
-        return found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
+        alarms = found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
+        return Backtest(self.of_incidents(), alarms, labels.names, labels.keys, labels.ends)
 
     def of_incidents(self) -> DataFrame:
         """The labels, and what became of each."""
         labels = self.labels
-        own = labels.frame.selectExpr("struct(*) AS __label", *labels.own)
-        whole = own.alias("d")
+        whole = labels.frame.selectExpr("struct(*) AS __label", *labels.own).alias("d")
         for alias, further in self.facts():
             same = labels.same("d", alias)
             if "__begin" in further.columns:
@@ -312,6 +286,5 @@ class Joined:
                 " WHEN a.rows IS NULL THEN 'no row lies in it'"
                 f" WHEN best.choice IS NULL THEN {left_out} ELSE {because} END"
             )
-        values = (came, low, high, needed, because)
-        named = zip(values, OF_ATTEMPTS, strict=True)
+        named = zip((came, low, high, needed, because), OF_ATTEMPTS, strict=True)
         return [f"IF({is_hit}, NULL, {value}) AS {name}" for value, name in named]

@@ -1,6 +1,4 @@
-"""The clauses of a query, innermost first: each over its rows, on the way to a DataFrame; and what
-is said of them.
-"""
+"""The clauses of a query, innermost first, each over its rows; and what is said of them."""
 
 from __future__ import annotations
 
@@ -57,10 +55,9 @@ if TYPE_CHECKING:
 class Clause:
     """A clause over its rows; by itself it is a whole query of SASE+, of a Pattern, or of a clause.
 
-    source, language: of its text. alias: the name that qualifies columns of its rows. use: what is
-    used of its result. finish: what is made of that where it is the whole query. searched: the plan
-    that `why` and `coverage` are about, if that is another one. names: of one clause, which has no
-    alias.
+    alias: the name that qualifies columns of its rows. use: what is used of its result. finish:
+    what is made of that where it is the whole query. searched: the plan that `why` and `coverage`
+    are about, if that is another one.
     """
 
     names, is_plain = ("",), False
@@ -107,8 +104,7 @@ class Clause:
 class QueryText:
     """A text of Spark SQL on its way to a DataFrame: clause after clause, innermost first.
 
-    unchanged: runs the text as it was passed, where Spark alone reads it. evaluated: the clauses
-    that have results.
+    unchanged: runs the text as it was passed, where Spark alone reads it.
     """
 
     language = None
@@ -156,8 +152,7 @@ class QueryText:
         if self.unchanged is not None:
             return self.unchanged()
         text = locate.outer(self.query)
-        alone = locate.rows_alone(text)
-        if alone is not None:
+        if (alone := locate.rows_alone(text)) is not None:
             view, alias = alone
             rows: DataFrame = self.runner.frames[view.name]
             return rows if alias is None else rows.alias(alias)
@@ -228,8 +223,7 @@ class Evaluated:
     def cure(self, qualifier: str, name: str) -> str | None:
         """What to write for a column that is not there; None where it is none of the clause's."""
         site, inside = self.site, self.result.prepared.question.columns
-        renamed = tuple(map(self.source.at, site.renames))
-        columns = renamed or self.columns
+        columns = tuple(map(self.source.at, site.renames)) or self.columns
         plan, own = self.result.drafted.plan, (site.own_alias or "").lower()
         variables = {one.lower() for one in (*plan.variables, *plan.unions)}
         if qualifier.lower() in variables - {own}:
@@ -257,8 +251,7 @@ def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
     if "targetString" in told:
         qualifier, name = told["targetString"].replace("`", ""), "*"
     cures = (one.cure(qualifier, name) for one in reversed(clauses) if name)
-    cure = next(filter(None, cures), None)
-    if cure is not None:
+    if (cure := next(filter(None, cures), None)) is not None:
         error.add_cure(cure)
 
 
@@ -275,13 +268,8 @@ Reading = Clause | QueryText  # a query that was read: its clauses, and what is 
 
 
 def chosen_clause(reading: Reading, asked: int | str | None) -> int:
-    """Which clause has a number, as `explain` counts them from 1, or an alias; the only one.
-
-    Raises MatchRecognizePlanError where there is none, or where there are several and none is
-    named.
-    """
-    aliases = reading.names
-    if not aliases:
+    """The number, from 1, of the clause of a number or alias, or of the only one; else raises."""
+    if not (aliases := reading.names):
         raise errors.no_clause()
     if asked is None and len(aliases) == 1:
         return 1
@@ -346,8 +334,7 @@ def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -
 
 def types_of_values(prepared: Prepared[Any]) -> Iterator[DataType]:
     """The types of what may cross, beside keys and order: nobody has these in kilobytes."""
-    plan = prepared.demand.draft.plan
-    sorting = {one.text for one in plan.sorted_by}
+    sorting = {one.text for one in prepared.demand.draft.plan.sorted_by}
     for column, found in prepared.fields.items():
         if not (column.looks_at_one_row and column.text in sorting):
             yield found.dataType
@@ -365,14 +352,8 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
 
 def warn(*found: MatchRecognizeWarning) -> None:
     """Gives warnings at the line of the program that calls matchrec."""
-    for warning in found:
-        warnings.warn(warning, stacklevel=users_level())
-
-
-def users_level() -> int:
-    """How many calls lie between `warn` and the first one that is none of matchrec's."""
-    frame = inspect.currentframe()
-    level = 0
+    frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
-    return level
+    for warning in found:
+        warnings.warn(warning, stacklevel=level)

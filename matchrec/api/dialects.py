@@ -1,8 +1,7 @@
 """`dialect=` of the public functions: a query of another product, read as Spark SQL.
 
-Where the dialect that was passed does not read a query, an error names the one that does.
-
-The rules of products are loaded for those who ask for them.
+Where the dialect that was passed does not read a query, an error names the one that does. The
+rules of products are loaded for those who ask for them.
 """
 
 from __future__ import annotations
@@ -60,11 +59,9 @@ def parse_query(
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
-        known = Knowledge(kinds, values, tables)
-        translation = translate_query(text, product, SPARK, known)
+        translation = translate_query(text, product, SPARK, Knowledge(kinds, values, tables))
         query = parse(translation.text, frames, quotes, translation.source.origin)
-        columns = product.columns
-        sites = (replace(s, clause=replace(s.clause, columns=columns)) for s in query.sites)
+        sites = (replace(s, clause=replace(s.clause, columns=product.columns)) for s in query.sites)
         return translation, replace(query, sites=tuple(sites))
 
     translation, query = read(())
@@ -80,10 +77,7 @@ def parse_query(
 def parse_clause_of(
     df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
 ) -> tuple[MatchRecognize, Source]:
-    """A clause over `df` in the SQL of `dialect`, and the text that it was read from.
-
-    values: to be written in the places of its markers, which stay without.
-    """
+    """A clause over `df` in the SQL of `dialect`, and its text. values: of its markers, as SQL."""
     product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
     if product is SPARK:
         if values is None:
@@ -106,10 +100,7 @@ def parse_clause_of(
 
 
 def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
-    """Raises MatchRecognizeError for a mistake in a query that no session need be asked about.
-
-    language: a dialect, or "sase". values: of the parameters.
-    """
+    """Raises for a mistake that no session need be asked about. language: a dialect, or "sase"."""
     with said_alone(text):
         if language == "sase":
             from matchrec.frontends.sase.parser import parse_once as parse_sase_once
@@ -192,10 +183,7 @@ NAMED = re.compile(r"dialect=|--dialect ")
 
 @contextmanager
 def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
-    """Errors raised inside say which dialect reads the text, if another one does.
-
-    It is one in which the query is planned without an error, so what the message says is so.
-    """
+    """Errors raised inside name another dialect that reads the text, if it is planned in that."""
     try:
         yield
     except (MatchRecognizeError, AnalysisException) as error:

@@ -149,10 +149,7 @@ EVENT_FORMS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_
 
 @dataclass(frozen=True)
 class Events:
-    """A DataFrame of events. order_by: what sorts them; partition_by: what divides them.
-
-    Both are SQL over one row.
-    """
+    """A DataFrame of events. order_by sorts them, partition_by divides them: SQL over one row."""
 
     df: DataFrame
     order_by: tuple[str, ...]
@@ -160,7 +157,6 @@ class Events:
 
     @staticmethod
     def of(df: DataFrame, order_by: Terms, partition_by: Terms) -> Events:
-        """Events as functions are given them. Raises MatchRecognizeError."""
         order = texts_of(df, "order_by", order_by)
         partition = texts_of(df, "partition_by", partition_by)
         dialect = dialect_of(df.sparkSession, order, partition)
@@ -172,7 +168,6 @@ class Events:
         return {"order_by": self.order_by, "partition_by": self.partition_by}
 
     def plan_of_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
-        """What a SASE+ text means. Raises MatchRecognizeError."""
         streams = Streams(self.order_by, self.partition_by, type_column, output)
         with shown_in(source, SASE):
             plan = compile_sase(source, streams)
@@ -249,10 +244,7 @@ def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> Lower
 
 
 def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
-    """The events with further columns, each a condition that was given as a Column.
-
-    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
-    """
+    """The events with a column for each condition that was given as one. Raises for others."""
     for name, column in columns.items():
         written = str(column)
         with quiet_analysis():

@@ -34,21 +34,17 @@ from matchrec.spark.transport import with_known_types
 # SQL over one row, or a Column that is one of a DataFrame's; or several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
 
-
 # What functions over a DataFrame take: one of Spark, or a frame of pandas, Polars or Arrow.
 Frame: TypeAlias = "DataFrame | Any"
 
 
 def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
-    """How texts are to be read in a session, which is asked only if they have double quotes.
-
-    Spark heeds its setting in ANSI mode only.
-    """
+    """How texts are to be read in a session, which is asked only if they have double quotes."""
     if '"' not in "".join(map(str, texts)):
         return SPARK
     runner = Runner(spark)
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
-    names = all(runner.settings[name] == "true" for name in settings)
+    names = all(runner.settings[name] == "true" for name in settings)  # heeded in ANSI mode only
     return Dialect.QUOTED_NAMES if names else SPARK
 
 
@@ -60,8 +56,7 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
             found.append(term)
             continue
         written = str(term).removeprefix("Column<'").removesuffix("'>")
-        name = name_of_column(written, df.columns)
-        if name is None:
+        if (name := name_of_column(written, df.columns)) is None:
             raise errors.computed_column(argument=argument, written=written)
         found.append(quoted(name))
     return found
@@ -92,8 +87,7 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
 
-    Rows of this program are sent to the engine once. name: in a message.
-    Raises MatchRecognizePlanError for what this version of Spark cannot take.
+    Sent to the engine once. name: in a message. Raises for what this Spark cannot take.
     """
     found: Any = given
     if is_dataframe(found):
@@ -192,8 +186,7 @@ def check_pandas(name: str, frame: Any) -> None:
         if kind.lower().startswith("uint64") and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
         if kind.startswith("period"):
-            reason = f"column `{column}` is of type {kind}"
-            raise errors.no_dataframe_of(name=name, reason=reason)
+            raise errors.no_dataframe_of(name=name, reason=f"column `{column}` is of type {kind}")
 
 
 NamedValues = dict[str, Any] | None
@@ -202,20 +195,11 @@ Frames = dict[str, Any]  # what a query names as `{name}`
 
 
 def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
-    """What runs the pieces of a query; positional arguments get names, as its pieces are many.
-
-    Raises where a clause's input is `{name}` and what was passed is no DataFrame.
-    """
+    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     relations = {site.relation.start for site in query.sites}
     for name, span in query.frames:
         if span.start in relations and not is_dataframe(frames[name]):
-            error = errors.no_table(span, name=name, value=shown(frames[name]))
-            raise error.located(query.source)
-    return Runner(spark, name_values(query, args), frames, partial(fill_frames, frames=frames))
-
-
-def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
-    """Values by the names of their markers. Raises unless each `?` has one."""
+            raise errors.no_table(span, name=name, value=shown(frames[name])).located(query.source)
     markers, count = query.markers, len(args) if isinstance(args, list) else 0
     if count != len(markers):
         given = f"has {counted(count, 'value') if count else 'no values'}"
@@ -223,8 +207,8 @@ def name_values(query: QueryNode, args: Arguments) -> dict[str, Any] | None:
         first = markers[count : count + 1]
         raise errors.other_number_of_values(given, len(markers), *first).located(query.source)
     if isinstance(args, list):
-        return {parameter_name(one): value for one, value in zip(markers, args, strict=True)}
-    return args
+        args = {parameter_name(one): value for one, value in zip(markers, args, strict=True)}
+    return Runner(spark, args, frames, partial(fill_frames, frames=frames))
 
 
 _MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
@@ -252,13 +236,9 @@ def check_names(text: str, names: Iterable[str]) -> None:
 
 
 def refuse_unused(text: str, values: Mapping[str, object]) -> None:
-    """Raises MatchRecognizePlanError for a value of a name that a text does not have.
-
-    A marker without a value is the error of others, which know its place. In calls, as PySpark has
-    it, one dict may serve several queries.
-    """
+    """Raises for a value of a name that a text does not have; a dict of calls may serve several."""
     if any(name not in values for name, _ in markers(text)):
-        return
+        return  # the error of others, which know its place
     known = dict.fromkeys(_MARKER.findall(text))
     for name in values:
         if name not in known:
@@ -266,10 +246,7 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
 
 
 def with_values(source: Source, values: Mapping[str, str]) -> Source:
-    """A clause with values in the places of its markers. values: as SQL.
-
-    Raises MatchRecognizePlanError for a marker without a value, and a value without a marker.
-    """
+    """A clause with values, as SQL, for its markers. Raises where one of either lacks the other."""
     from matchrec.frontends.dialects.edits import Edit, edited
 
     with shown_in(source):
@@ -301,8 +278,7 @@ def unbound(
     error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
     """The error of `:name` without a value, where this is what Spark says."""
-    name = unbound_name(error)
-    if name is None:
+    if (name := unbound_name(error)) is None:
         return None
     place = named_parameters(query.source.text).get(name)
     if name in known:

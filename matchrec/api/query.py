@@ -335,8 +335,7 @@ class Query:
         from matchrec.charts.series import Charted
 
         with self._read(self.options) as reading:
-            clauses = list(reading.clauses())
-            if not clauses:
+            if not (clauses := list(reading.clauses())):
                 raise no_clause()
             frames = reading.outer(), clauses[-1].relation.rows
         return plot(Charted(*frames, x, y, by, between, match), page, panels)
@@ -368,11 +367,9 @@ class Query:
         return conversion(self.text, read, dialect, table, **kept)
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
-        """Errors raised inside name the dialect in which the query can be run, if there is one.
-
-        A statement that writes is not tried: Spark runs it as soon as it is planned.
-        """
+        """Errors raised inside name the dialect in which the query can be run, if there is one."""
         text = str(self.text)
+        # a statement that writes is not tried: Spark runs it as soon as it is planned
         if self.language == "a clause" or (self.language == "SQL" and only_reads(text)):
             return naming_dialect(text, self.dialect, self._plan)
         return nullcontext()
@@ -411,7 +408,7 @@ class Query:
     def _repr_html_(self) -> str:
         from matchrec.pictures.html import paragraph, preformatted
 
-        return paragraph(f"{repr(self).partition(':')[0][1:]}") + preformatted(str(self.text))
+        return paragraph(repr(self).partition(":")[0][1:]) + preformatted(str(self.text))
 
 
 def how_to_run(call: str, options: Options | None, *others: str) -> Options:

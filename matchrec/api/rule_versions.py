@@ -72,10 +72,7 @@ RULES = ArgumentKind(
 
 @dataclass(frozen=True)
 class WrittenRule:
-    """A rule as it is written. name: as messages say it. version: of a rule that has times.
-
-    parameters: a JSON object of the values of its markers.
-    """
+    """A rule as it is written. parameters: a JSON object of the values of its markers."""
 
     name: str
     content: str | Pattern
@@ -116,11 +113,7 @@ def as_sql(value: object) -> str:
 
 
 def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
-    """All versions of all rules, of each rule in their order.
-
-    order: what the rows of the relation are ordered by first. Raises MatchRecognizePlanError for
-    what are no rules, and for times that are none of the order.
-    """
+    """All versions of all rules, of each in their order. order: what orders the rows first."""
     if not isinstance(given, Mapping):
         times = times_of(relation, order)
         return tuple(rules_of(rows_of_table(given, times), times))
@@ -138,8 +131,7 @@ def check_names(names: Iterable[str]) -> None:
     """Raises where there is no rule, or two have one name."""
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.lower(), name)
-        if other != name:
+        if (other := seen.setdefault(name.lower(), name)) != name:
             raise alike_but_for_case(first=other, second=name)
     if not seen:
         raise no_rules()
@@ -158,8 +150,7 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
     return found
 
 
-# A version: its rule, what it is, the parameters of its text, and when it becomes valid, as a
-# number.
+# A version: its rule, what it is, the parameters of its text, and when it begins, as a number.
 Row = tuple[str, "str | Pattern | None", "str | None", "int | None"]
 
 
@@ -173,9 +164,7 @@ def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
 
 
 def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
-    """The rows of a table, by the names of rules. Raises for columns that it has not, or that are
-    of another type.
-    """
+    """The rows of a table, by the names of rules. Raises for columns that are missing or others."""
     fields = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in COLUMNS:
         if name not in fields:
@@ -199,10 +188,7 @@ def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
 
 
 def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
-    """Each version with a text, and with the time up to the next one.
-
-    Raises for a rule with two versions of one time.
-    """
+    """Each version with a text, with the time up to the next one. Raises for two of one time."""
     found: dict[str, dict[int | None, Row]] = {}
     for row in rows:
         rule, *_, since = row

@@ -125,8 +125,6 @@ def warn_of(built: build.BuiltRuleSet) -> None:
 
 @dataclass(frozen=True)
 class RulesReader:
-    """What all rules of a call share. type_column: of SASE+. dialect: of SQL."""
-
     events: Events
     type_column: str
     dialect: str
@@ -144,8 +142,7 @@ class RulesReader:
                 raise failures.unknown_event_column(name=name, known=known)
             if known.count(name) > 1:
                 raise failures.two_columns_of_one_name(name=name)
-        built = build.build_rule_set(question.resolve(), tuple(dict.fromkeys(events)))
-        return RuleMatches(built)
+        return RuleMatches(build.build_rule_set(question.resolve(), tuple(dict.fromkeys(events))))
 
     def match_what_can(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         """The matches of all rules with which nothing is wrong; a warning names each other one."""
@@ -182,7 +179,6 @@ class RulesReader:
         return tuple(found), frame
 
     def clause(self, name: str, text: str, values: Mapping[str, str]) -> Rule:
-        """A clause of SQL. values: of its markers."""
         node, source = parse_clause_of(self.events.df, text, self.dialect, values)
         with shown_in(source):
             for part, written in (("PARTITION BY", node.partition_by), ("ORDER BY", node.order_by)):
@@ -193,8 +189,8 @@ class RulesReader:
             orders = tuple(SortKey(read_tokens(one)) for one in self.events.order_by)
             plan = lower(replace(node, partition_by=keys, order_by=orders))
         if plan.rows_per_match is RowsPerMatch.ONE_ROW and not (plan.measures or plan.partition_by):
-            number = measure("match_number", MATCH_NUMBER)  # a result has a column
-            plan = replace(plan, measures=(number,))
+            # a result has a column
+            plan = replace(plan, measures=(measure("match_number", MATCH_NUMBER),))
         return Rule(name, plan, source)
 
     def pattern(self, name: str, pattern: Pattern, frame: DataFrame) -> tuple[DataFrame, Rule]:
@@ -334,8 +330,7 @@ class RuleMatches:
         >>> found.of(found.rows.limit(0)).matches.count()
         0
         """
-        missing = [name for name in self.rows.columns if name not in rows.columns]
-        if missing:
+        if missing := [name for name in self.rows.columns if name not in rows.columns]:
             raise failures.rows_of_something_else(missing=missing)
         return RuleMatches(self._built.over(rows), self._refused)
 
@@ -376,8 +371,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        sorts = built.prepared.preparation.sorts
-        return explain_rules(built.rule_set, built.shared.drafts, sorts)
+        return explain_rules(built.rule_set, built.shared.drafts, built.prepared.preparation.sorts)
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -314,19 +314,13 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
     if is_session(source):
         return of_sql(**bound(sql, "query", given, arguments))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
-        from matchrec.api.events import (  # of no use in SQL
-            Events,
-            detect,
-            of_pattern,
-            of_sase,
-            sase,
-        )
+        from matchrec.api import events  # of no use in SQL
 
-        function: Callable[..., Any] = detect if is_pattern(query) else sase
-        make: Callable[..., Query] = of_pattern if is_pattern(query) else of_sase
+        function: Callable[..., Any] = events.detect if is_pattern(query) else events.sase
+        make: Callable[..., Query] = events.of_pattern if is_pattern(query) else events.of_sase
         found = bound(function, "query", given, arguments)
         streams = (found.pop(name) for name in ("df", "order_by", "partition_by"))
-        return make(Events.of(*streams), **found)
+        return make(events.Events.of(*streams), **found)
     QUERIED.check("`query`", "source", source)
     QUERY.check("`query`", "query", query)
     return of_clause(**bound(match_recognize, "query", given, arguments))
@@ -364,8 +358,7 @@ def install(
     >>> matchrec.uninstall(spark)
     """
     check_session(spark)
-    how = how_to_run("install", options, "counters", *OF_RULES)
-    replace_sql(spark, answering(dialect, how))
+    replace_sql(spark, answering(dialect, how_to_run("install", options, "counters", *OF_RULES)))
 
 
 @checked(**ARGUMENTS)

@@ -39,11 +39,6 @@ Grid = Mapping[str, Sequence[Any]]
 Point = dict[str, Any]  # a value for each name
 
 
-def is_grid(given: Any) -> bool:
-    """Whether it is some values by the names of markers."""
-    return by_name(has_values)(given) and len(given) > 0 and all(map(str.isidentifier, given))
-
-
 def has_values(given: Any) -> bool:
     """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
     is_known = library_of(given) in ("numpy", "pandas")  # as a Column has all
@@ -51,16 +46,11 @@ def has_values(given: Any) -> bool:
     return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
 
 
-def take_grid(_: str, given: Mapping[str, Any]) -> Grid:
-    """The values as lists, those of NumPy as Python's numbers and as times that Spark takes."""
-    return {name: [*map(as_spark_takes, values)] for name, values in given.items()}
-
-
 GRID = ArgumentKind(
     "a dict of lists of values by the names of markers",
-    is_grid,
+    lambda given: by_name(has_values)(given) and bool(given) and all(map(str.isidentifier, given)),
     'write grid={"days": [3, 5, 8]}, and :days in the clause: a name without a colon, and a list',
-    take=take_grid,
+    take=lambda _, given: {name: [*map(as_spark_takes, values)] for name, values in given.items()},
 )
 
 
@@ -126,9 +116,7 @@ def name_of(point: Point) -> str:
 
 
 def check(df: DataFrame, rule: Rule, point: Point) -> None:
-    """Raises MatchRecognizeError for what is wrong with the clause, with its place there; warns of
-    what is probably not meant.
-    """
+    """Raises for what is wrong with the clause, with its place; warns of what is hardly meant."""
     assert rule.source is not None
     clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
@@ -144,10 +132,7 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
     dialect: str,
     own: Mapping[str, str] = MappingProxyType({}),
 ) -> Rule:
-    """The clause of one point, a row a match with all its rows. name: of the rule.
-
-    own: other names of markers that are those of this point alone.
-    """
+    """The clause of one point, a row a match with all its rows. own: its own names of markers."""
     renamed = {marker: f":{name}" for marker, name in own.items()} or None
     node, source = parse_clause_of(df, clause, dialect, renamed)
     args = {own.get(marker, marker): value for marker, value in point.items()}
@@ -159,21 +144,15 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
 
 
 def span_of(kind: DataType) -> str:
-    """SQL of the distance between the ends of a match; NULL where values of the type have none.
-
-    Whole numbers as decimals: the distance between two of a type need not be one of that type.
-    """
-    if isinstance(kind, IntegralType):
+    """SQL of the distance between the ends of a match; NULL where values of the type have none."""
+    if isinstance(kind, IntegralType):  # the distance between two need not be one of the type
         ends = (f"CAST({end} AS DECIMAL(20, 0))" for end in ("end_time", "start_time"))
         return f"CAST(abs({' - '.join(ends)}) AS DOUBLE)"
     return "abs(end_time - start_time)" if has_distance(kind) else "NULL"
 
 
 def figures(matches: DataFrame, points: Mapping[str, Point]) -> Iterator[tuple[Any, ...]]:
-    """The values of each point, then its figures. Runs a job. matches: see `RuleMatches`.
-
-    points: by the names of their rules.
-    """
+    """The values of each point, by the name of its rule, then its figures. Runs a job."""
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
     spans = span_of(matches.schema["end_time"].dataType)

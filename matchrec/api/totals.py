@@ -7,15 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
-from pyspark.sql.types import (
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    NumericType,
-)
 
 from matchrec.api.clauses import Clause
 from matchrec.errors import calls as errors
@@ -41,12 +34,7 @@ A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches t
 def aggregate(
     clause: Clause, aggregates: Mapping[str, str], by: str
 ) -> tuple[ClauseResult, DataFrame]:
-    """Aggregates over all matches of a clause, a row for each group of them; and how it is run.
-
-    aggregates: by the names of their columns. by: a `Grouping`.
-    Raises MatchRecognizePlanError for what is no aggregate of a measure, and
-    MatchRecognizeUnsupportedError for what a stream never knows.
-    """
+    """How aggregates over all matches of a clause are run, and a row for each group of `by`."""
     grouped, plan = Grouping[by.upper()], clause.plan_of_matches("aggregate")
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(by=by)
@@ -82,10 +70,7 @@ def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
-    """The groups with their totals; the matches, and why, where the search does not carry them.
-
-    Raises MatchRecognizeUnsupportedError for such totals over a stream.
-    """
+    """The groups with their totals; the matches, and why, where the search does not carry them."""
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
     if flows or clause.options.engine != "backtracking":
         try:
@@ -138,8 +123,7 @@ def cast_of(text: str) -> tuple[str, str | None]:
     >>> cast_of("cast(count(*) AS decimal(38,0))")
     ('count(*) ', 'DECIMAL(38, 0)')
     """
-    found = _CAST.fullmatch(text)
-    if found is None:
+    if (found := _CAST.fullmatch(text)) is None:
         return text, None
     call, is_double, scale = found.groups()
     return call, DOUBLE if is_double else f"DECIMAL(38, {int(scale or 0)})"
@@ -167,10 +151,10 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
             return f"CAST(count({argument}) AS {total_type(call, measure).simpleString()})"
         case "sum" if call.cast == DOUBLE:
             doubles = f"sum(CAST({argument} AS DOUBLE))"
-            if not isinstance(measure, DecimalType | IntegralType):
+            if not isinstance(measure, spark_types.DecimalType | spark_types.IntegralType):
                 return doubles
             return f"coalesce(CAST({exact_sum(argument, measure)} AS DOUBLE), {doubles})"
-        case "sum" if call.cast is not None or isinstance(measure, NumericType):
+        case "sum" if call.cast is not None or isinstance(measure, spark_types.NumericType):
             return added(call, argument, total_type(call, measure))
         case "avg":
             return checked(call, f"{AVERAGE_OR_NULL}({argument})", argument, "DECIMAL")
@@ -179,15 +163,12 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
             return extreme(function, argument, measure)
 
 
-def extreme(function: str, argument: str, type_: DataType) -> str:
-    """SQL of the least or the greatest value, of which NaN is the greatest, as in Spark.
-
-    Of a group in which a NaN is, Sail gives whichever value comes last: so it is given none beside
-    other numbers.
-    """
+def extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
+    """SQL of the least or the greatest value, of which NaN is the greatest, as in Spark."""
     plain = f"{function}({argument})"
-    if not isinstance(type_, FloatType | DoubleType):
+    if not isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
         return plain
+    # of NaN and numbers, Sail gives whichever comes last: so it is given no NaN beside others
     decides = f"isnan({argument})" if function == "max" else f"NOT isnan({argument})"
     return f"coalesce({function}(CASE WHEN {decides} THEN {argument} END), {plain})"
 
@@ -197,16 +178,16 @@ def quotient(total: str, number: str) -> str:
     return f"({total} / nullif({number}, 0D))"
 
 
-def added(call: AskedTotal, argument: str, type_: DataType) -> str:
+def added(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
     """SQL of a sum of numbers, which is an error in every mode where it is too large."""
-    if isinstance(type_, DoubleType):
+    if isinstance(type_, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
     name = type_.simpleString().upper()
     total = f"try_cast({exact_sum(argument, type_)} AS {name})"
     return checked(call, total, argument, name.replace(",", ", "))
 
 
-def exact_sum(argument: str, type_: DataType) -> str:
+def exact_sum(argument: str, type_: spark_types.DataType) -> str:
     """SQL of a sum of all digits, NULL where these are more than 38. type_: of the numbers."""
     return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
 
@@ -218,18 +199,13 @@ def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
 
 
 def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
-    """What names the row with which a match starts or ends: the columns that rows are sorted by.
-
-    A measure of the query may have the name of such a column.
-
-    Raises MatchRecognizePlanError where none of these is a plain column.
-    """
+    """What names the row with which a match starts or ends: the columns that rows are sorted by."""
     if grouped is Grouping.PARTITION:
         return {}
     end = End.FIRST if grouped is Grouping.START else End.LAST
     read = Navigation(end=end, semantics=Semantics.FINAL)
     keys = {key.text for key in plan.partition_by}
-    found = {
+    found = {  # a measure of the query may have the name of such a column
         key.names[0]: Measure(
             f"__key_{number}", replace(column_term(read, key.text, names=key.names), span=key.place)
         )
