@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
-
 # The columns that labels get: of the matches that hit them, and of the best attempts.
 OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
 OF_ATTEMPTS = ("came_to", "attempt_start", "attempt_end", "needed", "because")
@@ -37,9 +36,7 @@ MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many incidents there are, how many are hit, and hit by several matches; how many matches
-    there are, and how many lie over an incident.
-    """
+    """How many incidents and matches there are, and how many of each meet the others."""
 
     incidents: int
     hits: int
@@ -136,8 +133,7 @@ class Backtest(Pictured):
         from pyspark.sql.functions import expr
 
         groups = self.incidents.groupBy("outcome", "came_to", "because")
-        counts = (expr("count(*)"), expr("count_if(matches > 1)"))
-        return list(groups.agg(*counts).collect())
+        return list(groups.agg(expr("count(*)"), expr("count_if(matches > 1)")).collect())
 
     @property
     def text(self) -> str:

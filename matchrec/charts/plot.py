@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
 MATCH, BAND = "#c8102e", "#fbe9ec"
 WIDTH = 9  # inches
 MOST_TEXTS = 60  # on a lane
@@ -35,8 +34,7 @@ def draw_lines(
     panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         found = [span for span in spans if span.series in (None, name)]
-        for band, span in zip(draw_line(panel, line, found), found, strict=True):
-            band.set_gid(span.id)
+        draw_line(panel, line, found)
         style(panel, f"{name}   {counted(len(found), 'match', 'matches')}", measured)
         show_dates(panel, line.times)
     for place in range(len(series), len(panels)):
@@ -44,19 +42,17 @@ def draw_lines(
         panels[place - columns].tick_params(labelbottom=True)
 
 
-def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> list[Any]:
+def draw_line(panel: Axes, line: Series, spans: Iterable[MatchSpan]) -> None:
     """A line, and over it each span in colour, its rows as points where they are known."""
     panel.plot(line.times, line.values, color=FAINT, linewidth=1.2, zorder=1)
-    bands = []
     for span in spans:
         first, last = bisect_left(line.times, span.first), bisect_right(line.times, span.last)
         times, values = line.times[first:last], line.values[first:last]
-        bands.append(panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0))
+        panel.axvspan(span.first, span.last, color=BAND, linewidth=0, zorder=0, gid=span.id)
         panel.plot(times, values, color=MATCH, linewidth=2.2)
         own = set(span.rows) if len(times) > 1 else set(times)
         points = [(x, y) for x, y in zip(times, values, strict=True) if x in own]
         panel.plot([x for x, _ in points], [y for _, y in points], ".", color=MATCH)
-    return bands
 
 
 def draw_lanes(figure: Figure, series: Mapping[str, Series], spans: Sequence[MatchSpan]) -> None:

@@ -30,10 +30,7 @@ class Series:
 
 @dataclass(frozen=True)
 class MatchSpan:
-    """The first and the last row of a match, in one of the series or across all (None).
-
-    rows: the times of all its rows, where they are known.
-    """
+    """The first and last row of a match, in one of the series or all (None). rows: known times."""
 
     series: str | None
     first: Any
@@ -58,8 +55,7 @@ MATCH_NUMBERS = ("match_number", "match_num", "match_no", "match")
 
 def find_column(frame: DataFrame, argument: str, name: str) -> str:
     """The column of that name as the DataFrame spells it; Spark does not heed case."""
-    found = only_column(frame, name)
-    if found is None:
+    if (found := only_column(frame, name)) is None:
         raise errors.no_column(argument=argument, name=name, known=frame.columns)
     return found
 
@@ -97,7 +93,6 @@ def is_drawn(kind: str) -> bool:
 
 
 def begins(name: str, word: str) -> bool:
-    """Whether a name is a word or begins with it."""
     return f"{name.lower()}_".startswith(f"{word}_")
 
 
@@ -148,8 +143,7 @@ class Charted:
     @property
     def is_measured(self) -> bool:
         """Whether y is a number: a line, and else texts on a lane."""
-        kind = dict(self.data.dtypes)[find_column(self.data, "y", self.y)]
-        return plain(kind) == "number"
+        return plain(dict(self.data.dtypes)[find_column(self.data, "y", self.y)]) == "number"
 
     @property
     def rows(self) -> str:

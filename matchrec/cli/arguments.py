@@ -97,8 +97,7 @@ def named_once(_: click.Context, __: click.Parameter, given: Pairs[T]) -> Pairs[
 
 def refuse_twice(names: Sequence[str]) -> None:
     """Raises click.BadParameter where two names are the same."""
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    if twice := next((name for name in names if names.count(name) > 1), None):
         raise click.BadParameter(f"`{twice}` is given twice")
 
 
@@ -121,10 +120,7 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def asks(function: Callable[..., None]) -> Callable[..., None]:
-    """A command about one query: what is said of that comes as one request, before its own options.
-
-    Raises click.UsageError for options that do not fit the query.
-    """
+    """A command about one query: what is said of it is one request, before its own options."""
     own = signature(function).parameters
 
     @tells_failures
@@ -143,7 +139,6 @@ OF_FILES = ("tables", "delimiter", "header", "on", "conf")
 # What each command takes that is about a query of any language and its rows.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
 
-
 # What to write for options that other programs, or people, have for the same.
 OF_OTHERS = {
     "--master": "--on spark --conf spark.master=local[4]",
@@ -155,24 +150,19 @@ OF_OTHERS = {
     "-p": "--param NAME=VALUE",
 }
 
-
 # An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.
 TABLE = re.compile(r"\w+=[^\s()]+|[^\s()=]+\.\w+")
 
 
 class Repeatable(click.Command):
-    """A command that keeps how its arguments were written, for `again`.
-
-    It says what to write for options of other programs.
-    """
+    """Keeps how its arguments were written, for `again`; knows how to write options of others."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[WRITTEN] = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            cure = OF_OTHERS.get(error.option_name)
-            if cure is None:
+            if (cure := OF_OTHERS.get(error.option_name)) is None:
                 raise
             raise click.UsageError(f"there is no {error.option_name}; write {cure}", ctx) from None
         except click.UsageError as error:
@@ -240,10 +230,8 @@ QUERY = together(
 
 
 def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
-    """What a shell offers after `--param`: the parameters of the query that stands before it.
-
-    click leaves the file of the query among `args` where an option without a value comes after it.
-    """
+    """What a shell offers after `--param`: the parameters of the query that stands before it."""
+    # click leaves it among `args` where an option without a value comes after it
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
         return []

@@ -13,20 +13,7 @@ import click
 
 import matchrec
 from matchrec.arguments import DialectName, WrittenDialect
-from matchrec.cli.arguments import (
-    ASKED,
-    ON,
-    PICTURE,
-    QUERY,
-    STREAM,
-    Parsed,
-    Repeatable,
-    again,
-    asks,
-    chosen,
-    program,
-    tells_failures,
-)
+from matchrec.cli import arguments
 from matchrec.cli.failures import busy, tell, tell_at_terminal, while_it_runs
 from matchrec.cli.files import Table, writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
@@ -49,8 +36,8 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     return file
 
 
-@click.command(cls=Repeatable)
-@ASKED
+@click.command(cls=arguments.Repeatable)
+@arguments.ASKED
 @click.option(
     "--format",
     "form_of_rows",
@@ -63,7 +50,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     "--output",
     "file",
     metavar="FILE.parquet|csv|json",
-    type=Parsed("FILE", writable_table),
+    type=arguments.Parsed("FILE", writable_table),
     callback=new_file,
     help="Write all rows to a file instead.",
 )
@@ -73,7 +60,7 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
 @click.option(
     "--limit", type=click.IntRange(1, MOST_ROWS), help="At most so many rows [a table: 20]."
 )
-@asks
+@arguments.asks
 def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | None) -> None:
     """Run a query over files; its rows go to stdout, or to a file.
 
@@ -108,19 +95,21 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
     from matchrec.frontends.sql.locate import may_have_clause
 
     if not count and not asked.totals and (asked.language != "sql" or may_have_clause(asked.what)):
-        shows = again("coverage")
+        shows = arguments.again("coverage")
         tell_at_terminal(f"0 rows; how far rows come, and what stops them, shows\n{shows}")
 
 
-@click.command(cls=Repeatable)
-@QUERY
-@chosen("--read", READ, "What it is written in, if its name does not tell [spark].")
-@chosen(
+@click.command(cls=arguments.Repeatable)
+@arguments.QUERY
+@arguments.chosen("--read", READ, "What it is written in, if its name does not tell [spark].")
+@arguments.chosen(
     "--write", get_args(WrittenDialect), "Whose SQL it becomes.", default="spark", show_default=True
 )
-@STREAM
-@chosen("--form", ("all", "non_overlapping"), "Which matches of SASE+ [all].", default="all")
-@tells_failures
+@arguments.STREAM
+@arguments.chosen(
+    "--form", ("all", "non_overlapping"), "Which matches of SASE+ [all].", default="all"
+)
+@arguments.tells_failures
 def convert(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Print a query in the SQL of a product.
 
@@ -151,10 +140,10 @@ DATA = files("matchrec.cli") / "demo_data"
     default="matchrec-demo.png",
     show_default=True,
     metavar="FILE.png|svg",
-    type=PICTURE,
+    type=arguments.PICTURE,
 )
-@ON
-@tells_failures
+@arguments.ON
+@arguments.tells_failures
 def demo(picture: Path, on: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.pictures.figures import check_matplotlib
@@ -178,4 +167,4 @@ def demo(picture: Path, on: str | None) -> None:
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")
-    print(f"{program()} {shlex.join(words)}")
+    print(f"{arguments.program()} {shlex.join(words)}")

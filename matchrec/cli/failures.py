@@ -1,7 +1,6 @@
 """What has failed, as a sentence on stderr and an exit code.
 
-docs/how-to/command_line.md lists the codes.
-What nobody has foreseen is our mistake and stays a traceback.
+docs/how-to/command_line.md lists the codes. What nobody has foreseen stays a traceback.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-
 TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -48,7 +46,6 @@ class ExitCode(IntEnum):
 
 
 def fail(sentence: str, code: ExitCode) -> NoReturn:
-    """Ends the program, with a sentence on stderr."""
     tell_failure(sentence)
     raise click.exceptions.Exit(code)
 
@@ -135,9 +132,7 @@ def run_error_of(error: Exception) -> MatchRecognizeRunError:
 
 
 def refusal_of_spark(error: Exception) -> str:
-    """What Spark says; of a table that is not there how to name its file, and of a batch that is
-    too large how to have smaller ones.
-    """
+    """What Spark says; of a missing table how to name its file, of a large batch how to cut it."""
     said = sentence_of_spark(str(error))
     from matchrec.spark.errors.users_terms import parameters_of
 

@@ -50,8 +50,7 @@ class Table:
     """A name that the query uses and the files with its rows, of one format.
 
     root: the folder under which folders named `column=value` are columns of the table; None where
-    Spark is to see that by itself. delimiter, header: of CSV; None where each file tells its own
-    delimiter.
+    Spark is to see that by itself. delimiter: of CSV; None where each file tells its own.
     """
 
     name: str
@@ -62,10 +61,7 @@ class Table:
     header: bool = True
 
     def register(self, spark: SparkSession) -> None:
-        """Makes the files a view of that name, column types read from them.
-
-        Raises MatchRecognizeError where there is no column in them.
-        """
+        """Makes the files a view of that name, with types read from them. Raises for no column."""
         if self.format in TEXTS:
             self.check_encoding()
         if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
@@ -93,8 +89,7 @@ class Table:
     def check_encoding(self) -> None:
         """Reads all of its files, as engines read them. Raises MatchRecognizeError for no UTF-8."""
         for file in (one for path in self.files for one in files_in(path)):
-            line = first_line_of_no_utf8(file)
-            if line is not None:
+            if (line := first_line_of_no_utf8(file)) is not None:
                 encoding = "utf-16" if start_of(file).startswith(UTF_16_STARTS) else "latin1"
                 plain = bare(file)
                 raise errors.not_in_utf8(
@@ -107,10 +102,7 @@ class Table:
                 )
 
     def by_lines(self) -> Table:
-        """The table with an object on each line, as all engines read JSON, where it is in arrays.
-
-        Its files are there as long as the program. Raises MatchRecognizeError for other JSON.
-        """
+        """The table, where its JSON is in arrays, with an object a line, as all engines read it."""
         folder = tempfile.TemporaryDirectory(prefix="matchrec-")
         FOLDERS.append(folder)
         base, copy = self.root or self.files[0].parent, Path(folder.name)
@@ -175,8 +167,7 @@ def table(argument: str) -> Table:
     if Path(path).exists():
         return Table(name, (Path(path),), format_of_table(name, Path(path)))
     root, pattern = split_pattern(path)
-    found = tuple(sorted(root.glob(pattern))) if pattern else ()
-    if not found:
+    if not (found := tuple(sorted(root.glob(pattern))) if pattern else ()):
         what = f"the file of table `{name}`,"
         raise errors.no_such_file(what=what, path=path, cure=nearest_file(path))
     formats = {format_of_table(name, one) for one in found}
@@ -188,8 +179,7 @@ def table(argument: str) -> Table:
 def format_of_table(name: str, path: Path) -> str:
     """The format that the name of a file or of the files in a folder tells, or else its content."""
     if path.is_dir() and path.suffix.lower() not in FORMATS:
-        inside = next(files_in(path), None)
-        if inside is None:
+        if (inside := next(files_in(path), None)) is None:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return format_of_table(name, inside)
@@ -202,8 +192,7 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("prices.csv.gz"))
     'csv'
     """
-    suffix = bare(path).suffix.lower()
-    if suffix not in FORMATS:
+    if (suffix := bare(path).suffix.lower()) not in FORMATS:
         raise errors.unknown_format(path=str(path), known=list(FORMATS))
     return FORMATS[suffix]
 
@@ -275,10 +264,7 @@ def first_line_of_no_utf8(path: Path) -> int | None:
 
 
 def delimiter_of(path: Path) -> str:
-    """What stands between the fields of a CSV file: what its name or else its first line tells.
-
-    A comma, where there is one outside of quotes; else the most frequent of the others.
-    """
+    """What stands between the fields of a CSV file: what its name or else its first line tells."""
     if bare(path).suffix.lower() == ".tsv":
         return "\t"
     lines = start_of(path).decode("utf-8", errors="replace").splitlines()

@@ -45,12 +45,10 @@ TYPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """What a command is asked. what: the query's text, or where a Pattern is. events: their table,
-    the only one if none is named.
+    """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
-    options: those that were given, by the names that `matchrec.query` and `Options` have for them.
-    on: the engine, if one was named. clause: which one a question is about, by its number or its
-    alias. totals: the arguments of `aggregate`, if that is asked for in place of matches.
+    options: by the names that `matchrec.query` and `Options` have for them. on: the engine, if one
+    was named. clause: by number or alias. totals: arguments of `aggregate`, in place of matches.
     """
 
     language: str
@@ -128,10 +126,7 @@ class QuerySource:
         return "pattern" if IN_PYTHON.search(self.path) else "sql"
 
     def read(self, language: str) -> str:
-        """The text of the query, or where the Pattern is.
-
-        Raises click.UsageError for what is not there.
-        """
+        """The query's text, or where the Pattern is. Raises click.UsageError where nothing is."""
         try:
             if language == "pattern":
                 place, name = place_of(self.path)

@@ -35,14 +35,12 @@ SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # what Markdown would no
 
 Types = Sequence[tuple[str, str]]
 Values = Sequence[Any]
-Watch = AbstractContextManager[None]
+Watch = AbstractContextManager[None]  # shows that Spark is at work
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How rows are printed. encode: the texts that Spark makes of columns by their names and types.
-    lines: of those texts.
-    """
+    """How rows are printed. encode: as texts that Spark makes of columns; lines: of those texts."""
 
     encode: Callable[[Types], Sequence[Column]]
     lines: Callable[[Types, Iterable[Values]], Iterator[str]]
@@ -51,10 +49,7 @@ class Format:
 def write_rows(
     frame: DataFrame, form: str, limit: int | None, watch: Watch, out: TextIO
 ) -> tuple[int, bool]:
-    """Writes the rows, or the first `limit` of them; returns how many, and whether there are more.
-
-    watch: shows that Spark is at work, until the first line is written.
-    """
+    """Writes the first `limit` rows, or all; returns how many, and whether there are more."""
     chosen, numbers = FORMATS[form], count()
     with computed(frame, chosen.encode(frame.dtypes), limit, watch) as rows:
         numbered_rows = zip(islice(rows, limit), numbers, strict=False)  # asks for a row first
@@ -68,11 +63,8 @@ def write_rows(
 def computed(
     frame: DataFrame, texts: Sequence[Column], limit: int | None, watch: Watch
 ) -> Iterator[Iterator[Values]]:
-    """Texts of the rows once all are computed, in parallel; one after `limit` says there are more.
-
-    texts: over columns c0, c1 and so on, as a query may give two columns one name.
-    """
-    numbered = frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))
+    """Texts of all rows, computed in parallel; one after `limit` says that there are more."""
+    numbered = frame.toDF(*(f"c{at}" for at in range(len(frame.columns))))  # names may be alike
     if comes_as_arrow(frame):
         with watch:
             batches = in_order(numbered, texts, limit).toArrow().to_batches()
@@ -111,10 +103,8 @@ def comes_as_arrow(frame: DataFrame) -> bool:
 
 @contextmanager
 def kept(frame: DataFrame, watch: Watch) -> Iterator[tuple[DataFrame, int]]:
-    """The rows, computed in parallel and kept by Spark, as a driver may not have the room; and how
-    many they are.
-
-    What fetches or writes them in order would compute one partition after the other.
+    """The rows, computed in parallel and kept by Spark, and how many: a driver may not have the
+    room, and what fetches them in order would compute one partition after the other.
     """
     cached = frame.cache()
     try:

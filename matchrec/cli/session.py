@@ -36,8 +36,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
     """A session, stopped at the end: on the engine that is asked for, else as `matchrec.session`.
 
     What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
-    the user, and every error reaches Python as an exception as well. The program ends where there
-    is no session to be had.
+    the user, and every error reaches Python as an exception as well. Ends the program without one.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
     from matchrec.spark.sail.start import engine_of
@@ -57,14 +56,13 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 
 def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
     """The session; what Spark leaves behind is in `folder`."""
-    from matchrec.spark.environment import use_own_interpreter
     from matchrec.spark.sail.start import SPARK, engine_for
     from matchrec.spark.session import query_context_logger
 
     query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
     if engine_for(on, settings) != SPARK:
         return started(folder, settings, on)
-    use_own_interpreter()
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
     with java_stderr_to(folder / LOG) as terminal, busy("Starting Spark", terminal):
         return started(folder, ours | settings, SPARK)

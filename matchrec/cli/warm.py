@@ -100,8 +100,7 @@ def ask(spark: SparkSession) -> None:
     matchrec.query(spark, on_run).why(partition={"k": "0"}, limit=1)
     for query in (on_data, on_run):
         matchrec.query(spark, query).coverage()
-    skipping = CLAUSE.format(**PARTS | {"selected": SKIPPING})
-    matchrec.query(spark, skipping).coverage()
+    matchrec.query(spark, CLAUSE.format(**PARTS | {"selected": SKIPPING})).coverage()
 
 
 def queries(spark: SparkSession) -> Iterator[DataFrame]:

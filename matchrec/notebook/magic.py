@@ -165,8 +165,7 @@ def parted(line: str) -> tuple[str, str]:
     >>> parted("-n 5 SELECT * FROM t"), parted("--events t --order-by at rises")
     (('-n 5 ', 'SELECT * FROM t'), ('--events t --order-by at', 'rises'))
     """
-    begins = BEGINNING.search(line)
-    if begins is not None:
+    if begins := BEGINNING.search(line):
         return line[: begins.start()], line[begins.start() :]
     arguments, _, query = line.rpartition(" ")
     return arguments, query
@@ -223,7 +222,6 @@ class Shown(Exception):  # noqa: N818 -- never raised: what a notebook shows in 
 
 
 def say(notice: str) -> None:
-    """A warning, below the cell."""
     sys.stderr.write(f"{notice}\n")
 
 
@@ -234,10 +232,7 @@ def show_failure(
     traceback: TracebackType,
     tb_offset: int | None = None,
 ) -> None:
-    """Shows an error that a cell has raised, or that of ours which it brings from the run.
-
-    tb_offset: IPython's, for a traceback.
-    """
+    """Shows an error that a cell has raised, or that of ours which it brings from the run."""
     is_ours = isinstance(error, MatchRecognizeError | Interrupted)
     ours = error if is_ours else MatchRecognizeRunError.from_exception(error)
     if ours is None:
@@ -249,10 +244,7 @@ def show_failure(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """The result of a cell. dataframe: all of it; rows: the first ones, as Spark casts them.
-
-    asks_for_matches: whether there may be no rows as nothing matches.
-    """
+    """The result of a cell. rows: the first ones. asks_for_matches: no rows may mean no matches."""
 
     dataframe: DataFrame
     names: tuple[str, ...]
@@ -289,8 +281,7 @@ def running_session(variables: Mapping[str, Any]) -> SparkSession | None:
 
 def session_of(variables: dict[str, Any]) -> SparkSession:
     """The running session, or a new one, which is called `spark` unless something else is."""
-    running = running_session(variables)
-    if running is not None:
+    if (running := running_session(variables)) is not None:
         return running
     spark = start()
     is_named = variables.setdefault("spark", spark) is spark

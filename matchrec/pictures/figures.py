@@ -22,7 +22,6 @@ DPI = 100
 
 
 def check_matplotlib() -> None:
-    """Raises where matplotlib is not installed."""
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
@@ -38,9 +37,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def written(draw: Callable[[], Figure], form: str) -> bytes:
-    """What is drawn, as a file of a form has it. The texts of an SVG are texts, as they are: none
-    between two `$` is a formula.
-    """
+    """What is drawn, as a file. The texts of an SVG are texts: none between `$` is a formula."""
     check_matplotlib()
     from matplotlib import rc_context
 

@@ -45,10 +45,7 @@ _ONE_AT_A_TIME = RLock()
 
 @contextmanager
 def able_workers(spark: SparkSession) -> Iterator[None]:
-    """Functions made inside run on this program's interpreter, where workers are on its machine.
-
-    On a cluster, and over Connect, nothing is done.
-    """
+    """Functions made inside run on this program's interpreter, where workers are on its machine."""
     context = None if is_connect(spark) else spark.sparkContext
     if context is None or not (sys.executable and (context.master or "").startswith("local")):
         yield
@@ -62,22 +59,18 @@ def able_workers(spark: SparkSession) -> Iterator[None]:
 
 
 def check_session(spark: SparkSession) -> None:
-    """Raises for a session that has been stopped, or whose workers cannot do the work.
-
-    Where they cannot is known only of a Connect server inside of this program.
-    """
+    """Raises for a session that has been stopped, or whose workers cannot do the work."""
     if is_stopped(spark):
         raise errors.stopped_session()
     if not is_connect(spark) or "SPARK_LOCAL_REMOTE" not in os.environ:
-        return
+        return  # only of a server inside of this program it is known what its workers can do
     from pyspark import SparkContext
 
     jvm = getattr(SparkContext, "_jvm", None)
     if jvm is not None:
         set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
         worker = next(filter(None, set_for), "python3")
-        reason = why_not(worker)
-        if reason is not None:
+        if (reason := why_not(worker)) is not None:
             worker = shutil.which(worker) or worker
             raise errors.worker_cannot(worker=worker, reason=reason, driver=sys.executable)
 
@@ -90,8 +83,7 @@ def why_not(worker: str) -> str | None:
     A virtual environment's interpreter is a link to the system's, so paths are compared as they are
     written: where the links end says nothing about what is installed.
     """
-    path = shutil.which(worker)
-    if path is None:
+    if (path := shutil.which(worker)) is None:
         return "is not there"
     if Path(path).absolute() == Path(sys.executable):
         return None
@@ -102,17 +94,9 @@ def why_not(worker: str) -> str | None:
     return said or "does not run" if result.returncode else None
 
 
-def use_own_interpreter() -> None:
-    """Makes the workers of a session that starts later run on this program's interpreter."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-
-
 @contextmanager
 def refusing_streams(spark: SparkSession) -> Iterator[None]:
-    """Raises MatchRecognizeUnsupportedError where the session does not know what a stream is, and
-    says so when it is asked for its columns.
-    """
+    """Raises MatchRecognizeUnsupportedError where the session does not know what a stream is."""
     from matchrec.spark.sail.probes import has_watermarks
     from matchrec.spark.sail.words import is_of_streams
 
@@ -142,10 +126,7 @@ _asked: set[Hashable] = set()  # the applications whose sessions have been looke
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of Spark's. before: its value, None where the session has no such setting.
-
-    now: its value from now on. why: it is so.
-    """
+    """A setting of Spark's: its value before, None where it has none, and now; why it is so."""
 
     name: str
     before: str | None
@@ -216,8 +197,7 @@ def wanted_settings(spark: SparkSession) -> Iterator[Setting]:
     """Both settings as they are and as they should be; nothing is set."""
     why = "no limit of bytes: Spark need not add up those of a batch after each row"
     yield setting_of(spark, MAX_BYTES, UNLIMITED, why)
-    cores = local_cores(spark)
-    if cores is None:
+    if (cores := local_cores(spark)) is None:
         present = str(spark.conf.get(PARTITIONS))
         why = f"yours to choose on a cluster: two to {PARTITIONS_A_CORE} for each core are enough"
         yield Setting(PARTITIONS, present, present, why)
@@ -239,10 +219,7 @@ def setting_of(spark: SparkSession, name: str, value: str, why: str) -> Setting:
 
 
 def local_cores(spark: SparkSession) -> int | None:
-    """How many cores a session on one machine has; None of a cluster, and where nobody tells.
-
-    Executors of a cluster may come later, or only when there is work for them.
-    """
+    """How many cores a session on one machine has; None of a cluster, where they come and go."""
     found = LOCAL.fullmatch(spark.conf.get("spark.master", None) or "")
     if found is None:
         return None
@@ -259,11 +236,8 @@ def untuned(spark: SparkSession) -> UntunedSessionWarning | None:
 def untuned_at_first(
     spark: SparkSession, types: Iterable[spark_types.DataType]
 ) -> UntunedSessionWarning | None:
-    """As `untuned`, at an application's first query of which all values that cross are short.
-
-    types: of these values. A session is not asked again: over Connect that is a message each time.
-    """
-    asked = application(spark)
+    """As `untuned`, at an application's first query of which all values that cross are short."""
+    asked = application(spark)  # once: over Connect each question is a message
     if asked in _asked or not are_short(types):
         return None
     _asked.add(asked)
