@@ -39,10 +39,7 @@ GONE: tuple[type[Exception], ...] = (*FAILURES, OSError, AttributeError)  # when
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of the stages that are running, and how many of them are done.
-
-    rows: that the workers have read, where they run in this program and nothing tells of tasks.
-    """
+    """The tasks of running stages, how many are done; or rows read, where no tasks are told."""
 
     done: int = 0
     all: int = 0
@@ -73,8 +70,7 @@ def progress(spark: SparkSession) -> Iterator[None]:
     >>> len(rows)
     1
     """
-    console = find_console()
-    if console is None:
+    if (console := find_console()) is None:
         yield
         return
     began, ended = monotonic(), Event()
@@ -103,9 +99,7 @@ def find_console() -> Console | None:
 
 @contextmanager
 def line_of(console: Console) -> Iterator[Callable[[str], object]]:
-    """What writes over a line, which is gone in the end: in a terminal after what turns, below a
-    cell without widgets.
-    """
+    """What writes over a line, gone in the end: after what turns, or below a cell."""
     if not console.is_jupyter:
         with console.status(f"{Tasks()}, 0 s") as status:
             yield status.update
@@ -139,10 +133,7 @@ def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
 
 
 def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
-    """Asks Spark Classic, which writes no lines of its own from now on.
-
-    A session that has ended knows of no tasks.
-    """
+    """Asks Spark Classic, which writes no lines of its own from now on."""
     own: Any = cast("Any", spark.sparkContext)._jsc.sc().progressBar()
     if own.isDefined():
         own.get().stop()
@@ -168,7 +159,6 @@ class ReportedTasks:
         self._before = rows_read.number
 
     def __call__(self, *, stages: Any, done: bool, **_: object) -> None:
-        """Called by PySpark, with the stages so far of one query."""
         known = [] if done else list(stages or ())
         completed = sum(one.num_completed_tasks for one in known)
         self._last = Tasks(completed, sum(one.num_tasks for one in known))
@@ -189,11 +179,8 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
-    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended.
-
-    Pressed again it raises KeyboardInterrupt at once. Only a main thread is told of signals.
-    """
-    if current_thread() is not main_thread():
+    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended."""
+    if current_thread() is not main_thread():  # which alone is told of signals
         yield
         return
     add, remove, cancel = tags_of(spark)

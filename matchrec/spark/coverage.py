@@ -33,21 +33,22 @@ Fields = Sequence[spark_types.StructField]
 
 
 def count_starting_rows(question: Question) -> Counted:
-    """Run a query, and count how far its starting rows come.
-
-    What names a row is text in what comes out: PySpark has no value for some of Spark's.
-    Raises MatchRecognizeError for whatever is wrong with it.
-    """
+    """Run a query, and count how far its starting rows come."""
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
     asked, task, rows = search(question, CoverageWorker, schema_of_counts)
+    # as texts: PySpark has no value for some of Spark's
     texts = (f"{as_text(one.name, one.dataType)} AS {one.name}" for one in rows.schema.fields[2:])
     found = rows.selectExpr(*rows.columns[:2], *texts).collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
     names = [*keys, *(output.name for output in asked.drafted.outputs)]
-    named = [question.columns.name(name) or name for name in names]
-    nearest = nearest_of(found, named[: len(keys)], named[len(keys) :])
+    nearest, known = None, [row for row in found if row[1] is not None]
+    if known:  # of several the one whose names come first
+        best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
+        shown = (question.columns.name(name) or name for name in names)
+        named = list(zip(shown, best[2:], strict=True))
+        nearest = NearestStart(best[1], dict(named[: len(keys)]), dict(named[len(keys) :]))
     return Counted(asked, task, figures, counts, nearest)
 
 
@@ -61,11 +62,7 @@ def search(
     worker: Callable[[CoverageTask, pa.Schema, Incoming], Any],
     schema_of: Callable[[CoverageTask, Fields], spark_types.StructType],
 ) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
-    """What a worker makes of the starting rows of a query. Runs no job.
-
-    schema_of: of its rows, by the fields of the columns that cross. Raises MatchRecognizeError in
-    terms of the query.
-    """
+    """What a worker makes of the starting rows of a query, in rows of `schema_of`. Runs no job."""
     (rule,) = question.rules
     check_coverable(rule.plan)
 
@@ -96,17 +93,3 @@ def schema_of_attempts(task: CoverageTask, fields: Fields) -> spark_types.Struct
     kinds = [fields[index].dataType for index in task.ends]
     kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
     return struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})
-
-
-def nearest_of(found: list[Any], keys: list[str], orders: list[str]) -> NearestStart | None:
-    """The nearest of the tasks' starting rows; of several the one whose names come first.
-
-    keys, orders: the columns of the partition and of its order.
-    """
-    known = [row for row in found if row[1] is not None]
-    if not known:
-        return None
-    best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
-    partition = dict(zip(keys, best[2:], strict=False))
-    order = dict(zip(orders, best[2 + len(keys) :], strict=True))
-    return NearestStart(best[1], partition, order)

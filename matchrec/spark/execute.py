@@ -59,9 +59,8 @@ BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
 class Demand(Generic[D]):
     """What a question wants of Spark, once its rules are drafted.
 
-    drafts_made: what was made of them. drafts: by the names of the rules. draft: what Spark is to
-    compute for all of them. columns: every column whose type the link needs, or that crosses
-    whatever is linked. tests: SQL over one row that must hold of a row that is sent.
+    drafts: by the names of rules. draft: for all of them. columns: whose type the link needs, or
+    that cross whatever is linked. tests: SQL over one row that must hold of a row that is sent.
     """
 
     drafts_made: D
@@ -75,8 +74,7 @@ class Demand(Generic[D]):
 class Prepared(Generic[D]):
     """A demand, and what prepares rows for it.
 
-    preparation: of the demand's draft. fields: of the demand's columns. rows: those with all of
-    these columns, which come first; None where others were prepared. conditions: of each rule.
+    fields: of the demand's columns. rows: have these first; None where others were prepared.
     """
 
     question: Question
@@ -91,10 +89,7 @@ class Prepared(Generic[D]):
         return {column: value_type(one.dataType) for column, one in self.fields.items()}
 
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
-        """The executable of one rule. crossing: as of `compile.path.link`.
-
-        Raises MatchRecognizeError where a stream has none.
-        """
+        """The executable of one rule. crossing: as of `compile.path.link`."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
         found = link(drafted, self.conditions[rule.name], options.engine, crossing)
         if self.question.is_stream:
@@ -119,11 +114,9 @@ Drafting = Callable[[ScopeOf], Demand[D]]
 
 
 def prepare(question: Question, demand: Drafting[D]) -> Prepared[D]:
-    """What prepares the rows that a question is about, and sorts them.
+    """What prepares the rows that a question is about, and sorts them. demand: makes the drafts.
 
-    demand: makes the drafts. scope: of conditions that Spark computes, of a plan.
-    Raises MatchRecognizeError for what is wrong with a rule, or where the workers were asked to
-    sort and cannot.
+    Raises MatchRecognizeError for what is wrong with a rule, or where workers asked to sort cannot.
     """
     if question.is_stream:
         return prepare_stream(question, demand)
@@ -160,8 +153,7 @@ def prepare_unsorted(question: Question, demand: Drafting[D]) -> Prepared[D] | M
     if question.options.transport == "pandas":
         return worker_cannot_sort(reason="only Spark sorts rows that cross in pandas")
     wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
-    reason = next(unsortable(wanted, question), None)
-    if reason is not None:
+    if reason := next(unsortable(wanted, question), None):
         return worker_cannot_sort(reason=reason)
     unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
     prepared = with_fields(question, wanted, unsorted)
@@ -172,16 +164,12 @@ def prepare_unsorted(question: Question, demand: Drafting[D]) -> Prepared[D] | M
 
 
 def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
-    """What prepares rows that Spark sorts. reason: why."""
     by_spark = Preparation(question.relation, wanted.draft, wanted.tests, f"Spark: {reason}")
     return with_conditions(with_fields(question, wanted, by_spark))
 
 
 def with_fields(question: Question, wanted: Demand[D], preparation: Preparation) -> Prepared[D]:
-    """The rows with all columns, which Spark analyses once for all rules.
-
-    Raises for the rule whose text Spark refuses, if there is one.
-    """
+    """The rows with all columns, analysed once. Raises for the rule whose text Spark refuses."""
     try:
         query = preparation.query(wanted.columns)
         rows = preparation.rows_of(query, wanted.columns)
@@ -223,15 +211,12 @@ def depends_on_settings(drafted: Draft) -> bool:
 
 
 def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
-    """What Spark computes of several rows, and the keys and orders of which only it knows what is
-    equal, or what comes first.
-    """
+    """Why only Spark sorts: what it computes of several rows, what only it compares."""
     yield from filter(None, map(attrgetter("needs_spark"), wanted.drafts.values()))
     sorted_by = [one.text for one in wanted.draft.plan.sorted_by]
     for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(found.dataType):
-            kind = found.dataType.simpleString()
-            yield f"only Spark can sort by {text}, which is {kind}"
+            yield f"only Spark can sort by {text}, which is {found.dataType.simpleString()}"
 
 
 # What is prepared → the DataFrame of the result.
@@ -239,15 +224,12 @@ def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ClauseResult:
-    """The DataFrame of a clause, and what it was made from, which explains it.
-
-    built: why each match is built, where somebody aggregates all of them; else empty.
-    """
+    """The DataFrame of a clause, and what it was made from, which explains it."""
 
     dataframe: DataFrame
     executable: Executable
     prepared: Prepared[Draft]
-    built: str = ""
+    built: str = ""  # why each match is built, where somebody aggregates all of them
 
     @property
     def drafted(self) -> Draft:
@@ -371,10 +353,7 @@ def priced(rows: int, ranges: Sequence[int]) -> str:
 def match_rows(
     prepared: Prepared[Draft], executable: Executable
 ) -> tuple[DataFrame, StructType, str]:
-    """The reads of all output rows, and their types; counters see what the workers count.
-
-    The last is the token of the workers: see `spark.errors.second_look`.
-    """
+    """The reads of all output rows, their types, and the token of the workers."""
     options = prepared.question.options
     sent = prepared.send(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
@@ -403,8 +382,7 @@ def project(
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
     """The columns of a result. slots: of each read the number of the column that holds it."""
-    is_marked = executable.reads[-1] is ReadFact.IS_MATCHED
-    is_matched = wire.read(slots[-1]) if is_marked else None
+    is_matched = wire.read(slots[-1]) if executable.reads[-1] is ReadFact.IS_MATCHED else None
     is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
     columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
 

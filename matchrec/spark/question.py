@@ -32,8 +32,9 @@ from matchrec.spark.errors.diagnose import Diagnosis, refusal_of
 from matchrec.spark.errors.users_terms import in_plain_words
 from matchrec.spark.sail.doubles import with_doubles
 from matchrec.spark.sail.guards import is_eager, with_guards
+from matchrec.spark.sail.probes import version_spoken
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
-from matchrec.spark.session import Relation, Runner, is_connect, quiet_analysis, settings_of
+from matchrec.spark.session import Relation, Runner, is_connect, quiet_analysis
 from matchrec.spark.types import length_of, value_type
 
 if TYPE_CHECKING:
@@ -122,11 +123,7 @@ def naming_rule(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule asks for. source, language: of its text, for messages that name it.
-
-    version: of a rule that has times. columns: the Columns of a Pattern, as Spark prints them. A
-    query is a rule without a name.
-    """
+    """What a rule asks for; a query has no name. columns: of a Pattern, as Spark prints them."""
 
     name: str
     plan: MatchPlan
@@ -145,10 +142,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Question:
-    """Rules over a relation, and how they are run.
-
-    columns: the names by which rules know those of the relation. use: what is used of the result.
-    """
+    """Rules over a relation. columns: the names that rules know. use: what is used of a result."""
 
     rules: tuple[Rule, ...]
     relation: Relation
@@ -157,9 +151,7 @@ class Question:
     use: Use = EVERYTHING
 
     def resolve(self) -> Question:
-        """The rules with the values of earlier measures in those that read them, and as the session
-        takes them.
-        """
+        """The rules as the session takes them, earlier measures' values in those that read them."""
         relation, columns, over_connect = self.relation, self.columns, is_connect(self.runner.spark)
         if over_connect:
             relation = as_spark_has_it(relation, columns.alias)
@@ -194,10 +186,7 @@ class Question:
             yield
 
     def draft(self, rule: Rule, scope: RowScope) -> Draft:
-        """The draft of a rule. scope: of conditions that Spark computes before the match.
-
-        Raises MatchRecognizeError for all that is wrong with it, whatever the types are.
-        """
+        """The draft of a rule. Raises MatchRecognizeError for all that is wrong with any types."""
         with self.asking(rule):
             if self.options.max_steps is not None and rule.plan.selects:
                 raise steps_of_event_selection()
@@ -225,7 +214,14 @@ class Question:
 
     @cached_property
     def settings(self) -> Settings:
-        found = settings_of(self.runner)
+        asked, version = self.runner.settings, version_spoken(self.runner.spark)
+        found = Settings(
+            asked["spark.sql.session.timeZone"],
+            asked["spark.sql.legacy.statisticalAggregate"] == "true",
+            asked["spark.sql.timestampType"],
+            cuts_decimals=version >= (4, 0),
+            weighs_both=version < (4, 3),
+        )
         return with_zone(found, self.relation) if is_connect(self.runner.spark) else found
 
     @cached_property
@@ -253,9 +249,7 @@ def is_streaming(rows: DataFrame) -> bool:
 def input_columns(
     relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
 ) -> InputColumns:
-    """The columns of a relation, as Spark names them; or those of these names. alias: qualifies
-    them.
-    """
+    """The columns of a relation, as Spark names them, or `names`. alias: qualifies them."""
     runner = relation.runner
     try:
         known = relation.rows.columns if names is None else names

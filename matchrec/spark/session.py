@@ -33,7 +33,6 @@ from pyspark.errors import (
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
-from matchrec.conditions.functions.function import Settings
 from matchrec.errors.conditions import clauses_nested_too_deep
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, Template, View, quoted, template
 from matchrec.shortcuts import once
@@ -107,7 +106,9 @@ class Runner:
     def sql(self, text: Template) -> DataFrame:
         """The DataFrame of a query text; analysed now, run later."""
         if is_connect(self.spark):  # where PySpark fills every hole, else those without a DataFrame
-            return self.filled(text, {}) if takes_frames(self.spark) else self.stored(text)
+            plain = plain_sql(self.spark)
+            fills = _has_keywords(getattr(plain, "__func__", plain))  # not in PySpark 3.5
+            return self.filled(text, {}) if fills else self.stored(text)
         with ExitStack() as views:
             filled = (one for one in holes(text) if is_dataframe(self.frames[one]))
             return self.filled(text, self.create_views(filled, views))
@@ -124,10 +125,8 @@ class Runner:
             return found
 
     def create_views(self, filled: Iterable[str], views: ExitStack) -> dict[str, str]:
-        """The names of new temporary views of what fills some holes, which `views` drops.
-
-        Unlike any name in use, as a view hides a table of its name from the whole session.
-        """
+        """The names of new temporary views of what fills some holes, which `views` drops."""
+        # unlike any name in use: a view hides a table of its name from the whole session
         names = {hole: f"{hole}_{uuid4().hex[:8]}" for hole in filled}
         for hole, name in names.items():
             self.frames[hole].createTempView(name)
@@ -162,21 +161,17 @@ class Runner:
         return found
 
     def select(self, frame: DataFrame, items: Sequence[str]) -> DataFrame:
-        """The DataFrame of a select list over another DataFrame.
-
-        Text with parameter markers, holes or subqueries must go through `sql`, which costs a view.
-        """
+        """The DataFrame of a select list over another DataFrame."""
         text = ", ".join(items)
         select_list = self.written(text)
+        # markers, holes and subqueries must go through `sql`, which costs a view
         if not (holes(select_list) or self.args or SUBQUERY.search(text)):
             return frame.selectExpr(*map(self.readable, items))
         query = template("SELECT ", select_list, " FROM ", View("matchrec_frame"))
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def readable(self, text: str) -> str:
-        """SQL as the session reads it: sums and averages of ours by `+` and `avg` where it has no
-        others.
-        """
+        """SQL as the session reads it: sums and averages by `+` and `avg` where it lacks others."""
         if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
             return text
         from matchrec.spark.sail.probes import tries_to_add
@@ -255,8 +250,7 @@ class Runner:
     def tasks(self) -> int | None:
         """Into how many tasks of one process rows are divided; None of Spark, which says it itself.
 
-        They are half as many again as there are cores, as keys have unlike numbers of rows: the
-        cores end at about the same time.
+        Half as many again as there are cores, as keys have unlike numbers of rows: all end alike.
         """
         if not is_connect(self.spark):
             return None
@@ -277,19 +271,6 @@ class Runner:
         else:
             found = map(self.spark.conf.get, SETTINGS)
         return {name: str(value).lower() for name, value in zip(SETTINGS, found, strict=True)}
-
-
-def settings_of(runner: Runner) -> Settings:
-    from matchrec.spark.sail.probes import version_spoken
-
-    version = version_spoken(runner.spark)
-    return Settings(
-        runner.settings["spark.sql.session.timeZone"],
-        runner.settings["spark.sql.legacy.statisticalAggregate"] == "true",
-        runner.settings["spark.sql.timestampType"],
-        cuts_decimals=version >= (4, 0),
-        weighs_both=version < (4, 3),
-    )
 
 
 def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
@@ -332,26 +313,16 @@ def table_of(spark: SparkSession, name: str) -> DataFrame:
         raise users_terms.in_plain_words(error, runner.tables) from None
 
 
-def takes_frames(spark: SparkSession) -> bool:
-    """Whether `sql` fills `{frame}` by its name, which the Connect of PySpark 3.5 does not."""
-    plain = plain_sql(spark)
-    return _has_keywords(getattr(plain, "__func__", plain))
-
-
 @cache
 def _has_keywords(function: Callable[..., object]) -> bool:
-    """Whether a function takes arguments of any name."""
     parameters = inspect.signature(function).parameters.values()
     return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def original_of(function: object) -> Callable[..., DataFrame] | None:
-    """What `install` has put this function in the place of, or None.
-
-    The mark names the function, as others who wrap it copy the mark.
-    """
+    """What `install` has put this function in the place of, or None."""
     marked, original = getattr(function, REPLACED, (None, None))
-    return original if marked is function else None
+    return original if marked is function else None  # others who wrap it copy the mark
 
 
 def is_stopped(spark: SparkSession) -> bool:
@@ -367,7 +338,6 @@ def is_connect(spark: SparkSession) -> bool:
 
 @cache
 def _are_of_connect(classes: tuple[type, ...]) -> bool:
-    """Whether one of the classes of a session is a client of Spark Connect."""
     return any(".connect." in f"{cls.__module__}." for cls in classes)
 
 
@@ -420,10 +390,7 @@ def is_dataframe(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Relation:
-    """The input of a clause: how to select from it.
-
-    all_rows: makes the DataFrame of the rows themselves; asked once.
-    """
+    """The input of a clause: how to select from it. all_rows: makes the rows themselves; once."""
 
     runner: Runner
     select_from: Callable[[Template], Template]
@@ -474,7 +441,6 @@ class Relation:
 # sessions for one application: in `foreachBatch`, by `newSession`, by `getOrCreate`. Sessions of
 # other applications meet it as well and are sent on to Spark's own.
 
-
 Answer = Callable[["SparkSession", Any, Any, dict[str, Any]], "DataFrame | None"]
 
 # In place of a session: all that there are and that come, unless their application has its own.
@@ -488,8 +454,7 @@ _changing = Lock()
 def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     """From now on `answer` is asked first for `sql` of every session of this one's application.
 
-    spark: or EVERY. `answer` is given session, text, args and the named values; if it has no
-    answer, Spark's own `sql` answers.
+    spark: or EVERY. Where `answer` gives None, Spark's own `sql` answers.
     """
     classes = all_classes() if spark is EVERY else type(spark).__mro__
     with _changing:

@@ -28,7 +28,6 @@ from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import BoolArray, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run import failures as errors
-from matchrec.errors.run.failures import no_literal
 from matchrec.errors.run.place import RowPlace
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
@@ -61,11 +60,7 @@ Places = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """Which partition of a clause, and which row of it.
-
-    partition: values by the names of their columns, None where none is named. row: values of the
-    first ORDER BY columns, None for all rows.
-    """
+    """Which partition of a clause, by the values of its columns, and which row; None names none."""
 
     partition: Mapping[str, object] | None = None
     row: tuple[object, ...] | None = None
@@ -75,10 +70,9 @@ class Target:
 class CollectedPartition:
     """What is known of one partition.
 
-    plan: resolved. table: its rows, as a worker gets them. fields: of the columns that cross.
-    keys: the partition, as text by column. orders: names of the ORDER BY columns. places: of each
-    row their values, as text. asked: positions of the rows asked for. irrelevant: of those that
-    are left out before the search.
+    table: its rows, as a worker gets them. keys: the partition, as text by column. places: of each
+    row the values of `orders`, as text. asked: positions of rows that are asked for; irrelevant: of
+    those that are left out before the search.
     """
 
     relation: Relation
@@ -118,7 +112,6 @@ class PartitionRequest:
 
     @cached_property
     def orders(self) -> tuple[str, ...]:
-        """What the rows are sorted by, as SQL over one row."""
         return tuple(item.expression.text for item in self.drafted.plan.order_by)
 
     def collect(self) -> CollectedPartition:
@@ -166,10 +159,7 @@ class PartitionRequest:
 
     @cached_property
     def key_values(self) -> dict[str, str]:
-        """The partition as SQL literals by name; no test, where there is but one and none is named.
-
-        Raises where it is not the only one.
-        """
+        """The partition as SQL literals by name; none for the only one, if none is named."""
         wanted, folded = self.target.partition, self.question.columns.folded
         if wanted is None:
             if len(some := self.some_keys()) > 1:
@@ -208,8 +198,7 @@ class PartitionRequest:
         return given
 
     def without_rows(self) -> MatchRecognizeError:
-        some = self.some_keys()
-        if not some:
+        if not (some := self.some_keys()):
             return errors.no_rows_at_all()
         wanted = ", ".join(f"{name} = {one}" for name, one in (self.target.partition or {}).items())
         lines, example = errors.lines_of(some), self.example(some[0])
@@ -247,10 +236,7 @@ class PartitionRequest:
         return (row_column(" AND ".join(same)), row_column(f"coalesce({earlier}, TRUE)"))
 
     def rows_asked(self, places: Places, asked: BoolArray, earlier: int) -> tuple[int, ...]:
-        """The rows asked for; none where none is. Raises where there is no such row.
-
-        earlier: how many rows come before it.
-        """
+        """The rows asked for. earlier: how many come before. Raises where there is no such row."""
         if self.target.row is None:
             return ()
         if not asked.any():
@@ -269,10 +255,7 @@ def by_text(type_: spark_types.DataType) -> bool:
 
 
 def as_instant(value: object, type_: spark_types.DataType) -> object:
-    """A time as PySpark reads it for a column of instants, and as it collects those.
-
-    One without a time zone is told in that of the program, whatever the session has.
-    """
+    """A time as PySpark has it for a column of instants: without a zone, in that of the program."""
     if isinstance(type_, spark_types.TimestampType) and isinstance(value, datetime):
         return value.astimezone()
     return value
@@ -308,7 +291,7 @@ def literal(value: object, argument: str) -> str:
     item = getattr(value, "item", None)  # a number of NumPy's
     if callable(item) and not isinstance(plain := item(), type(value)):
         return literal(plain, argument)
-    raise no_literal(argument=argument, value=value)
+    raise errors.no_literal(argument=argument, value=value)
 
 
 def collect_table(rows: DataFrame, most: int = MOST_ROWS) -> pa.Table:
@@ -335,13 +318,10 @@ def pack(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatc
 
 
 def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
-    """The plan's measures over some matches as texts, by the first of them. Runs a job.
-
-    With final semantics a measure sees all rows of its match, with running semantics all but the
-    last one.
-    """
+    """The plan's measures over some matches as texts, by the first of them. Runs a job."""
     executable, members = partition.executable, partition.executable.task.members
-    # one output row for each match, which looks from the row before the last, if there is one
+    # one output row for each match, which looks from the row before the last, if there is one:
+    # with running semantics a measure sees all rows but the last one
     current = matches.offsets[1:] - np.minimum(np.diff(matches.offsets), 2)
     rows = OutputRows(matches.start, np.arange(matches.count), current)
     reader = Reader(matches, rows, partition.partitions, members)
@@ -365,8 +345,5 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
 def in_quotes(field: spark_types.StructField) -> str:
     """A column as SQL of its text, in quotes where it is one."""
     text = as_text(quoted(field.name), field.dataType)
-    return (
-        f"concat(chr(39), {text}, chr(39))"
-        if isinstance(field.dataType, spark_types.StringType)
-        else text
-    )
+    is_text = isinstance(field.dataType, spark_types.StringType)
+    return f"concat(chr(39), {text}, chr(39))" if is_text else text

@@ -39,8 +39,7 @@ OF_GROUPS = frozenset(map(str.lower, words_of("ANY ORDER")))
 class MatchAggregates:
     """The aggregates of a query that Spark computes, and the output rows that they are of.
 
-    kept: the names of all reads but the array of the rows. rows: that array. token: of the workers,
-    see `spark.errors.second_look`.
+    kept: the reads but `rows`, the array of rows. token: see `spark.errors.second_look`.
     """
 
     runner: Runner
@@ -81,8 +80,7 @@ class MatchAggregates:
         """Some of the aggregates as folds, beside columns that are kept."""
         taken = self.take_values(folds, kept)
         values = {i: self.values(taken, i, fold, results[i]) for i, fold in folds.items()}
-        distinct = [index for index in folds if self.aggregates[index].call.distinct]
-        if distinct:
+        if distinct := [index for index in folds if self.aggregates[index].call.distinct]:
             once = {index: without_repeats(values[index]) for index in distinct}
             items = [SelectItem(once.get(i, value.sql), value.sql) for i, value in values.items()]
             taken = taken.selectExpr(*kept, *map(str, items))
@@ -108,16 +106,11 @@ class MatchAggregates:
         return Values(sql, array.elementType, result, others, words, one.call.ignore_nulls, nothing)
 
     def take_values(self, folds: Mapping[int, Fold], kept: Sequence[str]) -> DataFrame:
-        """The arrays of values that aggregates are over, beside columns that are kept.
-
-        Functions over arrays take neither subqueries nor Python's functions. Where a term has one,
-        rows leave the arrays and are brought back by their places.
-        """
+        """The arrays of values that aggregates are over, beside columns that are kept."""
         arrays = [SelectItem(self.values_sql(i, fold), wire.values(i)) for i, fold in folds.items()]
         try:
-            frame = self.runner.select(self.matched, [*kept, *map(str, arrays)])
-            return self.runner.analyse(frame)
-        except AnalysisException:  # though Spark takes the same terms of the rows
+            return self.runner.analyse(self.runner.select(self.matched, [*kept, *map(str, arrays)]))
+        except AnalysisException:  # functions over arrays take no subquery, nor Python's functions
             return self.take_from_rows(folds, kept)
 
     def values_sql(self, index: int, fold: Fold) -> str:

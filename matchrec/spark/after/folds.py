@@ -62,7 +62,6 @@ class Fold:
     digits: int = MOST_DIGITS
 
     def terms_of(self, arguments: int) -> int:
-        """How many of so many arguments differ from row to row."""
         return arguments if self.terms is None else min(self.terms, arguments)
 
     def keeps_digits(self, result: DataType) -> bool:
@@ -149,8 +148,7 @@ def joined(values: Values) -> str:
     delimiter = f"CAST({values.others[0]} AS {text})" if values.others else "NULL"
     if text == "binary":
         return _reduce(texts, f"concat(a, coalesce({delimiter}, X''), x)")
-    whole = f"array_join({texts}, coalesce({delimiter}, ''))"
-    return f"IF(size({texts}) = 0, NULL, {whole})"
+    return f"IF(size({texts}) = 0, NULL, array_join({texts}, coalesce({delimiter}, '')))"
 
 
 def _reduce(values: str, merge: str) -> str:
@@ -164,10 +162,8 @@ def bits(values: Values, operator: str) -> str:
 
 
 def total(values: Values, *, tries: bool = False) -> str:
-    """The sum of the values that are not NULL, NULL of none.
-
-    One with ten digits more than they have always fits, if it may have so many.
-    """
+    """The sum of the values that are not NULL, NULL of none."""
+    # with ten digits more than they have, it always fits
     fits = isinstance(values.type, DecimalType) and values.type.precision < MOST_DIGITS
     return _sum(values.sql, values.type, tries=tries and not fits)
 

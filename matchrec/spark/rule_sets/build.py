@@ -86,8 +86,6 @@ def schema_of_rows(rule_set: RuleSet, inputs: Fields, slots: Fields) -> StructTy
 
 @dataclass(frozen=True)
 class BuiltRuleSet:
-    """The rows of all rules, and what explains them."""
-
     rows: DataFrame
     question: Question
     rule_set: RuleSet
@@ -111,10 +109,7 @@ class BuiltRuleSet:
 
 
 def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
-    """All rules over one input. events: the columns of a match's rows.
-
-    Raises MatchRecognizeError for whatever is wrong with a rule.
-    """
+    """All rules over one input. events: the columns of a match's rows. Raises for a wrong rule."""
 
     def demand(scope: ScopeOf) -> Demand[SharedDrafts]:
         shared = draft_rules(question, events, scope)
@@ -139,10 +134,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
 
 
 def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> SharedDrafts:
-    """The drafts of all rules. scope: of conditions that Spark computes, of a plan.
-
-    Raises MatchRecognizeError for a rule whose rows cannot come little by little, of a stream.
-    """
+    """The drafts of all rules. Raises for one whose rows cannot come as those of a stream do."""
     drafts = {rule.name: question.draft(rule, scope(rule.plan)) for rule in question.rules}
     for rule in question.rules if question.is_stream else ():
         drafted = drafts[rule.name]
@@ -171,8 +163,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
         types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
         run = (types, conditions.during, question.ansi, question.options.engine)
-        identity = digest(*asked, drafted.plan, *run)[:IDENTITY]
-        found.append(replace(linked, identity=identity))
+        found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)[:IDENTITY]))
     return replace(rule_set, rules=tuple(found))
 
 
@@ -213,10 +204,7 @@ def rows_of_kind(built: BuiltRuleSet, kind: RowKind, columns: Mapping[str, str])
 
 
 def check_measures(built: BuiltRuleSet) -> None:
-    """Raises MatchRecognizeError where Spark makes no sense of a measure of some rule.
-
-    It is asked for all measures at once, as each question costs it some time.
-    """
+    """Raises where Spark makes no sense of some measure; asked for all at once, as asking costs."""
     numbers = range(len(built.rule_set.rules))
     texts = (one.sql for number in numbers for one in items_of_rule(built, number))
     items = [str(SelectItem(text, wire.read(place))) for place, text in enumerate(texts)]
@@ -245,24 +233,19 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
         if linked.executable.aggregates:
             slots = enumerate(built.slots[number])
             reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
-            matched = own.selectExpr(*reads)
-            return project(question.relation, linked.executable, matched)
+            return project(question.relation, linked.executable, own.selectExpr(*reads))
         items = [str(one) for one in items_of_rule(built, number)]
         return runner.analyse(runner.select_typed(own, items))
 
 
 def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
-    """What a rule would give by itself, in all of its versions.
-
-    Raises MatchRecognizeError where these have different columns, or several are over a stream.
-    """
+    """What a rule gives by itself in all versions. Raises for others' columns, or over a stream."""
     rules = enumerate(built.rule_set.rules)
     numbers = [number for number, rule in rules if rule.version.rule == name]
     results = [result_of_rule(built, number) for number in numbers]
     if len(results) > 1 and results[0].isStreaming:
         raise versions_over_stream(name=name)
-    types = list(dict.fromkeys(str(result.dtypes) for result in results))
-    if len(types) > 1:
+    if len({str(result.dtypes) for result in results}) > 1:
         shown = (", ".join(f"{name} {kind}" for name, kind in result.dtypes) for result in results)
         raise versions_of_other_columns(name=name, columns=list(dict.fromkeys(shown))[:2])
     return reduce(type(results[0]).unionAll, results)

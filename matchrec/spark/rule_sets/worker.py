@@ -51,25 +51,17 @@ SearchSome = Callable[[range], Iterator[pa.RecordBatch]]
 
 
 class RowKind(IntEnum):
-    """What a row of the workers is.
+    """What a row of the workers is."""
 
-    MATCH: a match, and its reads where the rule has one row for each. ROW: a row of a rule that has
-    several rows for a match. FAILURE: a rule that failed in a partition. PARTIAL: as MATCH, of a
-    run that is no match and comes out beside them.
-    """
-
-    MATCH = 0
-    ROW = 1
-    FAILURE = 2
-    PARTIAL = 3
+    MATCH = 0  # and its reads where the rule has one row for each
+    ROW = 1  # of a rule that has several rows for a match
+    FAILURE = 2  # a rule that failed in a partition
+    PARTIAL = 3  # as MATCH, of a run that is no match and comes out beside them
 
 
 @dataclass(frozen=True)
 class RuleSetWorker:
-    """Runs all rules over one task's stream of batches.
-
-    slots: of each rule. schema: of the rows that come out. on_error: see `Options`.
-    """
+    """Runs all rules over one task's stream of batches. schema: of the rows that come out."""
 
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
@@ -163,8 +155,7 @@ class RuleSetWorker:
     ) -> Iterator[pa.RecordBatch]:
         """The rows of a rule over several partitions; where failures are kept, of those without.
 
-        search: some of them. give_up: the one in which the rule fails, which halving finds; it
-        gives a row of it. Raises MatchRecognizeRunError where failures are not kept.
+        search: some of them. give_up: the one that fails, which halving finds; gives a row of it.
         """
         try:
             found = search(asked)
@@ -189,11 +180,10 @@ class RuleSetWorker:
 
 @dataclass(frozen=True)
 class SharedRows:
-    """Rows of whole partitions.
+    """Rows of whole partitions. starts: as of `Partitions`.
 
-    table: the columns of the set. starts: as of `Partitions`. words: uint64[n, w], the bits of all
-    conditions. outer: int64[p], where partitions are divided for a rule, the one of the set that
-    each is a part of. computed: the bits of conditions over neighbours that the words have.
+    words: uint64[n, w], the bits of all conditions; computed: those over neighbours that they have.
+    outer: int64[p], where partitions are divided for a rule, the one that each is a part of.
     """
 
     table: pa.Table
@@ -223,10 +213,7 @@ class SharedRows:
         return SharedRows(table, starts, words)
 
     def divide(self, places: tuple[int, ...]) -> SharedRows:
-        """These rows, their partitions divided by equal values of some columns.
-
-        Those of one partition come in the order of their first rows.
-        """
+        """These rows, partitions divided by equal values of columns, in the order of first rows."""
         if not places:
             return self
         outer = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
@@ -246,7 +233,6 @@ class RuleWorker(Worker):
     rows: SharedRows
 
     def match_rows(self) -> Iterator[pa.RecordBatch]:
-        """Search the rows and yield those of the set. Raises MatchRecognizeRunError."""
         table, starts, count = self.rows.table, self.rows.starts, self.rows.table.num_rows
         piece = Piece(table, starts, Frontier.of(starts), 0, np.zeros(count, np.bool_), count)
         words, frontier = self.rows.words, piece.frontier
@@ -262,9 +248,7 @@ class RuleWorker(Worker):
         return partitions
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Matches with all of their rows, which are asked of each, numbered by the partitions of
-        the set.
-        """
+        """Matches with all of their rows, numbered by the partitions of the set."""
         numbering, outer = Numbering(), self.rows.outer
         for matches in super().find_matches(partitions, piece):
             if outer is None:
@@ -275,9 +259,7 @@ class RuleWorker(Worker):
 
 
 def rows_of_version(version: Version, order: IntArray, known: BoolArray) -> BoolArray:
-    """bool[n], the rows that are its own. known: where the order is not NULL, which is before all
-    else.
-    """
+    """bool[n], the rows that are its own. known: where the order is not NULL, which is first."""
     found = np.ones(len(order), np.bool_)
     if version.since is not None:
         found &= known & (order >= version.since)

@@ -54,9 +54,8 @@ class Memory:
 
     passed: the watermark up to which rows have been put in order, in microseconds, or None. arrays:
     the state of the searches, by name. keys: those that have any, a row each. rows: those that the
-    searches still need, key after key, then those that wait. column_map: of the rows. versions:
-    those of the rules that it has been searched for, with the names of messages, by what tells
-    their searches apart.
+    searches still need, key after key, then those that wait. versions: of the rules that it has
+    been searched for, with the names of messages, by what tells their searches apart.
     """
 
     passed: int | None
@@ -98,8 +97,7 @@ def load(data: bytes, query: str) -> Memory:
         raise state_of_another_query()
     arrays: dict[str, npt.NDArray[Any]] = {}
     for name, kind, shape in header["arrays"]:
-        size = int(np.prod(shape))
-        one = np.frombuffer(data, np.dtype(kind), size, begin).reshape(shape)
+        one = np.frombuffer(data, np.dtype(kind), int(np.prod(shape)), begin).reshape(shape)
         arrays[name] = one.copy()
         begin += one.nbytes
     source = pa.BufferReader(pa.py_buffer(data).slice(begin))
@@ -157,8 +155,7 @@ def join(states: States, others: States) -> States:
 class Arriving:
     """What events are and how they are put in order.
 
-    encoding: of how they cross. schema: of the rows as they are kept. keys: columns that the rows
-    of a partition have in common. orders: columns beside the time. column_map: of the rows.
+    schema: of the rows as they are kept. keys: what tells partitions. orders: beside the time.
     """
 
     encoding: PandasEncoding
@@ -253,8 +250,7 @@ class ArrivedRows:
         places = np.arange(first, first + count)
         if version.has_all:
             return ByKey(places, self.new)
-        order = times(self.rows.slice(first))
-        own = rows_of_version(version, order, np.ones(count, np.bool_))
+        own = rows_of_version(version, times(self.rows.slice(first)), np.ones(count, np.bool_))
         key = np.repeat(np.arange(len(self.new)), self.new)[own]
         return ByKey(places[own], np.bincount(key, minlength=len(self.new)).astype(np.int64))
 
@@ -306,6 +302,5 @@ def in_order(rows: pa.Table, orders: tuple[SortColumn, ...], key: IntArray) -> p
         return rows
     time = SortColumn(wire.MICROSECONDS, descending=False, nulls_first=True)
     sorting = Sorting((wire.ROW_NUMBER,), (time, *orders))
-    numbered = rows.append_column(wire.ROW_NUMBER, pa.array(key))
-    order = order_of(numbered, sorting).rows
+    order = order_of(rows.append_column(wire.ROW_NUMBER, pa.array(key)), sorting).rows
     return rows if order is None else rows.take(pa.array(order)).combine_chunks()

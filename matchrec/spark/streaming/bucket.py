@@ -62,10 +62,9 @@ FAILED = "failed"  # whether a search has failed for a key, and leaves it alone 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """What a search needs of some keys of the bucket.
+    """What a search needs of some keys of the bucket. keys: int64[p], ascending.
 
-    keys: int64[p], ascending. states: of its search, NEXT_END, FAILED, and PLACES, its rows among
-    all that have arrived.
+    states: of its search, NEXT_END, FAILED, and PLACES, its rows among all that have arrived.
     """
 
     keys: IntArray
@@ -87,10 +86,7 @@ class KeyState:
         return KeyState(keys, join(self.states, others.states)).take(np.argsort(keys))
 
     def after(self, known: Known, left: States, end: int) -> KeyState:
-        """What is needed once the search has gone on. known: the rows that it had. left: by it.
-
-        end: when no further row comes.
-        """
+        """What is needed once the search has gone on with the rows `known`. left: by the search."""
         stay = np.flatnonzero(~left[IDLE].values | (left[KEPT].sizes > 0))
         states = dict(take(left, stay))
         kept = states.pop(KEPT)
@@ -127,26 +123,18 @@ def store(searches: Mapping[str, KeyState], arrived: ArrivedRows, known: KnownOf
 
 
 def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeyState]:
-    """What `store` has made plain, by the names of searches that need anything.
-
-    What is of other searches is let go.
-    """
+    """What `store` has made plain, by the names of searches that need it; others' is let go."""
     found = {}
     for search in searches:
-        if f"{search.name} keys" in arrays:
-            states = states_in(arrays, search.name, nothing_needed(search, NO_KEYS).states)
+        own = search.name
+        if f"{own} keys" in arrays:
+            states = {}
+            for name in nothing_needed(search, NO_KEYS).states:
+                values, sizes = arrays[f"{own} {name}"], arrays.get(f"{own} {name} sizes")
+                states[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
             ends = np.minimum(states[NEXT_END].values, search.end)  # which may have been unknown
-            states = {**states, NEXT_END: ByKey.one_each(ends)}
-            found[search.name] = KeyState(arrays[f"{search.name} keys"], states)
-    return found
-
-
-def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
-    """The states of a search, by their names, that `store` has made plain."""
-    found = {}
-    for name in names:
-        values, sizes = arrays[f"{search} {name}"], arrays.get(f"{search} {name} sizes")
-        found[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
+            states[NEXT_END] = ByKey.one_each(ends)
+            found[own] = KeyState(arrays[f"{own} keys"], states)
     return found
 
 
@@ -158,8 +146,7 @@ GoingOn = Generator[pa.RecordBatch, None, KeyState]
 class Bucket:
     """What goes on with the events of a bucket. Picklable.
 
-    query: a digest of what is asked, of a set of what all rules share. searches: those of all
-    rules, one of a query; each event is kept once for all of them. versions: the rules, by the
+    query: a digest of what is asked, of a set of what all rules share. versions: the rules, by the
     names of their searches; none of a query. remembers: whether it is to be known how far the rows
     have come, though no row is needed.
     """
@@ -195,10 +182,7 @@ class Bucket:
             group.remove()
 
     def recall(self, group: GroupState) -> Memory:
-        """What is known of the bucket, with the columns of the rows that arrive.
-
-        Raises MatchRecognizeRunError for what is not known of this query.
-        """
+        """What is known of the bucket, with the columns of the rows that arrive."""
         if not group.exists:
             return self.arriving.nothing()
         memory = load(group.get[0], self.query)
@@ -208,10 +192,7 @@ class Bucket:
     def go_on(
         self, arrays: Arrays, arrived: ArrivedRows, watermark: int
     ) -> Generator[pa.RecordBatch, None, dict[str, KeyState]]:
-        """Search what has arrived. arrays: what was kept, none in the beginning.
-
-        Among those that are kept, "rows" says how many rows are of each key: int64[k].
-        """
+        """Search what has arrived. arrays: what was kept, none in the beginning."""
         needs = needs_in(arrays, self.searches)
         for number, search in enumerate(self.searches):
             own = needs.pop(search.name, None) or nothing_needed(search, NO_KEYS)
@@ -230,7 +211,6 @@ class Bucket:
         return needs
 
     def search(self, number: int, needs: KeyState, arrived: ArrivedRows, watermark: int) -> GoingOn:
-        """Let a search go on with one or more keys. Raises MatchRecognizeRunError."""
         search = self.searches[number]
         new = arrived.new_of(search.version).take(needs.keys)
         known = arrived.known(needs.states[PLACES], new, watermark)
@@ -251,8 +231,7 @@ def bucket_of(worker: QueryWorker | RuleSetWorker, arriving: Arriving) -> Bucket
     columns = map(wire.column, (rule_set.order, *rule_set.events.values()))
     events = tuple(rule_set.events), arriving.of_columns(columns)
     query = digest(arriving.partitions, events, worker.on_error, rule_set.has_versions)
-    rules = rule_set.rules
-    versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rules}
+    versions = {rule.identity: replace(rule.version, rule=rule.name) for rule in rule_set.rules}
     return RulesOfBucket(arriving, query, searches, versions, rule_set.has_versions, worker)
 
 
@@ -275,10 +254,7 @@ def checked(state: bytes, memory: Memory) -> bytes:
 
 
 def check_versions(memory: Memory, versions: Mapping[str, Version]) -> None:
-    """Raises MatchRecognizeRunError where rules are not what they were for rows that have come.
-
-    A version may be forgotten that had ended before.
-    """
+    """Raises where rules are not what they were for rows that have come; ended ones may be gone."""
     if memory.versions == versions:
         return
     assert memory.passed is not None

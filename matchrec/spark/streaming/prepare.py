@@ -59,8 +59,6 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
-    """Computes columns and bits of a stream's events for one draft."""
-
     def query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
         and __bucket. Raises MatchRecognizeError for what is not of one row.
@@ -118,10 +116,8 @@ class EventPreparation(Preparation):
         return ColumnMap(columns, tuple(conditions))
 
     def asked(self, text: str) -> str:
-        """SQL over one row, with the values of its parameters: a row that is kept has those of a
-        start of the stream, and another start may have others.
-
-        `x > :p` becomes `x > :p {'p': 7}`.
+        """SQL over one row and the values of its parameters, as `x > :p {'p': 7}`: a row that is
+        kept has those of a start of the stream, another start may have others.
         """
         args = self.relation.runner.args
         if not isinstance(args, dict):
@@ -138,8 +134,6 @@ def check_one_row(columns: Iterable[RowColumn], plan: MatchPlan) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class SentEvents(Sent):
-    """Events as they cross to Spark's operator."""
-
     arriving: Arriving
 
     def run(
@@ -205,7 +199,6 @@ def check_ends(plan: MatchPlan) -> None:
 
 
 def check_options(options: Options) -> None:
-    """Raises MatchRecognizeError for options that a stream does not have."""
     if options.transport == "arrow":
         raise streams.arrow_over_stream()
     if options.counters is not None:

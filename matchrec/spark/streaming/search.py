@@ -44,10 +44,7 @@ Searching = Generator[pa.RecordBatch, None, States]
 
 @dataclass(frozen=True)
 class KeySearch(ABC):
-    """Runs an executable over the events of some keys. Picklable.
-
-    output: see `Worker`. version: whose rows these are. name: by which its state is stored.
-    """
+    """Runs an executable over the events of some keys. name: by which its state is stored."""
 
     executable: Executable
     output: BatchMaker | None = None
@@ -60,10 +57,7 @@ class KeySearch(ABC):
 
     @abstractmethod
     def search(self, states: States, known: Known) -> Searching:
-        """Go on with one or more keys. known: the rows that were left, and new ones.
-
-        Raises MatchRecognizeRunError.
-        """
+        """Go on with one or more keys. known: the rows that were left, and new ones."""
 
     @cached_property
     def counts(self) -> bool:
@@ -104,8 +98,6 @@ def near_bounds(executable: Executable, rows: pa.Table) -> IntArray | None:
 
 @dataclass(frozen=True)
 class ContiguousSearch(KeySearch):
-    """Runs an executable of contiguous matches over the events of some keys. Picklable."""
-
     def nothing(self) -> States:
         return states_of(np.zeros((2, 1), np.int64), ByKey.joined([np.zeros(0, np.bool_)]))
 
@@ -121,18 +113,13 @@ class ContiguousSearch(KeySearch):
         return self.left(piece, bounds, known)
 
     def open_partitions(self, bounds: IntArray, states: States, known: Known) -> Partitions:
-        """Known events as what is searched, of partitions of which each goes on.
-
-        bounds: when the windows end that begin with a row, in microseconds. states: of the searches
-        so far, over the first of the known rows of each key.
-        """
+        """Known events as partitions that go on. bounds: when the windows end that a row begins."""
         first, last = known.starts[:-1], known.starts[1:]
         edge = np.maximum(first, last - self.lookaround.after)
         start, number = first + states[START].values, states[NUMBER].values.copy()
         frontier = Frontier(start, edge, edge, number, np.zeros_like(number))
         if self.end <= known.watermark:
-            whole = np.full(len(first), NO_EDGE)
-            frontier = frontier._replace(until=last.copy(), edge=whole)
+            frontier = frontier._replace(until=last.copy(), edge=np.full(len(first), NO_EDGE))
         found = partitions_of(self.executable, known.rows, known.starts, frontier)
         if found.window_end is None:
             return found

@@ -47,8 +47,6 @@ from matchrec.spark.worker.match import Worker, name_row, naming_rows
 
 @dataclass(frozen=True)
 class SelectingSearch(KeySearch):
-    """Runs an executable of event selection over the events of some keys. Picklable."""
-
     def nothing(self) -> States:
         task = self.executable.task
         compiled = compile_task(task, len(self.executable.crossing.integers))
