@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OF_CLICK = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
 _WORKER_STACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.S)
@@ -61,7 +60,7 @@ def failures_told() -> Iterator[None]:
     except BrokenPipeError:  # as `| head` leaves it: the reader has had enough
         forget_output()
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         forget_output()
         fail(str(errors.cannot_write(reason=os.strerror(error.errno))), ExitCode.FAILED)

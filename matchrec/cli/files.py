@@ -34,9 +34,6 @@ FORMATS = {
 WRITTEN = {".csv": "csv", ".tsv": "tsv", ".json": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 COMPRESSIONS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open}
 DELIMITERS = (",", ";", "\t", "|")
-TAB_NAMES = ("tab", "\\t")  # a tab is hard to type
-PARQUET_STARTS = b"PAR1"
-TEXTS = ("csv", "json")
 UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 BLOCK = 1 << 20  # bytes of a file that are read at once
 SNIFFED = 10_000  # bytes of a file that tell what is in it
@@ -62,7 +59,7 @@ class Table:
 
     def register(self, spark: SparkSession) -> None:
         """Makes the files a view of that name, with types read from them. Raises for no column."""
-        if self.format in TEXTS:
+        if self.format in ("csv", "json"):
             self.check_encoding()
         if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
             self.by_lines().register(spark)
@@ -170,8 +167,7 @@ def table(argument: str) -> Table:
     if not (found := tuple(sorted(root.glob(pattern))) if pattern else ()):
         what = f"the file of table `{name}`,"
         raise errors.no_such_file(what=what, path=path, cure=nearest_file(path))
-    formats = {format_of_table(name, one) for one in found}
-    if len(formats) > 1:
+    if len(formats := {format_of_table(name, one) for one in found}) > 1:
         raise errors.several_formats(pattern=path, formats=sorted(formats))
     return Table(name, found, formats.pop(), root)
 
@@ -183,7 +179,7 @@ def format_of_table(name: str, path: Path) -> str:
             reason = "it is a folder without files"
             raise errors.unreadable_table(name=name, path=str(path), reason=reason)
         return format_of_table(name, inside)
-    return "parquet" if start_of(path).startswith(PARQUET_STARTS) else format_of(path)
+    return "parquet" if start_of(path).startswith(b"PAR1") else format_of(path)
 
 
 def format_of(path: Path) -> str:
@@ -248,7 +244,6 @@ def start_of(path: Path) -> bytes:
 
 
 def first_line_of_no_utf8(path: Path) -> int | None:
-    """The number of the first line with bytes that are not UTF-8, or None."""
     decode, lines = getincrementaldecoder("utf-8")().decode, 1
     with COMPRESSIONS.get(path.suffix.lower(), open)(path, "rb") as content:
         try:
@@ -274,7 +269,7 @@ def delimiter_of(path: Path) -> str:
 
 def delimiter(argument: str) -> str:
     """The delimiter that an argument names: one character, or `tab`."""
-    if argument in TAB_NAMES:
+    if argument in ("tab", "\\t"):  # a tab is hard to type
         return "\t"
     if len(argument) != 1:
         raise errors.malformed_delimiter(argument=argument)

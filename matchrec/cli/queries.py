@@ -100,8 +100,7 @@ class QueryRequest:
             return load_pattern(self.what)
         from matchrec.api.dialects import check_query
 
-        is_sql = self.language == "sql"
-        language = self.dialect if is_sql else self.language
+        language = self.dialect if self.language == "sql" else self.language
         args = {name: plain_value_of(value) for name, value in self.options.get("args", ())}
         check_query(self.what, language, args)
         return self.what

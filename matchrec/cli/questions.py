@@ -146,8 +146,7 @@ def against(  # noqa: PLR0913 -- one for each option
     """
     with asked.running() as (spark, query):
         rows, keys = spark.table(labels), list(key) or None
-        told = query.against(rows, key=keys, start=start, end=end, clause=asked.clause)
-        show(told, svg)
+        show(query.against(rows, key=keys, start=start, end=end, clause=asked.clause), svg)
 
 
 @click.command(cls=Repeatable)
@@ -169,8 +168,7 @@ def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Pa
     """
     from matchrec.api.dialects import check_clause
 
-    name = events or asked.events
-    if not name:
+    if not (name := events or asked.events):
         raise no_events("a clause")
     if asked.dialect == "spark":
         check_clause(asked.what)

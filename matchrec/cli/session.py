@@ -55,36 +55,23 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 
 
 def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
-    """The session; what Spark leaves behind is in `folder`."""
-    from matchrec.spark.sail.start import SPARK, engine_for
-    from matchrec.spark.session import query_context_logger
+    """The session; what Spark leaves behind is in `folder`. Raises with the reason for none."""
+    from matchrec.spark.sail.start import SPARK, engine_for, start
+    from matchrec.spark.session import FAILURES, query_context_logger
 
     query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
-    if engine_for(on, settings) != SPARK:
-        return started(folder, settings, on)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
-    with java_stderr_to(folder / LOG) as terminal, busy("Starting Spark", terminal):
-        return started(folder, ours | settings, SPARK)
-
-
-def started(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
-    """The session. Raises MatchRecognizeError with the reason where there is none."""
-    from matchrec.spark.sail.start import start
-    from matchrec.spark.session import FAILURES
-
+    log = folder / LOG
     try:
-        return start(on, settings)
+        if engine_for(on, settings) != SPARK:
+            return start(on, settings)
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+        with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):
+            return start(SPARK, ours | settings)
     except FAILURES as error:
-        raise errors.spark_did_not_start(reason=last_line(folder / LOG) or str(error)) from error
-
-
-def last_line(log: Path) -> str:
-    """What a program wrote last; nothing where none has run."""
-    if not log.exists():
-        return ""
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+        said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        lines = (line.strip() for line in reversed(said.split("\n")) if line.strip())
+        raise errors.spark_did_not_start(reason=next(lines, str(error))) from error
 
 
 @contextmanager
