@@ -75,7 +75,6 @@ class Clause:
 
     @cached_property
     def result(self) -> ClauseResult:
-        """What comes out. Raises MatchRecognizeError for whatever is wrong with the clause."""
         return execute(self.question(self.plan, self.options, self.use))
 
     def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
@@ -140,9 +139,8 @@ class QueryText:
             clause = Clause(plan, relation, self.options, self.source, None, *around)
             yield clause
             if site.calls is None:
-                evaluated = Evaluated(site, clause.result, self.source)
-                evaluated.check_renames()
-                self.evaluated.append(evaluated)
+                self.evaluated.append(Evaluated(site, clause.result, self.source))
+                self.evaluated[-1].check_renames()
             has_stream |= clause.result.prepared.question.is_stream
             self.runner = self.runner.having(**{site.view.name: clause.result.dataframe})
             if site.calls is not None:

@@ -178,8 +178,6 @@ def warn_of(translation: Translation, source: Source, product: Product) -> None:
 
 Plan = Callable[[str], object]  # what plans a query in a dialect
 
-NAMED = re.compile(r"dialect=|--dialect ")
-
 
 @contextmanager
 def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
@@ -188,7 +186,7 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         yield
     except (MatchRecognizeError, AnalysisException) as error:
         shown = str(error)
-        if NAMED.search(shown) is None:
+        if re.search(r"dialect=|--dialect ", shown) is None:
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
             if found is not None and isinstance(error, MatchRecognizeError):

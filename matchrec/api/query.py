@@ -357,8 +357,7 @@ class Query:
         from matchrec.api.convert import conversion
 
         kept = dict(self._converted)
-        form = kept.get("form", "")
-        if form.endswith(AND_TIMEOUTS):
+        if (form := kept.get("form", "")).endswith(AND_TIMEOUTS):
             raise errors.unconverted_option(option=f'form="{form}"')
         if self.language == "a clause":
             text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"

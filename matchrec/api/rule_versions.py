@@ -46,7 +46,6 @@ from matchrec.spark.types import OrderTimes
 # Rules by name, each one's versions by when they become valid; or a table of them.
 Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
 
-COLUMNS = ("rule", "text", "valid_from")
 PARAMETERS = "parameters"
 IS_RULE = instance_of(str, Pattern)
 
@@ -166,7 +165,7 @@ def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
 def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
     """The rows of a table, by the names of rules. Raises for columns that are missing or others."""
     fields = {field.name.lower(): field.dataType for field in table.schema.fields}
-    for name in COLUMNS:
+    for name in ("rule", "text", "valid_from"):
         if name not in fields:
             raise rules_column_missing(name=name, known=table.columns)
     beside = fields.setdefault(PARAMETERS, NullType())

@@ -130,7 +130,6 @@ class RulesReader:
     dialect: str
 
     def match(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
-        """The matches of all rules. Raises MatchRecognizeError for what is wrong with one."""
         df = self.events.df
         read, frame = self.rules(written)
         relation = relation_of(frame)

@@ -34,13 +34,12 @@ from matchrec.spark.question import OPTIONS as FIELDS
 from matchrec.spark.question import Options
 
 VALUES = (bool, int, float, str, bytes, bytearray, Decimal, date, time, timedelta, Enum, list)
-VALUE_MODULES = ("numpy", "pandas", "pyspark")
 TEXT_VALUES = (bool, int, float, str, Decimal)
 
 
 def is_value(given: object) -> bool:
     """Whether Spark may make a literal of it; a Column is taken as it is."""
-    known = library_of(given) in VALUE_MODULES
+    known = library_of(given) in ("numpy", "pandas", "pyspark")
     return given is None or isinstance(given, VALUES) or known or is_column(given)
 
 

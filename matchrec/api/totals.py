@@ -65,7 +65,6 @@ def aggregate(
 
 
 def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
-    """SQL of columns. columns: the name and the value of each."""
     return [f"{value} AS {quoted(name)}" for name, value in columns]
 
 
@@ -100,7 +99,6 @@ def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
 
 
 def call_of(text: str, plan: MatchPlan) -> AskedTotal:
-    """An aggregate as it is written. Raises MatchRecognizePlanError."""
     names = {one.name.lower(): one.name for one in plan.measures}
     call, cast = cast_of(text)
     known = FUNCTIONS if cast is None else ("count", "sum")

@@ -99,8 +99,7 @@ def begins(name: str, word: str) -> bool:
 def fields_of(matches: DataFrame, column: str) -> dict[str, str]:
     """The fields of the events in a column, and their types; none where it is no array of them."""
     kind: Any = matches.schema[column].dataType
-    event = getattr(kind, "elementType", None)
-    fields = getattr(event, "fields", ())
+    fields = getattr(getattr(kind, "elementType", None), "fields", ())
     return {field.name.lower(): field.dataType.simpleString() for field in fields}
 
 
@@ -192,8 +191,7 @@ class Charted:
         own = next((one for one in self.matches.dtypes if one[0].lower() == by), None)
         if own is not None:
             return text_of(spelled(own[0]), own[1])
-        kind = fields_of(self.matches, events).get(by) if events else None
-        if kind is None:
+        if (kind := fields_of(self.matches, events).get(by) if events else None) is None:
             raise errors.no_series()
         return text_of(f"{spelled(events)}[0].{spelled(self.by)}", kind)
 

@@ -323,7 +323,6 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Takes all of that away again."""
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("matchrec", None)
     shell.set_custom_exc((), None)

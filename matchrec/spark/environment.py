@@ -66,8 +66,7 @@ def check_session(spark: SparkSession) -> None:
         return  # only of a server inside of this program it is known what its workers can do
     from pyspark import SparkContext
 
-    jvm = getattr(SparkContext, "_jvm", None)
-    if jvm is not None:
+    if (jvm := getattr(SparkContext, "_jvm", None)) is not None:
         set_for = (jvm.System.getenv(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
         worker = next(filter(None, set_for), "python3")
         if (reason := why_not(worker)) is not None:
@@ -220,8 +219,7 @@ def setting_of(spark: SparkSession, name: str, value: str, why: str) -> Setting:
 
 def local_cores(spark: SparkSession) -> int | None:
     """How many cores a session on one machine has; None of a cluster, where they come and go."""
-    found = LOCAL.fullmatch(spark.conf.get("spark.master", None) or "")
-    if found is None:
+    if (found := LOCAL.fullmatch(spark.conf.get("spark.master", None) or "")) is None:
         return None
     if found[1] != "*":
         return int(found[1] or 1)

@@ -120,8 +120,7 @@ def prepare(question: Question, demand: Drafting[D]) -> Prepared[D]:
     """
     if question.is_stream:
         return prepare_stream(question, demand)
-    found = prepare_unsorted(question, demand)
-    if isinstance(found, Prepared):
+    if isinstance(found := prepare_unsorted(question, demand), Prepared):
         return found
     if any(one.version is not None and not one.version.has_all for one in question.rules):
         raise times_without_workers(reason=found.message)
@@ -238,7 +237,6 @@ class ClauseResult:
 
 
 def execute(question: Question) -> ClauseResult:
-    """The result of a query. Raises MatchRecognizeError for whatever is wrong with it."""
     (rule,) = question.rules
 
     def demand(scope: ScopeOf) -> Demand[Draft]:
@@ -331,8 +329,7 @@ def price_ranges(found: ClauseResult) -> str:
     question, preparation, plan = prepared.question, prepared.preparation, found.drafted.plan
     if question.is_stream or not isinstance(preparation, Unsorted):
         return ""
-    ranges = cutting(question, plan, found.executable)
-    if isinstance(ranges, str):
+    if isinstance(ranges := cutting(question, plan, found.executable), str):
         return ""
     columns = found.executable.crossing.columns
     whole, cut = (replace(preparation, ranges=one).dataframe(columns) for one in ("", ranges))

@@ -460,8 +460,7 @@ def replace_sql(spark: SparkSession | None, answer: Answer) -> None:
     with _changing:
         _installed[EVERY if spark is EVERY else application(spark)] = answer
         for cls in classes:
-            original = cls.__dict__.get("sql")
-            if inspect.isfunction(original):
+            if inspect.isfunction(original := cls.__dict__.get("sql")):
                 _classes.add(cls)
                 if original_of(original) is None:
                     setattr(cls, "sql", sql_in_place_of(original))  # noqa: B010 -- mypy knows the class
@@ -473,8 +472,7 @@ def restore_sql(spark: SparkSession | None) -> None:
         _installed.pop(EVERY if spark is EVERY else application(spark), None)
         if not _installed:
             for cls in _classes:
-                original = original_of(cls.__dict__["sql"])
-                if original is not None:
+                if (original := original_of(cls.__dict__["sql"])) is not None:
                     setattr(cls, "sql", original)  # noqa: B010 -- mypy knows the class
             _classes.clear()
 

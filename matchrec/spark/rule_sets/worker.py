@@ -121,7 +121,6 @@ class RuleSetWorker:
         }
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """The rows of all rules, in small batches."""
         words = satisfied_words(piece.table, len(self.rule_set.conditions), self.rule_set.bits)
         whole = SharedRows(piece.table, piece.starts, words)
         divide = cache(whole.divide)
@@ -171,7 +170,6 @@ class RuleSetWorker:
                 yield from self.without_failures(number, some, search, give_up)
 
     def failure_row(self, number: int, row: pa.Table, error: MatchRecognizeError) -> pa.RecordBatch:
-        """What says that a rule has failed. row: one of the partition."""
         keys = enumerate(self.rule_set.keys)
         found = {wire.key(i): column(row, wire.column(place)) for i, place in keys}
         kind, message = constant(RowKind.FAILURE, 1), pa.array([str(error)], pa.string())

@@ -126,15 +126,20 @@ def needs_in(arrays: Arrays, searches: tuple[KeySearch, ...]) -> dict[str, KeySt
     """What `store` has made plain, by the names of searches that need it; others' is let go."""
     found = {}
     for search in searches:
-        own = search.name
-        if f"{own} keys" in arrays:
-            states = {}
-            for name in nothing_needed(search, NO_KEYS).states:
-                values, sizes = arrays[f"{own} {name}"], arrays.get(f"{own} {name} sizes")
-                states[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
+        if f"{search.name} keys" in arrays:
+            states = states_in(arrays, search.name, nothing_needed(search, NO_KEYS).states)
             ends = np.minimum(states[NEXT_END].values, search.end)  # which may have been unknown
-            states[NEXT_END] = ByKey.one_each(ends)
-            found[own] = KeyState(arrays[f"{own} keys"], states)
+            states = {**states, NEXT_END: ByKey.one_each(ends)}
+            found[search.name] = KeyState(arrays[f"{search.name} keys"], states)
+    return found
+
+
+def states_in(arrays: Arrays, search: str, names: Iterable[str]) -> States:
+    """The states of a search, by their names, that `store` has made plain."""
+    found = {}
+    for name in names:
+        values, sizes = arrays[f"{search} {name}"], arrays.get(f"{search} {name} sizes")
+        found[name] = ByKey.one_each(values) if sizes is None else ByKey(values, sizes)
     return found
 
 

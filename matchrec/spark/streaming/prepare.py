@@ -181,13 +181,7 @@ def check_plan(plan: MatchPlan) -> None:
         raise streams.window_over_stream(plan.pattern.span)
     if plan.output is MatchOutput.GRAPH:
         raise streams.graph_over_stream()
-    check_ends(plan)
-    if plan.row_gap is not None and not plan.selects:
-        raise streams.row_gap_over_stream(plan.row_gap.span)
-
-
-def check_ends(plan: MatchPlan) -> None:
-    """Raises MatchRecognizeError for what only the last row of a partition decides."""
+    # what only the last row of a partition decides
     if plan.partial is not None:
         raise streams.partial_over_stream(plan.partial.span, words=plan.partial.words)
     if any(isinstance(one, PartitionEnd) for one in walk(plan.pattern)):
@@ -196,6 +190,8 @@ def check_ends(plan: MatchPlan) -> None:
         raise streams.negation_over_stream(plan.pattern.span)
     if plan.selects and plan.output is MatchOutput.PREFERRED:
         raise streams.preferred_over_stream(plan.pattern.span)
+    if plan.row_gap is not None and not plan.selects:
+        raise streams.row_gap_over_stream(plan.row_gap.span)
 
 
 def check_options(options: Options) -> None:
