@@ -101,10 +101,7 @@ class Clause:
 
 @dataclass(eq=False, repr=False)
 class QueryText:
-    """A text of Spark SQL on its way to a DataFrame: clause after clause, innermost first.
-
-    unchanged: runs the text as it was passed, where Spark alone reads it.
-    """
+    """A text of Spark SQL on its way to a DataFrame. unchanged: runs it if Spark alone reads it."""
 
     language = None
 
@@ -197,8 +194,6 @@ class QueryText:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A clause of a query, with what has come out. source: the query."""
-
     site: Site
     result: ClauseResult
     source: Source

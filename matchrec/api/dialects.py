@@ -18,15 +18,8 @@ from typing import TYPE_CHECKING
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from matchrec.api import inputs
 from matchrec.api.clauses import QueryText, lower_site, warn
-from matchrec.api.inputs import (
-    Arguments,
-    Frames,
-    dialect_of,
-    refuse_unused,
-    runner_for,
-    with_values,
-)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
@@ -49,10 +42,10 @@ parse_once, parse_clause_once = once(parse), once(parse_clause)
 
 
 def parse_query(
-    spark: SparkSession, text: str, args: Arguments, frames: Frames, dialect: str
+    spark: SparkSession, text: str, args: inputs.Arguments, frames: inputs.Frames, dialect: str
 ) -> QueryNode:
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
-    product, quotes = PRODUCTS[dialect], dialect_of(spark, text)
+    product, quotes = PRODUCTS[dialect], inputs.dialect_of(spark, text)
     if product is SPARK:
         return parse_once(text, tuple(frames), quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
@@ -68,7 +61,7 @@ def parse_query(
     for turn in range(len(query.sites) + 1):
         if not translation.missed or not query.sites:
             break
-        reading = QueryText(query, runner_for(spark, query, args, frames), NO_OPTIONS)
+        reading = QueryText(query, inputs.runner_for(spark, query, args, frames), NO_OPTIONS)
         translation, query = read(_known_kinds(reading, turn))
     warn_of(translation, Source(text), product)
     return query
@@ -78,19 +71,19 @@ def parse_clause_of(
     df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
 ) -> tuple[MatchRecognize, Source]:
     """A clause over `df` in the SQL of `dialect`, and its text. values: of its markers, as SQL."""
-    product, quotes = PRODUCTS[dialect], dialect_of(df.sparkSession, text)
+    product, quotes = PRODUCTS[dialect], inputs.dialect_of(df.sparkSession, text)
     if product is SPARK:
         if values is None:
             return parse_clause_once(text, quotes), Source(text)
-        source = with_values(Source(text), values)
+        source = inputs.with_values(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
     from matchrec.frontends.dialects.translate import translate_clause
 
-    translation = translate_clause(text, product, SPARK)
-    if translation.missed:
-        translation = translate_clause(text, product, SPARK, kinds_of(df))
-    warn_of(translation, Source(text), product)
-    source = translation.source if values is None else with_values(translation.source, values)
+    found = translate_clause(text, product, SPARK)
+    if found.missed:
+        found = translate_clause(text, product, SPARK, kinds_of(df))
+    warn_of(found, Source(text), product)
+    source = found.source if values is None else inputs.with_values(found.source, values)
     clause = parse_clause(source.text, quotes, source.origin)
     return replace(clause, columns=product.columns), source
 
@@ -115,7 +108,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
             from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
             translate_query(text, PRODUCTS[language], SPARK, Knowledge(values=values))
-        refuse_unused(text, values)
+        inputs.refuse_unused(text, values)
 
 
 def check_clause(text: str) -> None:
@@ -144,9 +137,9 @@ def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:
     found: list[ClauseKinds] = []
     with shown_in(reading.source):
         for clause in islice(reading.clauses(), turn + 1):
-            inputs = kinds_of(clause.relation.rows)
-            outputs = [] if len(found) == turn else [kinds_of(clause.result.dataframe)]
-            found.append(ClauseKinds(inputs, *outputs))
+            before = kinds_of(clause.relation.rows)
+            after = [] if len(found) == turn else [kinds_of(clause.result.dataframe)]
+            found.append(ClauseKinds(before, *after))
     return found
 
 

@@ -85,10 +85,7 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
 
 
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
-    """A frame of pandas, Polars or Arrow as a DataFrame of Spark; whatever else as it is.
-
-    Sent to the engine once. name: in a message. Raises for what this Spark cannot take.
-    """
+    """A frame of pandas, Polars or Arrow as a DataFrame of Spark, sent once; all else as it is."""
     found: Any = given
     if is_dataframe(found):
         return kept(found)

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 from matchrec.charts import plot
 from matchrec.charts.series import is_drawn, plain, text_of
 from matchrec.errors import command as errors
-from matchrec.pictures.figures import (
-    BESIDE,
-    INK,
-    MATCHED,
-    MISSED,
-    Pictured,
-    check_matplotlib,
-    new_figure,
-    written,
-)
+from matchrec.pictures import figures
 from matchrec.plan.text import quoted
 from matchrec.source import by_number, counted
 
@@ -74,7 +65,7 @@ class Score:
 
 
 @dataclass(frozen=True, repr=False)
-class Backtest(Pictured):
+class Backtest(figures.Pictured):
     """Labelled incidents beside the matches of a query, from `Query.against`; prints its figures.
 
     incidents: a DataFrame of the labels with their columns, and
@@ -144,8 +135,8 @@ class Backtest(Pictured):
         incidents = counted(score.incidents, "incident")
         matches = counted(score.matches, "match", "matches")
         alarms = counted(score.false_alarms, "false alarm")
-        figures = (score.recall, score.precision, score.f1)
-        shares = ("-" if figure is None else f"{figure:.3f}" for figure in figures)
+        numbers = (score.recall, score.precision, score.f1)
+        shares = ("-" if number is None else f"{number:.3f}" for number in numbers)
         lines = [
             f"{incidents}: {score.hits:,} hit{several}, {score.misses:,} missed",
             f"{matches}: {score.over_an_incident:,} over an incident, {alarms}",
@@ -182,20 +173,20 @@ class Backtest(Pictured):
         >>> print(found.against(labels, start="start", end="end").svg())
         <?xml ...
         """
-        return written(self.figure, "svg").decode()
+        return figures.written(self.figure, "svg").decode()
 
     def figure(self) -> Figure:
         """The picture as a figure of matplotlib's."""
-        check_matplotlib()  # before any job runs
+        figures.check_matplotlib()  # before any job runs
         labelled, found = self.drawn()
         values = [one for row in (*labelled, *found) for one in row[1:3] if one is not None]
         lanes = list(dict.fromkeys(row[0] for row in (*labelled, *found) if row[0] is not None))
         shown = {lane: place for place, lane in enumerate(lanes[:MOST_LANES])} or {"": 0}
-        figure = new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
+        figure = figures.new_figure(plot.WIDTH, 0.45 * len(shown) + 1.1)
         panel = figure.subplots()
         for lane, begin, end, is_hit in labelled:
             ends = (min(values) if begin is None else begin, max(values) if end is None else end)
-            colour = MATCHED if is_hit else MISSED
+            colour = figures.MATCHED if is_hit else figures.MISSED
             if lane is None:  # over all lanes
                 panel.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
             elif lane in shown:
@@ -203,11 +194,11 @@ class Backtest(Pictured):
                 panel.plot(ends, [shown[lane]] * 2, "|-", color=colour, **wide)
         for lane, *ends, is_over in found:
             if lane in shown:
-                colour = INK if is_over else BESIDE
+                colour = figures.INK if is_over else figures.BESIDE
                 panel.plot(ends, [shown[lane]] * 2, ".-", color=colour, linewidth=2)
         plot.show_dates(panel, values)
         plot.style(panel, "", ", ".join(self.names))
-        panel.set_xlabel(" to ".join(self.ends), color=INK, fontsize=9)
+        panel.set_xlabel(" to ".join(self.ends), color=figures.INK, fontsize=9)
         panel.set_yticks(range(len(shown)), list(shown))
         panel.set_ylim(len(shown) - 0.5, -0.5)
         for name, colour in COLOURS:
@@ -245,8 +236,8 @@ class Backtest(Pictured):
 
 
 COLOURS = (
-    ("incident that is hit", MATCHED),
-    ("missed", MISSED),
-    ("match over an incident", INK),
-    ("false alarm", BESIDE),
+    ("incident that is hit", figures.MATCHED),
+    ("missed", figures.MISSED),
+    ("match over an incident", figures.INK),
+    ("false alarm", figures.BESIDE),
 )

@@ -114,10 +114,7 @@ Drafting = Callable[[ScopeOf], Demand[D]]
 
 
 def prepare(question: Question, demand: Drafting[D]) -> Prepared[D]:
-    """What prepares the rows that a question is about, and sorts them. demand: makes the drafts.
-
-    Raises MatchRecognizeError for what is wrong with a rule, or where workers asked to sort cannot.
-    """
+    """What prepares the rows that a question is about, and sorts them. demand: makes the drafts."""
     if question.is_stream:
         return prepare_stream(question, demand)
     if isinstance(found := prepare_unsorted(question, demand), Prepared):

@@ -34,19 +34,11 @@ from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.source import by_number
-from matchrec.spark import wire
+from matchrec.spark import types, wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import Demand, prepare_sorted, project
 from matchrec.spark.question import Question
 from matchrec.spark.session import Relation, quiet_analysis
-from matchrec.spark.types import (
-    as_text,
-    crossing_schema,
-    decode_columns,
-    in_one_form,
-    is_nested,
-    schema_of_reads,
-)
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer
@@ -144,12 +136,12 @@ class PartitionRequest:
         return CollectedPartition(*query, *rows, keys, orders, places, *told)
 
     def as_text(self, text: str) -> str:
-        return as_text(text, self.question.relation.type_of(text))
+        return types.as_text(text, self.question.relation.type_of(text))
 
     def alike(self, text: str) -> str:
         """SQL over one row as it is compared: bytes and what holds other values by its text."""
         type_ = self.question.relation.type_of(text)
-        return self.as_text(text) if by_text(type_) else in_one_form(text, type_)
+        return self.as_text(text) if by_text(type_) else types.in_one_form(text, type_)
 
     @cached_property
     def key_tests(self) -> tuple[str, ...]:
@@ -217,8 +209,8 @@ class PartitionRequest:
     def example(self, keys: Mapping[str, str | None]) -> str:
         """A partition as one asks for it."""
         type_of = self.question.relation.type_of
-        types = {name: type_of(text) for name, text in self.keys.items()}
-        whole = [name for name, one in types.items() if isinstance(one, spark_types.IntegralType)]
+        kinds = {name: type_of(text) for name, text in self.keys.items()}
+        whole = [name for name, one in kinds.items() if isinstance(one, spark_types.IntegralType)]
         return errors.example(keys, whole)
 
     def row_tests(self) -> tuple[RowColumn, ...]:
@@ -251,7 +243,7 @@ class PartitionRequest:
 
 def by_text(type_: spark_types.DataType) -> bool:
     """Whether values are named by their text."""
-    return is_nested(type_) or isinstance(type_, spark_types.BinaryType)
+    return types.is_nested(type_) or isinstance(type_, spark_types.BinaryType)
 
 
 def as_instant(value: object, type_: spark_types.DataType) -> object:
@@ -326,7 +318,7 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
     rows = OutputRows(matches.start, np.arange(matches.count), current)
     reader = Reader(matches, rows, partition.partitions, members)
     batch = Gatherer(executable, partition.table, reader).batch()
-    schema = schema_of_reads(executable, partition.fields)
+    schema = types.schema_of_reads(executable, partition.fields)
     spark = partition.relation.runner.spark
     packed = to_bytes([batch])
 
@@ -335,8 +327,8 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
             yield from pa.ipc.open_stream(packed)
 
     with able_workers(spark):
-        sent = spark.range(0, 1, 1, 1).mapInArrow(give, crossing_schema(schema))
-    found = project(partition.relation, executable, decode_columns(sent, schema))
+        sent = spark.range(0, 1, 1, 1).mapInArrow(give, types.crossing_schema(schema))
+    found = project(partition.relation, executable, types.decode_columns(sent, schema))
     first = len(executable.outputs) - len(partition.plan.measures)
     texts = found.selectExpr(*map(in_quotes, found.schema.fields[first:]))
     return {int(row[0]): tuple(row) for row in texts.collect()}
@@ -344,6 +336,6 @@ def measure_values(partition: CollectedPartition, matches: Matches) -> Values:
 
 def in_quotes(field: spark_types.StructField) -> str:
     """A column as SQL of its text, in quotes where it is one."""
-    text = as_text(quoted(field.name), field.dataType)
+    text = types.as_text(quoted(field.name), field.dataType)
     is_text = isinstance(field.dataType, spark_types.StringType)
     return f"concat(chr(39), {text}, chr(39))" if is_text else text

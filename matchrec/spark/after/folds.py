@@ -25,9 +25,9 @@ class Values:
 
     sql: a column that holds them as an array, without those that do not count because they are
     NULL. element: the type of one: of an argument or, of several terms, a struct of them, a0 ...
-    and o0 ... . type: of the result, as Spark gives it. others: the arguments that are one value
-    for all rows, as SQL. ordering: the words of WITHIN GROUP, such as DESC, by term. ignore_nulls:
-    IGNORE NULLS is written. without_value: what a statistic is that would divide by zero, as SQL.
+    and o0 ... . others: the arguments that are one value for all rows, as SQL. ordering: the words
+    of WITHIN GROUP, such as DESC, by term. without_value: what a statistic is that would divide by
+    zero, as SQL.
     """
 
     sql: str

@@ -153,10 +153,7 @@ def join(states: States, others: States) -> States:
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """What events are and how they are put in order.
-
-    schema: of the rows as they are kept. keys: what tells partitions. orders: beside the time.
-    """
+    """What events are and their order. keys: what tells partitions; orders: beside the time."""
 
     encoding: PandasEncoding
     schema: pa.Schema
