@@ -122,9 +122,9 @@ def values_in(step: Step) -> Iterator[Value]:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """What the worker computes for all rows before the match, over rows at a fixed distance.
+    """What the worker computes for all rows before the match: `column`, had Spark to compute it.
 
-    column: what Spark would compute. Navigations of the step are physical ones from each row.
+    Navigations of the step are physical ones from each row.
     """
 
     column: RowColumn
@@ -174,7 +174,6 @@ def rewrite(step: TypedOperation) -> Step | None:
 
 
 def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
-    """The step of a form of an operation on some parts, see `REWRITINGS`."""
     match form:
         case int():
             return parts[form]
@@ -187,7 +186,6 @@ def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
 
 
 def first_not_null(parts: Parts, span: Span) -> Step:
-    """COALESCE, NVL and IFNULL."""
     *before, last = parts
 
     def choose(rest: Step, part: Step) -> Step:

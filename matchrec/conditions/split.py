@@ -202,7 +202,6 @@ class ConditionSplitter:
         return known and self.scope is RowScope.SORTED
 
     def distances(self, scalar: Scalar) -> set[int | None]:
-        """How far from the current row it reads; None where the run decides."""
         return set(map(self.distance, scalar.references))
 
     def distance(self, reference: Reference) -> int | None:
@@ -216,7 +215,6 @@ class ConditionSplitter:
         return 0 if isinstance(reference, Aggregate) and reference.frame else None
 
     def fixed_column(self, scalar: Scalar) -> RowColumn:
-        """The column of an expression that reads rows at a fixed distance."""
         write = writing(scalar)
         found = column_of(self.fixed_piece(piece, write) for piece in scalar.pieces)
         return replace(found, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
@@ -306,7 +304,6 @@ class ConditionSplitter:
         return is_fixed, one_position(scalar) if is_one else None
 
     def of_row(self, variable: str, term: Scalar) -> Step:
-        """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable, guards={}).step(term)
 
 
@@ -331,7 +328,6 @@ class NearbySplitter(ConditionSplitter):
 
 
 # Questions about the form of a scalar expression.
-
 
 Write = Callable[[Reference], str]
 
@@ -384,7 +380,6 @@ def one_position(scalar: Scalar) -> Navigation | None:
 
 
 def is_truth(scalar: Scalar) -> bool:
-    """Whether the value is a truth value, by its form."""
     if not isinstance(scalar, Operation):
         return not scalar.references and render(scalar, str).upper() in TRUTH_VALUES
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
@@ -409,7 +404,6 @@ def is_null_on_null(scalar: Scalar) -> bool:
 
 
 def writing(scalar: Scalar) -> Write:
-    """How to write what the column references of an expression read, in their places."""
     return argument_of if is_bare(scalar) else operand_of
 
 
@@ -432,7 +426,6 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
 
 
 def named(scalar: Scalar) -> str:
-    """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
     text = show_scalar(scalar)

@@ -9,22 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
+from matchrec.conditions import types
 from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
 from matchrec.conditions.functions.casts import cast_strictly
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
-from matchrec.conditions.types import (
-    BIGINT,
-    DATE,
-    INT,
-    INTERVAL,
-    TIMES,
-    TIMESTAMP,
-    TINYINT,
-    Family,
-    ValueType,
-    decimal,
-)
+from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.text import MICROSECONDS
 
 UTC = find_zone("UTC")
@@ -56,14 +46,6 @@ def toward_zero(number: int, divisor: int) -> int:
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
-def whole_months(start: int, end: int) -> int:
-    (first, day), (last, other_day) = month_of(start // DAY), month_of(end // DAY)
-    months, rest = last - first, (other_day - day) * DAY + end % DAY - start % DAY
-    if months > 0 and rest < 0:
-        return months - 1
-    return months + 1 if months < 0 and rest > 0 else months
-
-
 UNITS = MICROSECONDS | {"DAYOFYEAR": DAY}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
@@ -72,24 +54,28 @@ def distance(use: FunctionUse) -> Compute:
     """TIMESTAMPDIFF: whole units between the local times of two instants."""
     (unit,) = use.words
     zone = find_zone(use.time_zone)
-    starts, ends = arguments_as(TIMESTAMP, use)
+    starts, ends = arguments_as(types.TIMESTAMP, use)
 
     def compute(start: int, end: int) -> int:
         one, other = zone.local(starts(start)), zone.local(ends(end))
-        if unit in MONTHS:
-            return toward_zero(whole_months(one, other), MONTHS[unit])
-        return toward_zero(other - one, UNITS[unit])
+        if unit not in MONTHS:
+            return toward_zero(other - one, UNITS[unit])
+        (first, day), (last, other_day) = month_of(one // DAY), month_of(other // DAY)
+        months, rest = last - first, (other_day - day) * DAY + other % DAY - one % DAY
+        if (months > 0 and rest < 0) or (months < 0 and rest > 0):  # the last one is not whole
+            months -= 1 if months > 0 else -1
+        return toward_zero(months, MONTHS[unit])
 
     return compute
 
 
 def distance_type(use: FunctionUse) -> ValueType | None:
     known = bool(use.words) and use.words[0] in UNITS.keys() | MONTHS.keys()
-    return of_times(BIGINT, TIMES, TIMES)(use) if known else None
+    return of_times(types.BIGINT, TIMES, TIMES)(use) if known else None
 
 
 def days_between(use: FunctionUse) -> Compute:
-    ends, starts = arguments_as(DATE, use)
+    ends, starts = arguments_as(types.DATE, use)
     return lambda end, start: wrap(ends(end) - starts(start), INT.bits)
 
 
@@ -106,9 +92,9 @@ def remainder(number: int, divisor: int) -> int:
 
 PARTS: Mapping[str, tuple[ValueType, Compute]] = {
     "DAY": (INT, lambda span: toward_zero(span, DAY)),
-    "HOUR": (TINYINT, lambda span: toward_zero(remainder(span, DAY), HOUR)),
-    "MINUTE": (TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
-    "SECOND": (decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
+    "HOUR": (types.TINYINT, lambda span: toward_zero(remainder(span, DAY), HOUR)),
+    "MINUTE": (types.TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
+    "SECOND": (types.decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
 }
 
 # What EXTRACT calls the parts of a day-time interval.
@@ -161,7 +147,7 @@ def moved_type(use: FunctionUse) -> ValueType | None:
 
 def subtracted_type(use: FunctionUse) -> ValueType | None:
     both = all(type_.family is Family.TIMESTAMP for type_ in use.types)
-    return INTERVAL if both else moved_type(use)
+    return types.INTERVAL if both else moved_type(use)
 
 
 def subtracted(use: FunctionUse) -> Compute:
