@@ -56,10 +56,7 @@ class KnownState:
 
 @dataclass(slots=True)
 class Separation:
-    """Makes the states of a folding without NOTs. tests: the number of the first test.
-
-    restrictions: of the tests, in order.
-    """
+    """Makes the states of a folding without NOTs. tests: the number of the first test."""
 
     folding: Folding
     tests: int
@@ -67,7 +64,6 @@ class Separation:
     restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
-        """The folding with tests instead of NOTs."""
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
         places, choices = zip(*number_states([KnownState(0)], self.choices), strict=True)
@@ -113,7 +109,6 @@ class Separation:
             yield other
 
     def tested(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
-        """The choice with the test that it needs, if it needs one."""
         assert choice.variable is not None
         here = forbidden_by(choice.guard) - source.absent
         asked = Restriction(choice.variable, here, target.absent, target.present)
@@ -137,8 +132,6 @@ def with_negations(
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
 
-    scope: of conditions that Spark computes.
-
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
     folding, tests = separate(plan, pattern)
@@ -146,8 +139,10 @@ def with_negations(
     program = replace(pattern.program, variables=(*plan.variables, *names))
     kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
     conditions = split(replace(plan, definitions=kept), scope)
-    split_tests = (split_test(plan, test, scope) for test in tests)
-    return CompiledPattern(program, folding), (*conditions, *split_tests)
+    for test in tests:
+        asked = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
+        conditions += (replace(asked, variable=test.definition.variable),)
+    return CompiledPattern(program, folding), conditions
 
 
 def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
@@ -161,11 +156,6 @@ def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[
     tests = Tests(plan, separation.separate(), first)
     made = (tests.test(number, one) for number, one in enumerate(separation.restrictions))
     return tests.folding, tuple(made)
-
-
-def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
-    condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
-    return replace(condition, variable=test.definition.variable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 HALF = 2**62 - 1
 
-
 # The comparisons by the orders that they hold for, from 1 on: see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
@@ -138,7 +137,6 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
 
 ROWS_A_BLOCK = 1 << 16
 
-
 Parts = tuple[RunExpression, ...]
 
 
@@ -196,16 +194,13 @@ class Vectors:
                 return self.compare(comparison, parts, asked)
             case Arithmetic():
                 return self.compute(expression, asked)
-            case Operate(Basic.WIDEN, (part,)):
+            case Operate(Basic.WIDEN | Basic.NARROW as operator, (part,)):
                 values, valid = self.evaluate(part, asked)
+                if operator is Basic.NARROW:
+                    values = values.astype(np.float32)
                 return Nullable(values.astype(np.float64), valid)
-            case Operate(Basic.NARROW, (part,)):
-                values, valid = self.evaluate(part, asked)
-                return Nullable(values.astype(np.float32).astype(np.float64), valid)
-            case Operate(Basic.AND, parts):
-                return self.connect(parts, asked, decisive=np.False_)
-            case Operate(Basic.OR, parts):
-                return self.connect(parts, asked, decisive=np.True_)
+            case Operate(Basic.AND | Basic.OR as operator, parts):
+                return self.connect(parts, asked, decisive=np.bool_(operator is Basic.OR))
             case Operate(Basic.NOT, (part,)):
                 values, valid = self.truth(part, asked)
                 return Nullable(np.logical_not(values), valid)
@@ -222,7 +217,15 @@ class Vectors:
         if not distance:
             return Nullable(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:
-            self.inside[distance] = self.find_inside(distance)
+            begins, ends = self.starts[:-1], self.starts[1:]
+            change = np.zeros(int(self.starts[-1]) + 1, np.int8)
+            if distance < 0:
+                change[begins] += 1
+                change[np.minimum(begins - distance, ends)] -= 1
+            else:
+                change[np.maximum(ends - distance, begins)] += 1
+                change[ends] -= 1
+            self.inside[distance] = np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
         there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
         return Nullable(self.shifted(values, distance), there)
 
@@ -236,17 +239,6 @@ class Vectors:
         if first < last:
             found[to : to + last - first] = values[first:last]
         return found
-
-    def find_inside(self, distance: int) -> BoolArray:
-        begins, ends = self.starts[:-1], self.starts[1:]
-        change = np.zeros(int(self.starts[-1]) + 1, np.int8)
-        if distance < 0:
-            change[begins] += 1
-            change[np.minimum(begins - distance, ends)] -= 1
-        else:
-            change[np.maximum(ends - distance, begins)] += 1
-            change[ends] -= 1
-        return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
     def compare(self, comparison: Comparison, parts: Parts, asked: BoolArray) -> Nullable:
         left, right = (self.evaluate(part, asked) for part in parts)
