@@ -83,10 +83,7 @@ def decide_between(task: Task) -> Task:
 
 @dataclass
 class Division:
-    """Divides the states of a task by where runs are, seen from absences between rows.
-
-    moves: by place, those that map a row. ends: the places in which a run may be a match.
-    """
+    """Divides the states of a task by where runs are. ends: where a run may be a match."""
 
     task: Task
     between: tuple[Absent, ...]

@@ -140,10 +140,7 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
 
 
 def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) -> Iterator[str]:
-    """The parts of a condition as one would write them, in the order in which they are counted.
-
-    show: of what depends on the run.
-    """
+    """The parts of a condition as one writes them, as counted. show: of what depends on the run."""
     if condition is None:
         return
     yield from (show_column(column_of(test)) for test in condition.tests)
@@ -181,16 +178,12 @@ def column_of(test: Test) -> RowColumn:
     return test.column if isinstance(test, Nearby) else test
 
 
-# What has been counted of a query's starting rows, and of what.
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What is counted of rows and matches. The last three are the most of one, not a sum.
 
-    matched_partitions: with a match. covered: rows of matches. ties: rows that equal the one before
-    in their order. longest: rows of a match. largest: rows of a partition. held: rows that were
-    looked at in one call.
+    covered: rows of matches. ties: rows that equal the one before in their order. longest: rows of
+    a match. largest: rows of a partition. held: rows that were looked at in one call.
     """
 
     rows: int = 0

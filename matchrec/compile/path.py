@@ -67,8 +67,6 @@ from matchrec.pruning.irrelevant_rows import find_relevance_tests
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 
-# A resolved plan, its row pattern compiled and its conditions split, before types are known.
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -224,9 +222,6 @@ def operations(typed: Typed) -> Iterator[Typed]:
         yield typed
     for part in typed.parts:
         yield from operations(part)
-
-
-# What an engine is asked: the program, the conditions by variable, the engine that is able.
 
 
 def build_task(drafted: Draft, conditions: TypedConditions) -> Task:

@@ -67,11 +67,9 @@ Result = Callable[[AggregateUse], ValueType | None]
 
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
-    """An aggregate of Spark.
+    """constant: the argument that must be the same on all rows, by its place.
 
-    result: its type, or None where the arguments do not fit. begin: an accumulator without rows.
-    constant: the argument that must be the same on all rows, by its place. ignores_repeats: whether
-    DISTINCT changes nothing, so that Spark leaves it out.
+    ignores_repeats: whether DISTINCT changes nothing, so that Spark leaves it out.
     """
 
     result: Result
@@ -149,9 +147,6 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
     return compute
 
 
-# By what values are sorted.
-
-
 def sort_key(type_: ValueType) -> Callable[[Value], Key]:
     """By what values of a type are sorted, NULL left out: NaN is the greatest number."""
     if type_.family is Family.FLOATING or type_.family in NESTED:
@@ -189,9 +184,6 @@ def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
         return found if ignored or (first and found is not None) else (value,)
 
     return Accumulator(None, step, last_of)
-
-
-# Aggregates that keep all values.
 
 
 def count_values(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
@@ -418,9 +410,6 @@ def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> f
     if weighs_both:
         return (higher - position) * low + (position - lower) * high
     return low + (position - lower) * (high - low)
-
-
-# The types of results.
 
 
 def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:

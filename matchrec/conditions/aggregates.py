@@ -6,7 +6,7 @@ Several of Spark's aggregates are one of five in other words: `count_if(c)` coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import by_name
@@ -105,17 +105,11 @@ def listed_columns(
 
 
 def framed(aggregate: expression.Aggregate) -> Framed:
-    """An aggregate over a frame as what Spark computes for every row."""
+    """An aggregate over a frame as what Spark computes for every row; a constant stays written."""
     assert aggregate.frame is not None
-    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
-
-
-def call_pieces(aggregate: expression.Aggregate) -> Iterator[str | Shifted]:
-    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
-    yield f"{aggregate.function}("
+    call: list[str | Shifted] = [f"{aggregate.function}("]
     for number, argument in enumerate(aggregate.arguments):
-        yield ", " if number else ""
         text = expression.row_text(argument)
-        yield Shifted(text, 0) if argument.references else text
-    yield ")" if aggregate.arguments else "*)"
-    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""
+        call += [", " if number else "", Shifted(text, 0) if argument.references else text]
+    call += [")" if aggregate.arguments else "*)", " IGNORE NULLS" * aggregate.ignore_nulls]
+    return Framed(tuple(call), aggregate.frame)

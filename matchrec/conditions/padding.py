@@ -74,10 +74,7 @@ class Padding:
 
 
 def compared_by(operation: Operation) -> tuple[Scalar, ...]:
-    """The operands that Spark makes of one length, as it pads nothing in BETWEEN or NULLIF.
-
-    Source: Spark's ApplyCharTypePadding.
-    """
+    """Source: Spark's ApplyCharTypePadding, which pads nothing in BETWEEN or NULLIF."""
     operands = operation.operands
     if operation.operator in expression.COMPARED_CHOICES:
         return expression.branches(operation)[0]

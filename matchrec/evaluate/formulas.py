@@ -26,8 +26,9 @@ _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """columns, valid: see `evaluate.kernels.machine`. ranked: by integer column, the values in the
-    order of their ranks, of which the first is 1.
+    """The rows. columns, valid: see `evaluate.kernels.machine`.
+
+    ranked: by integer column, the values in the order of their ranks, of which the first is 1.
     """
 
     columns: IntArray

@@ -65,9 +65,7 @@ OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
 
 
 def connected(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
-    """AND or OR of truth values, each of rows or one of all of them, with which NumPy takes 18
-    times as long.
-    """
+    """AND or OR of truth values, of rows or one of all, with which NumPy takes 18 times as long."""
     for one, other in ((left, right), (right, left)):
         if one.ndim == 0 and one == connect.identity:
             return other

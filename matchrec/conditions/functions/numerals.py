@@ -133,10 +133,7 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
 
 
 def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
-    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits.
-
-    What Java makes of a number with many digits depends on its version: see `rescale_if_certain`.
-    """
+    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits."""
     if not math.isfinite(number):
         return None
     try:
@@ -188,10 +185,7 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """What Spark makes of two decimals.
-
-    It has at most 38 digits: places after the point go first, down to six of them.
-    """
+    """It has at most 38 digits: places after the point go first, down to six of them."""
     scale = max(left.scale, right.scale)
     whole = left.precision - left.scale, right.precision - right.scale
     match operator:

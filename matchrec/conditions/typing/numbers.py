@@ -81,18 +81,11 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
 
 def bounded(typed: Typed, type_: ValueType) -> Typed:
     """An integer as a decimal to compare with others; too large ones are the largest int64."""
-    limit = LARGEST // 10**type_.scale
-    exact = widen(typed, type_).expression
-    found = _unless(Comparison.LESS, typed, -limit, -LARGEST, exact)
-    return Typed(_unless(Comparison.GREATER, typed, limit, LARGEST, found), type_)
-
-
-def _unless(
-    comparison: Comparison, typed: Typed, limit: int, then: int, otherwise: RunExpression
-) -> RunExpression:
-    """Another value than a number beyond a limit."""
-    is_beyond = operate(comparison, typed.expression, Constant(limit, Kind.INTEGER))
-    return operate(Basic.CHOOSE, is_beyond, Constant(then, Kind.INTEGER), otherwise)
+    limit, found = LARGEST // 10**type_.scale, widen(typed, type_).expression
+    for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
+        is_beyond = operate(comparison, typed.expression, Constant(sign * limit, Kind.INTEGER))
+        found = operate(Basic.CHOOSE, is_beyond, Constant(sign * LARGEST, Kind.INTEGER), found)
+    return Typed(found, type_)
 
 
 def integer_arithmetic(

@@ -85,11 +85,7 @@ IN_UTC = Settings()
 
 @dataclass(slots=True)
 class RunColumns:
-    """The columns that run conditions read, in the order in which the engine holds them.
-
-    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
-    among all values of these columns.
-    """
+    """The columns that run conditions read, each with its index. ranked: those read by rank."""
 
     integers: dict[RowColumn, int] = field(default_factory=dict)
     floats: dict[RowColumn, int] = field(default_factory=dict)
@@ -104,9 +100,8 @@ class RunColumns:
 class Typer(ABC):
     """Types the steps of one query's conditions, each kind of step by a function of its own.
 
-    types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
-    session. columns: those that conditions read. drafted: those of steps that have been typed, and
-    whether it is by their ranks; Spark may still cast one, or compute what they are of.
+    types: of every column that the steps read. drafted: the columns of steps that have been typed,
+    and whether by their ranks; Spark may still cast one, or compute what they are of.
     """
 
     types: Mapping[RowColumn, ValueType]

@@ -136,10 +136,7 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
 
 
 def failure_of(known: SqlOrigin, fragment: str, said: str) -> Failure:
-    """What a fragment of our SQL is in the user's terms, and what Spark says of it.
-
-    Without a fragment it is all that the user wrote there.
-    """
+    """What Spark says of a fragment of our SQL, in the user's terms; of all of it without one."""
     sentence, *cures = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
     span = known.span
     if fragment and known.text is not None and span is not None:
