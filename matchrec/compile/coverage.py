@@ -107,7 +107,6 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
 
 
 def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
-    """Whether a row equals the one before it in all of these columns."""
     if not orders:
         return None
     same = [

@@ -70,7 +70,6 @@ class Separation:
         return Folding(choices, tuple(self.folding.states[place.state] for place in places))
 
     def choices(self, place: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
-        """The choices of a place, with tests, and where each leads."""
         for choice in self.possible(place):
             for target in self.targets(choice):
                 yield self.tested(choice, place, target), target
@@ -180,7 +179,6 @@ class Tests:
         return NegationTest(own, Definition(self.name(asked), all_of(parts)))
 
     def absent(self, number: int, names: Names, own: int, row: Forbidden) -> list[Scalar]:
-        """That a row satisfies none of some conditions."""
         variables = self.plan.variables
         least = partial(self.least, number, row)
         views = (
@@ -189,7 +187,6 @@ class Tests:
         return [view.absence() for view in views]
 
     def least(self, number: int, row: Forbidden, members: Names) -> int:
-        """How many rows are mapped to some variables before the row that must not be there."""
         before = least_mapped(self.folding.choices, members)
         return min(
             before[state] + (row is Forbidden.AFTER and choice.variable in members)

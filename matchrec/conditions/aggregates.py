@@ -48,8 +48,6 @@ def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
     return RunningAggregate(function, aggregate, column, aggregate.span or NOWHERE)
 
 
-ADDED = frozenset({"sum", "avg"})
-
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
 
@@ -64,7 +62,7 @@ def split_aggregate(
     from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
     form = basic(aggregate)
-    if form is not None and form.function not in ADDED:
+    if form is not None and form.function not in ("sum", "avg"):
         return replace(form, span=span)
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     known = AGGREGATES.get(name)

@@ -210,7 +210,6 @@ def extreme(comparison: str) -> Rewriting:
 
 
 def membership(parts: Parts, span: Span) -> Combined:
-    """X IN (a, b, ...)."""
     value, *others = parts
     return Combined("OR", tuple(Combined("=", (value, one), span) for one in others), span)
 

@@ -331,7 +331,6 @@ class NearbySplitter(ConditionSplitter):
 
 Write = Callable[[Reference], str]
 
-FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
 
 # What the worker computes for all rows, before the match.
@@ -342,7 +341,6 @@ OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", 
     *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
 }
 
-TRUTH_VALUES = {"TRUE", "FALSE", "NULL"}
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
@@ -381,7 +379,7 @@ def one_position(scalar: Scalar) -> Navigation | None:
 
 def is_truth(scalar: Scalar) -> bool:
     if not isinstance(scalar, Operation):
-        return not scalar.references and render(scalar, str).upper() in TRUTH_VALUES
+        return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
         return all(map(is_truth, branches(scalar)[1]))
     return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
@@ -451,7 +449,7 @@ def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     if amount_of(scalar) is not None:
         return Value(row_column(render(scalar, str), amount_of(scalar)), None, None, scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
+    if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
         return None
     parts = [part_of_formula(part, position) for part in scalar.operands]
     known = tuple(part for part in parts if part is not None)

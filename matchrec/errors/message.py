@@ -213,7 +213,6 @@ def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any)
 
 
 def of(kind: type[E]) -> Callable[..., Message[E]]:
-    """What makes messages of a kind: see `record`."""
     return partial(record, kind)
 
 

@@ -26,7 +26,6 @@ unexpected_token = parse_error("""unexpected `{text}` in {where}
     case ORDER: leave it out: order_by says in which order events are
     case PATTERN | WHERE | WITHIN | RETURN: the order is: PATTERN, WHERE, WITHIN, RETURN""")
 unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
-
 empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a, Exit b)")
 empty_sequence = parse_error("""SEQ in PATTERN has no components
     write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")

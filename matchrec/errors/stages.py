@@ -11,7 +11,6 @@ duplicate_name = plan_error("""stage `{name}` is in the pattern already
     note: there is `{known}`; stages become columns, whose case does not count
     give one of them another name""")
 no_stages = plan_error("the pattern has no stages", hint='begin with one: Pattern.begin("name")')
-
 empty_group = plan_error("""{call} of a pattern without stages
     write {call}(Pattern.begin(...))""")
 

@@ -76,7 +76,6 @@ class ConditionCompiler:
     reads: set[int] = field(default_factory=set)
 
     def add(self, expression: RunExpression) -> None:
-        """Append the code that pushes the value of `expression`."""
         match expression:
             case Constant(int() | float() as value, kind):
                 self._emit(op.CONSTANT, int(value) if kind is Kind.INTEGER else bits_of(value))

@@ -46,16 +46,13 @@ def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
     found = BY_ORDERS[orders - 1](left, right)
-    if left.dtype == np.float64 and (has_nan(left) or has_nan(right)):
+    # of numbers with NaN that is the least, for NumPy
+    has_nan = (np.isnan(one.min(initial=np.inf)) for one in (left, right))
+    if left.dtype == np.float64 and any(has_nan):
         is_nan, other = np.isnan(left), np.isnan(right)
         order = is_nan.astype(np.int8) - other
         found = np.where(is_nan | other, orders >> (order + 1) & 1, found)
     return np.asarray(found, np.bool_)
-
-
-def has_nan(values: Array) -> bool:
-    """Whether some number is NaN: then the least of them is, for NumPy."""
-    return bool(np.isnan(values.min(initial=np.inf)))
 
 
 # The results, any of a division by zero.

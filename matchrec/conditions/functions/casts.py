@@ -44,7 +44,6 @@ FALSE = frozenset({"f", "false", "n", "no", "0"})
 
 
 def cast_type(use: FunctionUse) -> ValueType | None:
-    """The type that is named, if there is such a cast."""
     target = type_named(use.words[0]) if use.words else None
     if target is None:
         return None

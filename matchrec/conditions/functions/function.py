@@ -125,7 +125,6 @@ class Function:
 def function(
     parameters: tuple[Parameter, ...], returns: ValueType | Result, compute: Compute, **more: Any
 ) -> Function:
-    """A function that is computed in the same way at all uses."""
     return Function(parameters, returns, lambda _: compute, **more)
 
 

@@ -1,7 +1,4 @@
-"""Functions of texts: parts, letters and LIKE.
-
-A text is counted in code points, as Spark counts it.
-"""
+"""Functions of texts: parts, letters and LIKE. Texts are counted in code points, as in Spark."""
 
 from __future__ import annotations
 

@@ -33,8 +33,6 @@ def arguments_as(target: ValueType, use: FunctionUse) -> Iterator[Compute]:
 
 
 def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
-    """A result of a type where the arguments are of these families."""
-
     def result(use: FunctionUse) -> ValueType | None:
         known = zip(use.types, families, strict=False)
         return type_ if all(one.family in family for one, family in known) else None
@@ -130,8 +128,6 @@ def add_span(zone: Zone, instant: int, span: int) -> int:
 
 
 def added(sign: int) -> Compute:
-    """A time and an interval."""
-
     def build(use: FunctionUse) -> Compute:
         zone = zone_of(use)
         return lambda time, span: add_span(zone, time, sign * span)

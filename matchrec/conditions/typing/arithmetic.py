@@ -130,7 +130,6 @@ def type_trying(typer: Typer, step: TypedOperation) -> Typed:
 
 
 def trying(expression: RunExpression) -> RunExpression:
-    """The operation as one that is NULL where it would be an error."""
     match expression:
         case Arithmetic():
             return replace(expression, tries=True)

@@ -53,8 +53,6 @@ MOST_OPERATIONS = 200_000
 
 @dataclass(frozen=True)
 class StepTyper(Typer):
-    """Types a step as what it is: a value, an aggregate, an operation."""
-
     def type_step(self, step: Step) -> Typed:
         match step:
             case Typed():

@@ -161,7 +161,6 @@ class Typer(ABC):
         return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
     def unify(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-        """Both values as one type, as Spark would bring them together."""
         one, other = left.type, right.type
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)

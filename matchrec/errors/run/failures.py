@@ -35,7 +35,6 @@ stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of
 
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
-
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}
@@ -66,7 +65,6 @@ function_failed = _not_computed(hint=f"write other arguments of the function, or
 function_failed_under_ansi = _not_computed(
     hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
 )
-
 too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
         in a partition
     note: the search has come to a match that would begin {place}

@@ -64,7 +64,6 @@ _KEPT: dict[str, SqlOrigin] = {}
 
 
 def reading(source: Source) -> AbstractContextManager[None]:
-    """Origins made inside are in this text."""
     return holding(_READ, source)
 
 
@@ -85,7 +84,10 @@ def with_origin(sql: str, known: SqlOrigin | None) -> str:
     """
     if known is None or _COLUMN.fullmatch(sql):
         return sql
-    written = f"\n/* {comment(known)} */ {sql}\n"
+    label = re.sub(r"[^\w ,.]", "_", known.label)
+    if known.text is not None and known.span is not None:
+        label += f", line {Source(known.text).position(known.span.start)[0]}"
+    written = f"\n/* {label} */ {sql}\n"
     _KEPT.pop(written, None)
     _KEPT[written] = known
     for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
@@ -101,14 +103,6 @@ def commented(name: str, meaning: str) -> str:
     """
     line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
     return f"{name} /* {line} */"
-
-
-def comment(known: SqlOrigin) -> str:
-    """The origin in a comment: the clause, the name and the line."""
-    label = re.sub(r"[^\w ,.]", "_", known.label)
-    if known.text is None or known.span is None:
-        return label
-    return f"{label}, line {Source(known.text).position(known.span.start)[0]}"
 
 
 def read(text: str) -> Failure | None:

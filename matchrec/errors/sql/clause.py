@@ -78,7 +78,6 @@ outside_parentheses = parse_error(
 out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
     write the parts in this order: {order}""")
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
-
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
     case PARTITION BY | ORDER BY: write {part} x, or leave {part} out
     case MEASURES: write MEASURES LAST(x) AS name, or leave {part} out
@@ -310,7 +309,6 @@ def _separated(text: str, where: str) -> str | None:
 
 @cache
 def _cures_of_words() -> dict[str, str]:
-    """What to write for words and signs of other languages."""
     rows = read_table("matchrec.errors.sql", "foreign_words.txt")
     return {word: cure for cure, words in rows for word in words.split()}
 
@@ -333,7 +331,6 @@ case_without_end = parse_error("""cannot read the expression in {where}
 in_without_parentheses = parse_error("""IN without parentheses in {where}
     write IN ({value}), or = {value}""")
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
-
 missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.

@@ -330,7 +330,6 @@ def _called_otherwise(name: str, known: Names) -> str | None:
 
 
 def _instead_of_variable(name: str, known: Names) -> str:
-    """What to write for a variable where a value should stand."""
     written = {
         "": f"write a column of its row: {name}.{known.example}",
         "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",

@@ -169,7 +169,6 @@ wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected
 def modifier_of_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
-    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
     hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(define=part("DEFINE"))
     taken = "a variable" if function == "CLASSIFIER" else "an offset"

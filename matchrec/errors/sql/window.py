@@ -8,7 +8,6 @@ _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
     "AND CURRENT ROW"
 )
-
 window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
     write SELECT ... OVER w FROM t WINDOW w AS (...)""")
 window_without_relation = unsupported("""SELECT with PATTERN in a window, but without a FROM after
@@ -88,7 +87,6 @@ not_over_rows = unsupported("""`{name}` over a window with PATTERN is not suppor
     note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
-
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
     ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
@@ -112,7 +110,6 @@ ordered_by_arrival = unsupported("""{product} orders events by the time at which
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
     add {key} to PARTITION BY, or leave OVER out""")
 not_written = unsupported("queries are read from {product}, not written for it")
-
 not_in = unsupported("{product} has no {what}")
 
 no_within = unsupported("""{product} has no WITHIN

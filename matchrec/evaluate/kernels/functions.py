@@ -37,7 +37,6 @@ def mathematics_of(linked: LinkedConditions) -> Any:
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
-    """As `compute`, of arithmetic alone."""
     return calculate(function, left, right)
 
 
