@@ -18,8 +18,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.source import Span
 
-# NOT in a pattern that skips no rows: the choices that come through a NOT get tests of their own.
-#
 # A test asks the variable's condition and what NOT forbids. Where a state may accept only if a NOT
 # holds, it becomes two, with and without the acceptance: the row after decides which of them a row
 # leads to, and that is a part of the test of the row that leads there.

@@ -271,7 +271,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ZEROIFNULL": ("COALESCE", 0, "0"),
 }
 
-# Functions that are a cast to one type.
 CONVERSIONS: Mapping[str, str] = {
     "TO_DATE": "DATE",
     "TO_TIMESTAMP": "TIMESTAMP",

@@ -327,8 +327,6 @@ class NearbySplitter(ConditionSplitter):
         return Value(self.fixed_column(scalar), None, None, scalar.span)
 
 
-# Questions about the form of a scalar expression.
-
 Write = Callable[[Reference], str]
 
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
@@ -336,7 +334,6 @@ OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "
 # What the worker computes for all rows, before the match.
 OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
 
-# Functions that take a lambda.
 OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"} | {
     *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
 }

@@ -152,8 +152,6 @@ WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
 }
 
 F = Family
-
-# Every cast that Python does, by the families of its types.
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): whole,
     (F.FLOATING, F.INTEGER): floating_to_integer,

@@ -91,10 +91,6 @@ class RunColumns:
     floats: dict[RowColumn, int] = field(default_factory=dict)
     ranked: set[RowColumn] = field(default_factory=set)
 
-    def place(self, column: RowColumn, kind: Kind) -> int:
-        columns = self.integers if kind is Kind.INTEGER else self.floats
-        return columns.setdefault(column, len(columns))
-
 
 @dataclass(frozen=True)
 class Typer(ABC):
@@ -145,7 +141,8 @@ class Typer(ABC):
         column, by_rank = self.drafted[drafted]
         if by_rank:
             self.columns.ranked.add(column)
-        return self.columns.place(column, kind)
+        columns = self.columns.integers if kind is Kind.INTEGER else self.columns.floats
+        return columns.setdefault(column, len(columns))
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
