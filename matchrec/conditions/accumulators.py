@@ -240,6 +240,10 @@ DIGITS_OF_A_DOUBLE = 15  # up to which Spark divides the sum of decimals as a do
 PLACES_OF_A_QUOTIENT = 39  # that Spark computes before it rounds to those of the result
 
 
+def decimal_of(digits: int, scale: int) -> Decimal:
+    return Decimal(digits).scaleb(-scale, EXACT)
+
+
 class TooLargeError(OverflowError):
     """A sum that its type cannot hold."""
 
@@ -294,8 +298,7 @@ def decimal_sum(use: AggregateUse, *, averages: bool) -> Accumulator:
         known = abs(total) < limit
         found = (decimal_average(total, rows, type_) if averages else total) if known else None
         if found is not None:
-            places = average_type(type_).scale if averages else scale
-            return Decimal(found).scaleb(-places, EXACT)
+            return decimal_of(found, average_type(type_).scale if averages else scale)
         if use.ansi:
             raise TooLargeError
         return None
