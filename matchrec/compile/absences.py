@@ -83,10 +83,7 @@ def decide_between(task: Task) -> Task:
 
 @dataclass
 class Division:
-    """Divides the states of a task by where runs are, seen from absences between rows.
-
-    moves: by place, those that map a row. ends: the places in which a run may be a match.
-    """
+    """Divides the states of a task by where runs are. ends: where a run may be a match."""
 
     task: Task
     between: tuple[Absent, ...]
@@ -100,7 +97,11 @@ class Division:
             if place not in self.moves:
                 self.moves[place] = list(self.moves_from(place))
                 waiting += [target for _, target in self.moves[place] if target != NOWHERE]
-        useful = self.leading_to_ends()
+        sources = defaultdict(set)
+        for place, moves in self.moves.items():
+            for _, target in moves:
+                sources[target].add(place)
+        useful = set(reachable(self.ends, lambda place: sources[place]))
         for place, moves in self.moves.items():
             self.moves[place] = [
                 (choice, target if target in useful else NOWHERE) for choice, target in moves
@@ -123,9 +124,7 @@ class Division:
                 yield choice, NOWHERE
 
     def parts_after(self, part: Part, absent: Absent, choice: Choice) -> Parts:
-        """Where a run may be, seen from an absence, when it has mapped a row; none if no match goes
-        on so.
-        """
+        """Where a run may be when it has mapped a row; none if no match goes on so."""
         assert absent.after is not None
         assert absent.before is not None
         if choice.variable in absent.after:
@@ -133,13 +132,6 @@ class Division:
             return (Part.WITHIN, Part.AGAIN) if is_possible else ()
         is_end = part is Part.WITHIN and choice.variable in absent.before
         return (Part.AFTER if is_end else part,)
-
-    def leading_to_ends(self) -> set[Place]:
-        sources = defaultdict(set)
-        for place, moves in self.moves.items():
-            for _, target in moves:
-                sources[target].add(place)
-        return set(reachable(self.ends, lambda place: sources[place]))
 
     def variables_after(self, number: int) -> frozenset[int]:
         """The variables to which a run may map a row when it is within a part, or later."""
@@ -199,7 +191,6 @@ class Division:
 
 
 def within(parts: Parts) -> frozenset[int]:
-    """The absences within whose parts a run is."""
     return frozenset(number for number, part in enumerate(parts) if part is Part.WITHIN)
 
 

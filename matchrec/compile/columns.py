@@ -196,22 +196,17 @@ def guard_reads(plan: MatchPlan) -> MatchPlan:
 def guard_read(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
     """An aggregate, or a column that a measure reads, with a guard where it may fail."""
     match reference:
-        case ColumnReference() if of_measure:
-            return guard_column(plan, reference)
+        case ColumnReference(navigation=navigation) if of_measure:
+            # a row at a distance from a mapped one may be mapped to no variable
+            if navigation.physical_offset or not is_partial(reference.operations):
+                return reference
+            known = holds_of_rows(plan, navigation.variable)
+            if known is not None:
+                argument = f"CASE WHEN {row_text(known)} THEN {reference.argument} END"
+                return replace(reference, argument=argument, names=())
         case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
             return guard_aggregate(plan, reference)
     return reference
-
-
-def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
-    """What is read on a mapped row; a row at a distance from one may be mapped to no variable."""
-    navigation, argument = reference.navigation, reference.argument
-    if navigation.physical_offset or not is_partial(reference.operations):
-        return reference
-    known = holds_of_rows(plan, navigation.variable)
-    if known is None:
-        return reference
-    return replace(reference, argument=f"CASE WHEN {row_text(known)} THEN {argument} END", names=())
 
 
 def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
@@ -254,7 +249,6 @@ def find_origins(
 
 
 def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
-    """Adds what columns are made from, with its origin."""
     for column in columns:
         shifted = (piece for piece in column.pieces if not isinstance(piece, str))
         for one in (*texts_in(column), column, *shifted):

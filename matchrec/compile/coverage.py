@@ -25,12 +25,7 @@ from matchrec.conditions.split import ConditionSplitter, all_of
 from matchrec.engine.coverage import Counts, Coverable
 from matchrec.engine.interface import NearbyCondition
 from matchrec.engine.records import compile_task
-from matchrec.errors.run.failures import (
-    coverage_of_longest,
-    coverage_of_match_number,
-    coverage_of_negation,
-)
-from matchrec.nfa.compile import CompiledPattern
+from matchrec.errors.run import failures
 from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
@@ -45,9 +40,7 @@ HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
 
 @dataclass(frozen=True, slots=True)
 class CoverageDraft:
-    """The draft of a query to be covered.
-
-    tests: those of a variable's condition, as they are asked. tie: whether a row equals the one
+    """tests: those of a variable's condition, as they are asked. tie: whether a row equals the one
     before it in its order.
     """
 
@@ -85,15 +78,20 @@ class CoverageTask:
 def check_coverable(plan: MatchPlan) -> None:
     """Raises MatchRecognizeUnsupportedError for a plan whose starting rows cannot be counted."""
     if plan.output is MatchOutput.LONGEST:
-        raise coverage_of_longest()
+        raise failures.coverage_of_longest()
     if negations(plan.pattern):
-        raise coverage_of_negation(negations(plan.pattern)[0].span)
+        raise failures.coverage_of_negation(negations(plan.pattern)[0].span)
 
 
 def draft_coverage(drafted: Draft) -> CoverageDraft:
     """The draft without what only the output needs. Raises MatchRecognizePlanError."""
     plan = search_only(drafted.plan, ())
-    occurrences = occurrences_of(drafted.pattern, plan)
+    if plan.staging is not None:
+        variables = variable_names(plan.pattern)
+        occurrences = occurrences_of_stages(drafted.pattern, len(variables))
+    else:
+        every_way = plan.output is not MatchOutput.PREFERRED
+        occurrences = compile_occurrences(drafted.pattern, plan.pattern, every_way=every_way)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
     tie = tie_of(orders, drafted)
     tests = {condition.variable: asked_tests(condition) for condition in drafted.conditions}
@@ -108,16 +106,7 @@ def draft_coverage(drafted: Draft) -> CoverageDraft:
     return CoverageDraft(narrowed, occurrences, tests, tie)
 
 
-def occurrences_of(compiled: CompiledPattern, plan: MatchPlan) -> Occurrences:
-    """The occurrences of variables in the row pattern of a plan, or its stages."""
-    if plan.staging is not None:
-        return occurrences_of_stages(compiled, len(variable_names(plan.pattern)))
-    every_way = plan.output is not MatchOutput.PREFERRED
-    return compile_occurrences(compiled, plan.pattern, every_way=every_way)
-
-
 def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
-    """Whether a row equals the one before it in all of these columns."""
     if not orders:
         return None
     same = [
@@ -129,10 +118,10 @@ def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
-    """What a worker counts. Raises MatchRecognizeUnsupportedError."""
+    """Raises MatchRecognizeUnsupportedError."""
     plan, task = asked.drafted.plan, executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
-        raise coverage_of_match_number()
+        raise failures.coverage_of_match_number()
     bits = {one.column: one.bit for one in executable.nearby if one.row_condition is None}
     bits |= {column: bit for bit, column in enumerate(executable.conditions)}
     known = {name: [bits[column_of(test)] for test in tests] for name, tests in asked.tests.items()}
@@ -141,23 +130,16 @@ def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
     columns = executable.crossing.columns
     orders = (columns.index(row_column(output.name)) for output in asked.drafted.outputs)
     naming = (*(index for _, index in executable.crossing.keys), *orders)
-    coverable = Coverable(task, asked.occurrences, parts)
-    return CoverageTask(executable, coverable, tie_of_task(asked.tie, executable, bits), naming)
-
-
-def tie_of_task(
-    tie: Test | None, executable: Executable, bits: dict[RowColumn, int]
-) -> int | NearbyCondition | None:
-    if isinstance(tie, Nearby):
-        return next(condition for condition in executable.nearby if condition.column == tie.column)
-    return None if tie is None else bits[tie]
+    tie: int | NearbyCondition | None = None
+    if isinstance(asked.tie, Nearby):
+        tie = next(one for one in executable.nearby if one.column == asked.tie.column)
+    elif asked.tie is not None:
+        tie = bits[asked.tie]
+    return CoverageTask(executable, Coverable(task, asked.occurrences, parts), tie, naming)
 
 
 def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) -> Iterator[str]:
-    """The parts of a condition as one would write them, in the order in which they are counted.
-
-    show: of what depends on the run.
-    """
+    """The parts of a condition as one writes them, as counted. show: of what depends on the run."""
     if condition is None:
         return
     yield from (show_column(column_of(test)) for test in condition.tests)
@@ -195,16 +177,12 @@ def column_of(test: Test) -> RowColumn:
     return test.column if isinstance(test, Nearby) else test
 
 
-# What has been counted of a query's starting rows, and of what.
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What is counted of rows and matches. The last three are the most of one, not a sum.
 
-    matched_partitions: with a match. covered: rows of matches. ties: rows that equal the one before
-    in their order. longest: rows of a match. largest: rows of a partition. held: rows that were
-    looked at in one call.
+    covered: rows of matches. ties: rows that equal the one before in their order. longest: rows of
+    a match. largest: rows of a partition. held: rows that were looked at in one call.
     """
 
     rows: int = 0

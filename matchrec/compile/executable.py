@@ -49,10 +49,7 @@ def find_lookaround(
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the result: SQL text over reads, by index.
-
-    is_measure: it is NULL on a row without a match. origin: where the user wrote it.
-    """
+    """A column of the result. pieces: SQL over reads. is_measure: NULL on a row without a match."""
 
     name: str
     pieces: Pieces
@@ -95,9 +92,7 @@ class TotalledBy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Totalled:
-    """A column that totals read: its numbers, numbers in the order of its values, or neither of
-    them, but only which values are NULL.
-    """
+    """A column of which totals read numbers, the order of values, or which of them are NULL."""
 
     column: int
     reads: TotalledBy
@@ -110,10 +105,9 @@ class Executable:
     algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
     and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
     satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
-    each match. ansi: whether overflow is an error. window_rows: how many rows a window has. nearby:
-    row conditions that the worker computes, as it sorts the rows. totalled: the columns that totals
-    over all matches read. needed: conditions of which each holds of some row of every partition
-    from which anything comes out. in_pieces: whether a partition may be searched in pieces.
+    each match. nearby: row conditions that the worker computes, as it sorts the rows. totalled: the
+    columns that totals over all matches read. needed: conditions of which each holds of some row of
+    every partition from which anything comes out. in_pieces: whether a partition may come so.
     """
 
     pattern: str

@@ -18,8 +18,6 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.source import Span
 
-# NOT in a pattern that skips no rows: the choices that come through a NOT get tests of their own.
-#
 # A test asks the variable's condition and what NOT forbids. Where a state may accept only if a NOT
 # holds, it becomes two, with and without the acceptance: the row after decides which of them a row
 # leads to, and that is a part of the test of the row that leads there.
@@ -56,10 +54,7 @@ class KnownState:
 
 @dataclass(slots=True)
 class Separation:
-    """Makes the states of a folding without NOTs. tests: the number of the first test.
-
-    restrictions: of the tests, in order.
-    """
+    """Makes the states of a folding without NOTs. tests: the number of the first test."""
 
     folding: Folding
     tests: int
@@ -67,14 +62,12 @@ class Separation:
     restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
-        """The folding with tests instead of NOTs."""
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
         places, choices = zip(*number_states([KnownState(0)], self.choices), strict=True)
         return Folding(choices, tuple(self.folding.states[place.state] for place in places))
 
     def choices(self, place: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
-        """The choices of a place, with tests, and where each leads."""
         for choice in self.possible(place):
             for target in self.targets(choice):
                 yield self.tested(choice, place, target), target
@@ -113,7 +106,6 @@ class Separation:
             yield other
 
     def tested(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
-        """The choice with the test that it needs, if it needs one."""
         assert choice.variable is not None
         here = forbidden_by(choice.guard) - source.absent
         asked = Restriction(choice.variable, here, target.absent, target.present)
@@ -137,8 +129,6 @@ def with_negations(
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
     """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
 
-    scope: of conditions that Spark computes.
-
     Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
     """
     folding, tests = separate(plan, pattern)
@@ -146,8 +136,10 @@ def with_negations(
     program = replace(pattern.program, variables=(*plan.variables, *names))
     kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
     conditions = split(replace(plan, definitions=kept), scope)
-    split_tests = (split_test(plan, test, scope) for test in tests)
-    return CompiledPattern(program, folding), (*conditions, *split_tests)
+    for test in tests:
+        asked = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
+        conditions += (replace(asked, variable=test.definition.variable),)
+    return CompiledPattern(program, folding), conditions
 
 
 def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
@@ -161,11 +153,6 @@ def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[
     tests = Tests(plan, separation.separate(), first)
     made = (tests.test(number, one) for number, one in enumerate(separation.restrictions))
     return tests.folding, tuple(made)
-
-
-def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
-    condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
-    return replace(condition, variable=test.definition.variable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +177,6 @@ class Tests:
         return NegationTest(own, Definition(self.name(asked), all_of(parts)))
 
     def absent(self, number: int, names: Names, own: int, row: Forbidden) -> list[Scalar]:
-        """That a row satisfies none of some conditions."""
         variables = self.plan.variables
         least = partial(self.least, number, row)
         views = (
@@ -199,7 +185,6 @@ class Tests:
         return [view.absence() for view in views]
 
     def least(self, number: int, row: Forbidden, members: Names) -> int:
-        """How many rows are mapped to some variables before the row that must not be there."""
         before = least_mapped(self.folding.choices, members)
         return min(
             before[state] + (row is Forbidden.AFTER and choice.variable in members)

@@ -67,8 +67,6 @@ from matchrec.pruning.irrelevant_rows import find_relevance_tests
 from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 
-# A resolved plan, its row pattern compiled and its conditions split, before types are known.
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -135,7 +133,6 @@ class Draft:
         return any(is_partial(part.operations) for part in parts if part not in rest)
 
     def prune(self) -> Draft:
-        """The draft with its tests of rows that need not cross."""
         reads_neighbours = any(one.nearby is not None for one in self.conditions)  # and needs all
         knows_a_row = any(one.before is not None for one in self.conditions)
         if reads_neighbours or not knows_a_row or self.sends_all:
@@ -220,31 +217,21 @@ def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
     return expression
 
 
-def find_row_conditions(drafted: Draft, conditions: TypedConditions) -> Mapping[str, int | None]:
-    """By variable the bit of its row condition: Spark's, or the worker's where it has one."""
-    of_spark = conditions.bits.of_spark
-    worker = {(one.row_condition, one.column): one.bit for one in conditions.nearby}
-    return {
-        one.variable: worker[of_spark(one), one.nearby.column] if one.nearby else of_spark(one)
-        for one in drafted.conditions
-    }
-
-
 def operations(typed: Typed) -> Iterator[Typed]:
-    """The operations of a step, itself first."""
     if typed.parts:
         yield typed
     for part in typed.parts:
         yield from operations(part)
 
 
-# What an engine is asked: the program, the conditions by variable, the engine that is able.
-
-
 def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
-    """What an engine is asked. conditions: of the draft."""
     plan, staging = drafted.plan, drafted.plan.staging
-    bits = find_row_conditions(drafted, conditions)
+    of_spark = conditions.bits.of_spark
+    worker = {(one.row_condition, one.column): one.bit for one in conditions.nearby}
+    bits = {
+        one.variable: worker[of_spark(one), one.nearby.column] if one.nearby else of_spark(one)
+        for one in drafted.conditions
+    }
     variables = drafted.pattern.program.variables
     return Task(
         drafted.pattern,
@@ -316,9 +303,8 @@ def draft(
 class TypedConditions:
     """What a search and a worker compute of a draft's conditions.
 
-    types: of the columns of the draft. during: by variable, what depends on the run. nearby: see
-    `Executable`. columns: those that the expressions read. bits: of row conditions. ansi, session:
-    its settings.
+    types: of the columns of the draft. during: by variable, what depends on the run. columns: those
+    that the expressions read. bits: of row conditions. ansi, session: the session's settings.
     """
 
     types: Mapping[RowColumn, ValueType]

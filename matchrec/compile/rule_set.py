@@ -138,10 +138,7 @@ def join_rules(
     crossing: Mapping[RowColumn, int],
     versions: Mapping[str, Version],
 ) -> RuleSet:
-    """The set of rules that are linked over the same columns. crossing: the place of each.
-
-    versions: of the rules that have times.
-    """
+    """The set of rules over columns at these places. versions: of the rules that have times."""
 
     def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
         return tuple(crossing[column] for column in those)

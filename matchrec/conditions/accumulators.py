@@ -49,11 +49,7 @@ Step = Callable[..., State]
 
 @dataclass(slots=True)
 class Accumulator:
-    """The rows of a list so far.
-
-    state: what is kept of them. step: the state after one more row, of the state before and the
-    arguments. finish: the aggregate, of the state.
-    """
+    """The rows of a list so far. state: what is kept of them. finish: the aggregate, of that."""
 
     state: State
     step: Step
@@ -71,11 +67,9 @@ Result = Callable[[AggregateUse], ValueType | None]
 
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
-    """An aggregate of Spark.
+    """constant: the argument that must be the same on all rows, by its place.
 
-    result: its type, or None where the arguments do not fit. begin: an accumulator without rows.
-    constant: the argument that must be the same on all rows, by its place. ignores_repeats: whether
-    DISTINCT changes nothing, so that Spark leaves it out.
+    ignores_repeats: whether DISTINCT changes nothing, so that Spark leaves it out.
     """
 
     result: Result
@@ -139,8 +133,8 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
             rows = begin()
             while before := lists.before(added[-1]):
                 added.append(before)
-        for one in reversed(added):
-            rows.add(*lists.values(one))
+        for place in reversed(added):
+            rows.add(*lists.values(place))
         value = results[number] = rows.result()
         accumulators[number] = rows
         if len(accumulators) > MOST_KEPT:
@@ -151,9 +145,6 @@ def fold(begin: Callable[[], Accumulator]) -> Compute:
         return value
 
     return compute
-
-
-# By what values are sorted.
 
 
 def sort_key(type_: ValueType) -> Callable[[Value], Key]:
@@ -171,9 +162,7 @@ def last_of(best: State) -> Value:
 
 
 def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
-    """The least or the largest value, of equal ones the first; or, of two arguments, the value on
-    the row that has the least or the largest ordering, of equal ones the last.
-    """
+    """The first extreme value; of two arguments, the value on the last row of extreme ordering."""
     key_of, is_better = sort_key(use.types[-1]), operator.gt if largest else operator.lt
 
     def step(best: State, value: Value, *ordering: Value) -> State:
@@ -189,7 +178,6 @@ def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
 
 
 def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
-    """The value of the first or the last row, or of that without NULL."""
 
     def step(found: State, value: Value, *treatment: Value) -> State:
         ignored = value is None and (use.ignore_nulls or True in treatment)
@@ -198,14 +186,11 @@ def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
     return Accumulator(None, step, last_of)
 
 
-# Aggregates that keep all values.
-
-
 def count_values(counts: dict[Value, int], value: Value, *_: Value) -> dict[Value, int]:
     """How often each value that is not NULL comes, in the order in which they first come."""
     if value is not None:
-        one = normalized(value)
-        counts[one] = counts.get(one, 0) + 1
+        key = normalized(value)
+        counts[key] = counts.get(key, 0) + 1
     return counts
 
 
@@ -230,11 +215,6 @@ def collect_list(_: AggregateUse) -> Accumulator:
         return values
 
     return Accumulator([], step, tuple)
-
-
-def collect_set(_: AggregateUse) -> Accumulator:
-    """The different values without NULL, in the order in which they first come."""
-    return Accumulator({}, count_values, tuple)
 
 
 def listagg(_: AggregateUse) -> Accumulator:
@@ -394,7 +374,6 @@ def statistic(
 
 
 def root(value: float) -> float:
-    """The square root, NaN of a negative number."""
     return math.nan if value < 0.0 else math.sqrt(value)
 
 
@@ -409,7 +388,10 @@ def percentile(use: AggregateUse) -> Accumulator:
         values, _ = state
         if value is not None:
             insort(values, value, key=rank)
-        return values, None if part is None else check_percentage(float(part))
+        part = None if part is None else float(part)
+        if part is not None and not 0.0 <= part <= 1.0:
+            raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
+        return values, part
 
     def finish(state: State) -> Value:
         values, part = state
@@ -422,9 +404,7 @@ def percentile(use: AggregateUse) -> Accumulator:
 
 
 def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> float:
-    """The value at that part of the way, or between the two values beside it: in floating-point
-    numbers as Spark's version computes it, to the last bit.
-    """
+    """The value at that part of the way, or between those beside it, to the last bit as Spark."""
     position = (len(values) - 1) * part
     lower, higher = math.floor(position), math.ceil(position)
     low, high = float(values[lower]), float(values[higher])
@@ -435,26 +415,15 @@ def interpolate(values: Sequence[Value], part: float, *, weighs_both: bool) -> f
     return low + (position - lower) * (high - low)
 
 
-def check_percentage(part: float) -> float:
-    if not 0.0 <= part <= 1.0:
-        raise FunctionError(f"The percentage must be between [0.0, 1.0], it is {part}")
-    return part
-
-
-# The types of results.
-
-
 def of_one(type_of: Callable[[ValueType], ValueType | None]) -> Result:
     return lambda use: type_of(use.types[0]) if len(use.types) == 1 else None
 
 
 def of_number(type_of: Callable[[ValueType], ValueType]) -> Result:
-    """A type by that of a number, of an interval that of intervals."""
     return of_one(lambda one: type_of(one) if one.family in NUMBERS else SPANS.get(one.family))
 
 
 def of_truth_values(type_: ValueType) -> Result:
-    """A type, of one truth value for each row."""
     return of_one(lambda one: type_ if one.family is Family.BOOLEAN else None)
 
 
@@ -510,7 +479,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
         "last_value": AggregateFunction(type_of_chosen, last_value, constant=1),
         "mode": AggregateFunction(type_of_chosen, mode, constant=1),
         "collect_list array_agg": AggregateFunction(of_one(array), collect_list),
-        "collect_set": AggregateFunction(of_one(array), collect_set, ignores_repeats=True),
+        "collect_set": AggregateFunction(
+            of_one(array), lambda _: Accumulator({}, count_values, tuple), ignores_repeats=True
+        ),
         "listagg string_agg": AggregateFunction(type_of_text, listagg, constant=1),
         "stddev stddev_samp std": statistic(
             lambda state: root(state[2] / (state[0] - 1.0)), sample=True
@@ -527,12 +498,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
 )
 
 # Aggregates that do not compare their first argument, which may have maps.
-CHOOSING = frozenset(
-    {
-        *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
-        *("collect_list", "array_agg", "listagg", "string_agg"),
-    }
-)
+CHOOSING = {"count", "any_value", "first_value", "last_value", "min_by", "max_by"} | {
+    *("collect_list", "array_agg", "listagg", "string_agg")
+}
 
 # For some of those that are not here: approximate ones, and those that few ask for.
 INSTEAD: Mapping[str, str] = {

@@ -6,12 +6,12 @@ Several of Spark's aggregates are one of five in other words: `count_if(c)` coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from matchrec.conditions.functions.function import by_name
 from matchrec.conditions.residual import NOWHERE, RunningAggregate, Step, Value
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, row_column
+from matchrec.conditions.row_column import Framed, Shifted, row_column
 from matchrec.errors.conditions import AS_MEASURE, aggregate_not_grown, not_a_constant
 from matchrec.plan import expression
 from matchrec.plan.text import string_literal
@@ -37,12 +37,6 @@ def basic(aggregate: expression.Aggregate) -> RunningAggregate | None:
         return None
     if not all(expression.looks_at_columns_only(term) for term in expression.terms(aggregate)):
         return None
-    span = aggregate.span or NOWHERE
-    return RunningAggregate(function, aggregate, counted_column(aggregate), span)
-
-
-def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
-    """The column whose values the basic form takes, NULL where they are left out."""
     text = expression.row_text(aggregate.arguments[0]) if aggregate.arguments else None
     if aggregate.function == "count_if":
         text = f"IF({text}, 1, NULL)"
@@ -50,10 +44,9 @@ def counted_column(aggregate: expression.Aggregate) -> RowColumn | None:
         text = f"NOT (NOT ({text}))"
     if aggregate.condition is not None:
         text = f"IF({expression.row_text(aggregate.condition)}, {text or 1}, NULL)"
-    return None if text is None else row_column(text)
+    column = None if text is None else row_column(text)  # NULL where a value is left out
+    return RunningAggregate(function, aggregate, column, aggregate.span or NOWHERE)
 
-
-ADDED = frozenset({"sum", "avg"})
 
 SplitTerm = Callable[[str, expression.Scalar], Step]
 
@@ -66,27 +59,22 @@ def split_aggregate(
     variables: by the id of each primary variable, as whose rows its own are listed. split: what a
     term is made of on a row that is mapped to a variable.
     """
-    form = basic(aggregate)
-    if form is not None and form.function not in ADDED:
-        return replace(form, span=span)
-    check(aggregate, span)
-    columns = tuple(listed_columns(aggregate, name, split, span) for name in variables)
-    form = form or RunningAggregate(None, aggregate, None, span)
-    return replace(form, span=span, columns=columns)
-
-
-def check(aggregate: expression.Aggregate, span: Span) -> None:
-    """Raises where Python does not compute the aggregate, or needs to know an argument."""
     from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
 
+    form = basic(aggregate)
+    if form is not None and form.function not in ("sum", "avg"):
+        return replace(form, span=span)
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
-    function = AGGREGATES.get(name)
-    if function is None:
+    known = AGGREGATES.get(name)
+    if known is None:
         cure = f"write {INSTEAD[name]}" if name in INSTEAD else AS_MEASURE
         raise aggregate_not_grown(span, function=name, cure=cure)
     for place, argument in enumerate(aggregate.arguments):
-        if place == function.constant and argument.references:
+        if place == known.constant and argument.references:
             raise not_a_constant(argument.span, place=place + 1, function=aggregate.function)
+    columns = tuple(listed_columns(aggregate, one, split, span) for one in variables)
+    form = form or RunningAggregate(None, aggregate, None, span)
+    return replace(form, span=span, columns=columns)
 
 
 def listed_columns(
@@ -115,17 +103,11 @@ def listed_columns(
 
 
 def framed(aggregate: expression.Aggregate) -> Framed:
-    """An aggregate over a frame as what Spark computes for every row."""
+    """An aggregate over a frame as what Spark computes for every row; a constant stays written."""
     assert aggregate.frame is not None
-    return Framed(tuple(call_pieces(aggregate)), aggregate.frame)
-
-
-def call_pieces(aggregate: expression.Aggregate) -> Iterator[str | Shifted]:
-    """The call of an aggregate, with what it evaluates on each row; a constant stays written."""
-    yield f"{aggregate.function}("
+    call: list[str | Shifted] = [f"{aggregate.function}("]
     for number, argument in enumerate(aggregate.arguments):
-        yield ", " if number else ""
         text = expression.row_text(argument)
-        yield Shifted(text, 0) if argument.references else text
-    yield ")" if aggregate.arguments else "*)"
-    yield " IGNORE NULLS" if aggregate.ignore_nulls else ""
+        call += [", " if number else "", Shifted(text, 0) if argument.references else text]
+    call += [")" if aggregate.arguments else "*)", " IGNORE NULLS" * aggregate.ignore_nulls]
+    return Framed(tuple(call), aggregate.frame)

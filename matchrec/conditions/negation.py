@@ -48,11 +48,9 @@ class Forbidden(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """From where a condition is asked.
+    """From where a condition is asked: of variable `negated`, of a row mapped to another one.
 
-    negated: the variable whose condition it is. mapped: the one to which the row is mapped.
-    row: which row it is about. least: how many rows are mapped to some variables before that row,
-    at least.
+    least: how many rows are mapped to some variables before the row that it is about, at least.
     """
 
     plan: MatchPlan
@@ -71,7 +69,6 @@ class Viewpoint:
         return complement(all_of(asked)) if asked else literal("FALSE", NOWHERE)
 
     def candidate(self, physical: int) -> Navigation:
-        """The row that must not be there, or one so far from it."""
         return Navigation(self.mapped, physical_offset=physical + self.row)
 
     def read(self, reference: Reference) -> Piece:
@@ -86,15 +83,12 @@ class Viewpoint:
                 return reference
 
     def includes(self, variable: str | None) -> tuple[bool, bool]:
-        """Whether a name stands for the negated variable, and for the one that the row itself is
-        mapped to.
-        """
+        """Whether a name stands for the negated variable, and for that of the row itself."""
         members, ids = self.plan.members[variable], self.plan.ids
         is_mapped = self.row is Forbidden.HERE and ids[self.mapped] in members
         return variable is None or ids[self.negated] in members, is_mapped
 
     def navigation(self, navigation: Navigation, span: Span | None) -> Navigation:
-        """The navigation that finds its row from here."""
         is_candidate, is_mapped = self.includes(navigation.variable)
         offset = navigation.logical_offset
         if navigation.end is End.FIRST:

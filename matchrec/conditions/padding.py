@@ -10,15 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from matchrec.conditions.split import is_bare
-from matchrec.plan.expression import (
-    COMPARED_CHOICES,
-    ColumnReference,
-    Operation,
-    Reference,
-    Scalar,
-    branches,
-    with_operations,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Operation, Reference, Scalar
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 
@@ -42,7 +35,7 @@ class Padding:
         def change(scalar: Scalar, variable: str | None) -> Scalar:
             if variable is None:
                 return scalar
-            return with_operations(scalar, lambda one: self.padded(one, variable))
+            return expression.with_operations(scalar, lambda one: self.padded(one, variable))
 
         return with_expressions(plan, change)
 
@@ -74,27 +67,23 @@ class Padding:
             text = "".join(map(str, scalar.pieces))
             return f"LENGTH({text})" if self.is_text(text) else None
         column = scalar.references[0]
-        if not is_bare(scalar) or not isinstance(column, ColumnReference):
+        if not is_bare(scalar) or not isinstance(column, expression.ColumnReference):
             return None
         length = self.length_of(column.names)
         return None if length is None else str(length)
 
 
 def compared_by(operation: Operation) -> tuple[Scalar, ...]:
-    """The operands that Spark makes of one length, as it pads nothing in BETWEEN or NULLIF.
-
-    Source: Spark's ApplyCharTypePadding.
-    """
+    """Source: Spark's ApplyCharTypePadding, which pads nothing in BETWEEN or NULLIF."""
     operands = operation.operands
-    if operation.operator in COMPARED_CHOICES:
-        return branches(operation)[0]
+    if operation.operator in expression.COMPARED_CHOICES:
+        return expression.branches(operation)[0]
     of_constants = operation.operator == "IN" and not any(one.references for one in operands[1:])
     return operands if of_constants or operation.operator in COMPARISONS else ()
 
 
 def is_here(reference: Reference, variable: str) -> bool:
-    """Whether it is a column of the row that may be mapped to a variable."""
-    if not isinstance(reference, ColumnReference):
+    if not isinstance(reference, expression.ColumnReference):
         return False
     asked = reference.navigation
     own = asked.variable in (None, variable)

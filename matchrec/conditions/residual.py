@@ -122,9 +122,9 @@ def values_in(step: Step) -> Iterator[Value]:
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """What the worker computes for all rows before the match, over rows at a fixed distance.
+    """What the worker computes for all rows before the match: `column`, had Spark to compute it.
 
-    column: what Spark would compute. Navigations of the step are physical ones from each row.
+    Navigations of the step are physical ones from each row.
     """
 
     column: RowColumn
@@ -174,7 +174,6 @@ def rewrite(step: TypedOperation) -> Step | None:
 
 
 def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
-    """The step of a form of an operation on some parts, see `REWRITINGS`."""
     match form:
         case int():
             return parts[form]
@@ -187,7 +186,6 @@ def step_of_form(form: Form, parts: Parts, span: Span) -> Step:
 
 
 def first_not_null(parts: Parts, span: Span) -> Step:
-    """COALESCE, NVL and IFNULL."""
     *before, last = parts
 
     def choose(rest: Step, part: Step) -> Step:
@@ -212,7 +210,6 @@ def extreme(comparison: str) -> Rewriting:
 
 
 def membership(parts: Parts, span: Span) -> Combined:
-    """X IN (a, b, ...)."""
     value, *others = parts
     return Combined("OR", tuple(Combined("=", (value, one), span) for one in others), span)
 
@@ -274,7 +271,6 @@ REWRITINGS: Mapping[str, Rewriting | Form] = {
     "ZEROIFNULL": ("COALESCE", 0, "0"),
 }
 
-# Functions that are a cast to one type.
 CONVERSIONS: Mapping[str, str] = {
     "TO_DATE": "DATE",
     "TO_TIMESTAMP": "TIMESTAMP",

@@ -53,13 +53,11 @@ class RowColumn:
 
     @property
     def text(self) -> str:
-        """The SQL text, for a column that looks at one row."""
         assert self.looks_at_one_row
         return str(self.pieces[0])
 
 
 def arguments_of(piece: str | Shifted | Framed) -> tuple[str, ...]:
-    """The texts over one row that a piece of a column needs."""
     match piece:
         case Shifted(argument=argument):
             return (argument,)
@@ -119,7 +117,6 @@ def conjunction(columns: tuple[RowColumn, ...]) -> RowColumn:
 
 
 def true_unless(guard: RowColumn, column: RowColumn) -> RowColumn:
-    """The column where the guard is true, true elsewhere."""
     return assembled(("CASE WHEN ", guard, " THEN ", column, " ELSE TRUE END"))
 
 
@@ -141,7 +138,6 @@ def show_column(column: RowColumn) -> str:
 
 
 def show_piece(piece: str | Shifted | Framed) -> str:
-    """A value of another row as PREV or NEXT, one of several rows with OVER."""
     match piece:
         case Shifted(argument=argument, offset=offset):
             return step(offset, argument)
@@ -162,10 +158,7 @@ EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 
 @dataclass(frozen=True, slots=True)
 class OrderType:
-    """The type of the first ORDER BY column.
-
-    has_one_offset: whether local times in the session's time zone never go back.
-    """
+    """has_one_offset: whether local times in the session's time zone never go back."""
 
     type: ValueType
     has_one_offset: bool
@@ -194,7 +187,6 @@ def window_columns(plan: MatchPlan, window: Within | Gap | None) -> tuple[RowCol
 
 
 def end_columns(plan: MatchPlan, interval: RowExpression) -> tuple[RowColumn, RowColumn]:
-    """The order column, and what lies an interval after it."""
     order = plan.order_by[0].expression.text
     end = f"({order}) + {length_of(interval)}" if interval.text else order
     return row_column(order), row_column(end)

@@ -92,7 +92,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A function of Spark, by its name. The types of its parts are those of its use."""
+    """A function of Spark. The types of its parts are those of its use."""
 
     name: str
     parts: tuple[RunExpression, ...]
@@ -166,9 +166,7 @@ def arguments_of(
 ) -> Iterator[tuple[RunExpression, ValueType]]:
     """What an engine is asked for before Python computes an expression, in order, and its types.
 
-    Of an aggregate it is the list.
-
-    type_: of the value.
+    type_: of the value. Of an aggregate it is the list that is asked for.
     """
     match expression:
         case Aggregated():
@@ -203,8 +201,6 @@ def kind_of(expression: RunExpression) -> Kind:
 
 
 class Reduction(Enum):
-    """The aggregates that grow with a run."""
-
     COUNT = "count"
     SUM = "sum"
     AVG = "avg"
@@ -238,8 +234,6 @@ class MathFunction(Enum):
 
 
 class Comparison(Enum):
-    """Truth values from two values of one kind."""
-
     EQUAL = "="
     NOT_EQUAL = "<>"
     LESS = "<"

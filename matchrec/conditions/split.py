@@ -202,7 +202,6 @@ class ConditionSplitter:
         return known and self.scope is RowScope.SORTED
 
     def distances(self, scalar: Scalar) -> set[int | None]:
-        """How far from the current row it reads; None where the run decides."""
         return set(map(self.distance, scalar.references))
 
     def distance(self, reference: Reference) -> int | None:
@@ -216,7 +215,6 @@ class ConditionSplitter:
         return 0 if isinstance(reference, Aggregate) and reference.frame else None
 
     def fixed_column(self, scalar: Scalar) -> RowColumn:
-        """The column of an expression that reads rows at a fixed distance."""
         write = writing(scalar)
         found = column_of(self.fixed_piece(piece, write) for piece in scalar.pieces)
         return replace(found, may_fail=may_fail(scalar.operations), amount=amount_of(scalar))
@@ -306,7 +304,6 @@ class ConditionSplitter:
         return is_fixed, one_position(scalar) if is_one else None
 
     def of_row(self, variable: str, term: Scalar) -> Step:
-        """What is made on a row, mapped to a variable, of what an aggregate evaluates."""
         return replace(self, variable=variable, guards={}).step(term)
 
 
@@ -330,23 +327,17 @@ class NearbySplitter(ConditionSplitter):
         return Value(self.fixed_column(scalar), None, None, scalar.span)
 
 
-# Questions about the form of a scalar expression.
-
-
 Write = Callable[[Reference], str]
 
-FORMULAS = frozenset({"+", "-", "*"})
 OF_TEXTS = {"LIKE", "ILIKE", "RLIKE", "REGEXP_LIKE", "CONTAINS", "STARTSWITH", "ENDSWITH"}
 
 # What the worker computes for all rows, before the match.
 OF_ALL_ROWS = BASIC | REWRITINGS.keys() | TRYING.keys()
 
-# Functions that take a lambda.
 OF_LAMBDAS = {"AGGREGATE", "EXISTS", "FILTER", "FORALL", "REDUCE", "TRANSFORM", "ZIP_WITH"} | {
     *("MAP_FILTER", "MAP_ZIP_WITH", "TRANSFORM_KEYS", "TRANSFORM_VALUES")
 }
 
-TRUTH_VALUES = {"TRUE", "FALSE", "NULL"}
 TRUTH_VALUED = COMPARISONS | LOGIC | OF_TEXTS | {"BETWEEN", "IN"}
 
 
@@ -384,9 +375,8 @@ def one_position(scalar: Scalar) -> Navigation | None:
 
 
 def is_truth(scalar: Scalar) -> bool:
-    """Whether the value is a truth value, by its form."""
     if not isinstance(scalar, Operation):
-        return not scalar.references and render(scalar, str).upper() in TRUTH_VALUES
+        return not scalar.references and render(scalar, str).upper() in ("TRUE", "FALSE", "NULL")
     if scalar.operator in COMPARED_CHOICES | {"CASE", "IF"}:
         return all(map(is_truth, branches(scalar)[1]))
     return scalar.operator in TRUTH_VALUED or scalar.operator.startswith(("IS ", "NOT "))
@@ -409,7 +399,6 @@ def is_null_on_null(scalar: Scalar) -> bool:
 
 
 def writing(scalar: Scalar) -> Write:
-    """How to write what the column references of an expression read, in their places."""
     return argument_of if is_bare(scalar) else operand_of
 
 
@@ -432,7 +421,6 @@ def variables_of_rows(plan: MatchPlan, aggregate: Aggregate) -> tuple[str, ...]:
 
 
 def named(scalar: Scalar) -> str:
-    """What to call an expression in a message."""
     if isinstance(scalar, Operation):
         return scalar.operator
     text = show_scalar(scalar)
@@ -458,7 +446,7 @@ def part_of_formula(scalar: Scalar, position: Navigation | None) -> Step | None:
         return Value(row_column(render(scalar, argument_of)), position, None, scalar.span)
     if amount_of(scalar) is not None:
         return Value(row_column(render(scalar, str), amount_of(scalar)), None, None, scalar.span)
-    if not isinstance(scalar, Operation) or scalar.operator not in FORMULAS:
+    if not isinstance(scalar, Operation) or scalar.operator not in ("+", "-", "*"):
         return None
     parts = [part_of_formula(part, position) for part in scalar.operands]
     known = tuple(part for part in parts if part is not None)

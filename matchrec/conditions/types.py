@@ -37,10 +37,9 @@ class Family(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """The type of a column.
+    """A type, by its name in Spark. bits: of an INTEGER. precision, scale: of a DECIMAL.
 
-    name: as Spark spells it. bits: width of an INTEGER. precision, scale: of a DECIMAL. parts: of
-    an ARRAY its element, of a MAP its key and its value, of a STRUCT its fields. names: of these.
+    parts: of an ARRAY its element, of a MAP its key and its value, of a STRUCT its fields.
     """
 
     family: Family
@@ -72,7 +71,6 @@ FLOAT = ValueType(Family.FLOATING, "float")
 DOUBLE = ValueType(Family.FLOATING, "double")
 VOID = ValueType(Family.OTHER, "void")
 INTERVAL = ValueType(Family.INTERVAL, "interval day to second")
-
 MONTHS = ValueType(Family.MONTHS, "interval year to month")
 DATE = ValueType(Family.DATE, "date")
 STRING = ValueType(Family.STRING, "string")

@@ -17,7 +17,6 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.message import plan_error, refused, run_error, unsupported
 from matchrec.source import Span, counted
 
-# A DataFrame to be unwound that is no result of `sase` in compressed form.
 no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
     unwind what matchrec.sase(..., form="compressed") gives, with all its columns""")
 
@@ -38,8 +37,6 @@ several_rows = plan_error("""several columns have rows of a match: {columns}
     name one: rows_of(result, "{columns[0]}")""")
 
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
-
-# A measure that is called as a column of the rows.
 column_of_other_type = plan_error(
     "column `{name}` is {of_match} of a match and {of_row} of its rows", hint=_ANOTHER_NAME
 )
@@ -53,12 +50,8 @@ def other_value(name: str) -> str:
 
 engine_cannot = unsupported("""engine `{name}` cannot run this query: {reason}
     write {option[engine=auto]}""")
-
-# The workers are asked to sort what only Spark can.
 worker_cannot_sort = unsupported("""{reason}
     write {option[sort=auto]}, and Spark sorts the rows""")
-
-# sort="ranges" of partitions that are searched as a whole.
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
     write {option[sort=auto]}, and each partition is one task's""")
 times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
@@ -70,12 +63,8 @@ steps_of_event_selection = unsupported("""max_steps of a query with event select
 no_order = plan_error(
     "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
 )
-
-# `"a, b"` for `["a", "b"]`.
 several_in_one = plan_error("""a text in {argument} is one expression
     write each on its own: {argument}=["a", "b"]""")
-
-# DESC, ASC or NULLS after what events are sorted by.
 direction = plan_error("""{word} in {argument}
     note: events come in ascending order, NULL first
     leave it out; for another order sort by an expression, such as -rank""")
@@ -147,10 +136,7 @@ def public_names(kind: type) -> list[str]:
 
 
 def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> MatchRecognizePlanError:
-    """`name=` that is no argument of the function and that the query does not name.
-
-    options: what `Options` have.
-    """
+    """`name=` that neither the function nor the query has. options: what `Options` have."""
     near = nearest(name, known)
     hint = f"write {{{name}}} in the query, pass the value of :{name} in args, or leave {name}= out"
     hint = f"write {near}=" if near else hint
@@ -162,22 +148,16 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
 
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
     write {argument}=matchrec.Options({name}=...)""")
-
-# What is no query of SQL, as its first word says.
 no_query = plan_error("""a query of SQL does not begin with {word}
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
 option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
-
-# What a call says of a Pattern's matches, which has no words in other languages.
 unconverted_option = unsupported("""a query with {option} cannot be converted
     note: other languages say this in other ways, or not at all
     leave it out, and say in the other language which matches come out""")
 
 
 def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
-    """More or fewer values than the query has markers. args: what is passed; first: the first
-    marker without a value.
-    """
+    """args: what is passed; first: the first marker without a value."""
     markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     hint = current_surface().markers if needed else hint
@@ -194,8 +174,6 @@ unbound_parameter = plan_error("""parameter `:{name}` has no value
 lost_value = plan_error("""this session gives {parameter} no value, though args has one
     note: neither does spark.sql without a clause; an extension such as Delta's is the cause
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
-
-# A value of a name that is in no `:name`, often a misspelt one.
 unused_value = plan_error("""the query has no `:{name}`
     note: its parameters are: {known:some}
     near: {here.parameter[near]}
@@ -225,8 +203,6 @@ beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 an
     pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
 no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
     cast such columns to other types before, or leave them out""")
-
-# A condition given as a Column that the engine cannot compute over an event.
 column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}
     note: a condition is about one event
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
@@ -259,7 +235,6 @@ _NO_FRAMES = {
 def wrong_argument(
     call: str, argument: str, value: object, wanted: str, cure: str
 ) -> MatchRecognizePlanError:
-    """An argument of another kind. wanted: of which kind. cure: what to write."""
     if wanted.startswith("a DataFrame"):
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
@@ -271,7 +246,6 @@ def wrong_argument(
 def unknown_word(
     call: str, argument: str, value: str, known: Sequence[str]
 ) -> MatchRecognizePlanError:
-    """An argument that is one of a few words, and not this one."""
     near = nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
     read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
@@ -288,18 +262,12 @@ spark_did_not_start = refused("""Spark did not start
     note: it runs on Java, PySpark 4 on Java 17 or newer
     install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
         JAVA_HOME to its folder""")
-
-# The interpreter that Spark would start for its Python workers cannot do their work.
 worker_cannot = refused("""Spark would run its Python workers with `{worker}`, which {reason}
     set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts""")
-
-# A Python worker may not take the memory that its libraries and rows need.
 no_room_in_worker = run_error("""a Python worker of Spark's has no room: its memory is limited to
         {mebibytes} MiB
     note: it reserves about 600 MiB for its libraries; the rows of a call come on top
     set spark.executor.pyspark.memory to 2g or more, or leave it out""")
-
-# There is no limit, and no memory.
 no_room_on_machine = run_error("""a Python worker has no room: its machine, or its container, has no
         more memory
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
@@ -325,8 +293,6 @@ no_watermarks = unsupported("""streams cannot be searched in this session, which
     run on Spark: {option[on=spark]}""")
 no_server = plan_error("""no server answers at {address}: {reason}
     start it, or write the address of one that runs""")
-
-# Sail has been asked by a PySpark that it does not take; the reason is its own.
 sail_refuses_client = refused("""Sail does not run with PySpark {version}
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
@@ -343,7 +309,6 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
         self.reason = reason
 
 
-# What `aggregate` of a query takes.
 no_aggregate = plan_error("""`{text:short}` is no aggregate over matches
     note: measures: {measures}
     write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or a sum
@@ -356,15 +321,11 @@ unknown_measure = plan_error("""no measure is called `{name}`
 no_column_of_order = plan_error("""rows are not sorted by a column, which would say with which row a
         match has its {by}
     leave out by="{by}", or sort by a column""")
-
-# `aggregate` of a query over a stream; `by` is what matches are grouped by.
 unfinished_groups = unsupported("""aggregates over all matches by="{by}" over a streaming DataFrame
     note: further matches of such a group may still come
     write by="end", whose rows are final, and add these up in what reads them""")
 
 NOT_TAKEN = "each match is to be built"
-
-# An aggregate over all matches left its type, of one group or as the rows of groups are added up.
 total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
     note: it is {asked}
     note: {place}

@@ -11,12 +11,8 @@ file_for_table = refused("""`{path}` is a file, and wanted is the name of a tabl
 rows_for_query = refused("""`{path}` is a file of rows, and wanted is the query
     write the query in a file of its own, and --table {name}={path}""")
 no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
-
-# A query file that is not there; a text in its place has spaces.
 no_such_query = refused("""the query `{path}` does not exist
     if this is the query itself, write -c before it""")
-
-# `--param :gap=5`.
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
     leave it out: --param {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is no name of a marker
@@ -24,15 +20,11 @@ no_name_of_marker = refused("""`{name}` is no name of a marker
 range_of_values = refused("""`{values}` is one text, and no range
     write --values {name}={written}""")
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
-
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
-
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
     give each format a table of its own""")
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
-
-# A file that the engine cannot read, in its words, or a folder without files.
 unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
 
 not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
@@ -42,17 +34,12 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, 
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
     write an object on each line, or all of them in one array""")
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
-
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
-
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
 cannot_write = refused("the result cannot be written: {reason}")
-
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
-
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
-
 unknown_engine = refused("""`{argument}` is no engine
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
@@ -61,7 +48,6 @@ repeated_column = refused("""two columns of the result are called `{name}`, and 
 malformed_pattern = refused("""`{where}` does not say where the Pattern is
     write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
-
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
     note: Patterns there: {known}""")
 
@@ -90,8 +76,6 @@ wrong_arguments = plan_error("""{sentence} of %%matchrec
     %%matchrec? lists the arguments and what they take""")
 no_text = plan_error("""%%matchrec without a query
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
-
-# `--row 3` without `--why`, which alone heeds it.
 argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
     add {other}, or leave {given} out""")
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
@@ -105,6 +89,5 @@ no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what
         by
     write %%matchrec --events stocks --order-by date""")
 unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
-
 wrong_partition = plan_error("""`--partition {given}` of %%matchrec has no value
     write --partition ticker=AAPL""")

@@ -23,8 +23,6 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
         compute it
     let Spark sort the rows""")
-
-# `exists(A.xs, x -> x > B.y)` in DEFINE.
 lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} combines several
         {word.rows} of the match
     note: a lambda is Spark's, which computes it of one row
@@ -34,7 +32,6 @@ lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]}
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
-    """Two values of types that the engine cannot bring together."""
     alike = f"two such values of several {current().rows} of the match have no {operator} there"
     others = f"values of several {current().rows} of the match must be of one type"
     note, hint = alike if left == right else others, cure(operator, left, right)
@@ -49,8 +46,6 @@ unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time
         which Python has not
     note: it is that of the session
     set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
-
-# FILTER (WHERE ...) of an aggregate over a list is no truth value.
 filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
         boolean
     write a comparison, such as FILTER (WHERE A.x > 0)""")
@@ -65,8 +60,6 @@ operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that
 # Expressions or groups in one another beyond the interpreter's stack.
 nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
     remove parentheses and groups, or compute parts of it as columns of the input""")
-
-# Clauses in one another, each a DataFrame for the one around it.
 clauses_nested_too_deep = unsupported("""more clauses are nested in one another than Spark Connect
         sends in a query
     make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read
@@ -86,7 +79,6 @@ not_a_constant = plan_error("""argument {place} of `{function}` must be a consta
 def aggregate_cannot_take(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
-    """An aggregate, or a sign, of values of types that it does not take there."""
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
         message = f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}"
         return MatchRecognizePlanError(message, span)
@@ -106,7 +98,6 @@ AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
 
 def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
-    """WITHIN that is not a distance along the first ORDER BY column."""
     key = f"{part('ORDER BY')} key of type {order}"
     hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
     message = f"WITHIN of type {interval} is not a distance along an {key}"
@@ -135,12 +126,8 @@ two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`:
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
     order by the time, ascending; without WITHIN any order will do""")
-
-# WITHIN -5.
 within_goes_back = plan_error("""WITHIN is less than 0: no row of a match lies before its first one
     write how far after the first row of a match its last one may lie""")
-
-# ONE ROW PER MATCH without partition columns and measures. span: of the pattern.
 no_output_columns = plan_error("""the result would have no column: ONE ROW PER MATCH without
         PARTITION BY and MEASURES
     add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")

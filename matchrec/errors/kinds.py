@@ -149,22 +149,16 @@ class MatchRecognizeRunError(MatchRecognizeError):
             if isinstance(exception, MatchRecognizeRunError):
                 return exception
             text = str(exception)
-            found = getattr(exception, TOLD, None) or cls._carried(text)
+            found: MatchRecognizeRunError | None = getattr(exception, TOLD, None)
+            if found is None and (fields := carried.read(text)) is not None:
+                found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+                found.partition, found.row_number = fields["partition"], fields["row_number"]
             if found is None and (failure := origins.read(text)):
                 found = cls.of_failure(failure)
             if found is not None:
                 found.__cause__ = error
                 return found
         return None
-
-    @classmethod
-    def _carried(cls, text: str) -> MatchRecognizeRunError | None:
-        """The error that a worker has put into a text."""
-        if (fields := carried.read(text)) is None:
-            return None
-        found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
-        found.partition, found.row_number = fields["partition"], fields["row_number"]
-        return found
 
     @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
@@ -292,9 +286,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def begins(left: str, right: str) -> bool:
-    """Whether one of two names, of three letters or more, begins with the other, or only numbers at
-    their ends differ.
-    """
+    """Whether one begins with the other, of three letters or more, or only last numbers differ."""
     if left.rstrip(digits) == right.rstrip(digits) != "":
         return True
     return min(len(left), len(right)) >= 3 and (left.startswith(right) or right.startswith(left))

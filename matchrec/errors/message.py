@@ -17,18 +17,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from matchrec.errors.kinds import (
-    Located,
-    MatchRecognizeError,
-    MatchRecognizeParseError,
-    MatchRecognizePlanError,
-    MatchRecognizeRunError,
-    MatchRecognizeUnsupportedError,
-    listed,
-    nearest,
-    shortened,
-    shown,
-)
+from matchrec.errors import kinds
+from matchrec.errors.kinds import MatchRecognizeRunError, listed, nearest
 from matchrec.errors.language import as_note, current, current_surface, part
 from matchrec.errors.run.place import RowPlace
 from matchrec.source import Span
@@ -50,20 +40,20 @@ def as_name(text: str) -> str:
     return text if text.isidentifier() else in_backticks(text)
 
 
-E = TypeVar("E", bound=Located)
+E = TypeVar("E", bound=kinds.Located)
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
     r"|option\[(?P<option>\w+|\{\w+\})=(?P<value>[^\]]+)\]"
     r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
 _FORMS: Mapping[str | None, Callable[..., str]] = {
-    ":short": shortened,
+    ":short": kinds.shortened,
     ":line": lambda text: " ".join(text.split()),
     ":note": as_note,
     ":bare": lambda text: text.strip("`"),
     ":name": as_name,
     ":quoted": in_backticks,
-    ":shown": shown,
+    ":shown": kinds.shown,
     ":repr": repr,
     ":part": part,
     ":sql": sql_of,
@@ -114,7 +104,7 @@ class Message(Generic[E]):
         error = self.kind(_filled(self.sentence, named), *spans, notes=notes, hint=hint)
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
-        if isinstance(error, MatchRecognizeError):
+        if isinstance(error, kinds.MatchRecognizeError):
             error.condition = self.condition
         for place in named.values():
             if isinstance(error, MatchRecognizeRunError) and isinstance(place, RowPlace):
@@ -223,12 +213,11 @@ def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any)
 
 
 def of(kind: type[E]) -> Callable[..., Message[E]]:
-    """What makes messages of a kind: see `record`."""
     return partial(record, kind)
 
 
-parse_error = of(MatchRecognizeParseError)
-plan_error = of(MatchRecognizePlanError)
-unsupported = of(MatchRecognizeUnsupportedError)
+parse_error = of(kinds.MatchRecognizeParseError)
+plan_error = of(kinds.MatchRecognizePlanError)
+unsupported = of(kinds.MatchRecognizeUnsupportedError)
 run_error = of(MatchRecognizeRunError)
-refused = of(MatchRecognizeError)
+refused = of(kinds.MatchRecognizeError)

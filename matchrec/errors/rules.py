@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from matchrec.errors.message import plan_error, unsupported
 
-# SUBSET A = (...) where PATTERN has A.
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
     give the union variable another name""")
 duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
     write all its members in one list""")
-
-# SUBSET V = (U) where U is a union variable.
 union_in_subset = plan_error("""member `{member}` of `{name}` in SUBSET is itself a union variable
     write the members of {member} instead""")
-
-# SKIP TO NEXT, SKIP TO FIRST.
 incomplete_skip = plan_error("""AFTER MATCH SKIP TO {word} is not complete
     case FIRST: write TO FIRST A, with a variable of PATTERN
     case LAST: write TO LAST A, with a variable of PATTERN
@@ -42,8 +37,6 @@ gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{n
 within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
     note: WITHIN measures the distance along the first {part[ORDER BY]} column
     add {part[ORDER BY]}""")
-
-# PREV(CLASSIFIER()) in DEFINE where the row before may have been skipped.
 classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in {part[DEFINE]} is
         not supported with {selection}
     write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")
@@ -57,8 +50,6 @@ match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} ha
 match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH
     note: there the result already has the rows of the match
     write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS""")
-
-# LAST(x, 5000) in DEFINE.
 too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} rows of the match;
         the limit is {limit:,}
     write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
@@ -69,23 +60,15 @@ timeouts_without_within = plan_error("""SHOW TIMEOUT MATCHES without WITHIN
 partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
     note: a run that has all rows of its window has neither timed out nor been left unfinished
     write WITHIN INTERVAL ..., or remove {words}""")
-
-# SHOW TIMEOUT MATCHES behind WITH UNMATCHED ROWS.
 partial_with_unmatched_rows = plan_error("""{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS
     note: a row of a run that is no match would be neither matched nor unmatched
     write ALL ROWS PER MATCH {words}""")
-
-# SHOW TIMEOUT MATCHES with NON-OVERLAPPING MATCHES, SHOW UNFINISHED MATCHES with all.
 partial_of_other_matches = unsupported("""{words} with {output} is not supported
     leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES""")
-
-# SHOW TIMEOUT MATCHES of a pattern with rows that must not be there.
 partial_with_negation = unsupported("""{words} of a pattern with NOT is not supported
     note: a forbidden row is looked for when a match is complete
     leave out {words}, or use detect with form="matches_and_timeouts"
 """)
-
-# SHOW TIMEOUT MATCHES of a pattern with windows between rows or variables.
 partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
     note: a run times out where the window of the whole match ends
     leave out {words}, or write the window in DEFINE""")
@@ -97,8 +80,6 @@ partial_with_first_matches = unsupported("""{words} with {first} is not supporte
 first_matches_of_form = unsupported("""{first} with {form} is not supported
     note: the form has more than matches, which have a number
     leave out one of them""")
-
-# MATCH_STATUS() where only matches come out.
 ending_of_matches_only = plan_error("""{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED
         MATCHES
     note: the result has only matches, none of which has timed out

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from matchrec.errors.message import parse_error, plan_error, unsupported
 
-# A token that cannot stand where it does; `expected` says what can.
 unexpected_token = parse_error("""unexpected `{text}` in {where}
     note: expected here: {expected}
     case &&: write AND
@@ -26,13 +25,8 @@ unexpected_token = parse_error("""unexpected `{text}` in {where}
         { [symbol] }; group matches in the DataFrame that comes out
     case ORDER: leave it out: order_by says in which order events are
     case PATTERN | WHERE | WITHIN | RETURN: the order is: PATTERN, WHERE, WITHIN, RETURN""")
-
-# The text ends too early.
 unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
-
 empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a, Exit b)")
-
-# `SEQ()`.
 empty_sequence = parse_error("""SEQ in PATTERN has no components
     write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
 nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
@@ -42,8 +36,6 @@ nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
 half_kleene = parse_error("""component `{variable}` in PATTERN is half a Kleene plus
     note: a Kleene plus has `+` after the event type and `[]` after the variable
     write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one""")
-
-# `~(Stock+ a[])`.
 negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is not supported
     note: a negated component is one event that must not be there
     leave `+` and `[]` out: where no event may be, no series of them may be""")
@@ -93,25 +85,15 @@ unknown_unit = parse_error("""unknown unit `{name}` in WITHIN
 calendar_unit = unsupported("""unit `{unit}` in WITHIN is not supported
     note: months and years differ in length
     write days or weeks""")
-
-# `1 hour 30`.
 missing_unit = parse_error("""`{number}` in WITHIN has no unit
     write a unit after each number: WITHIN 1 hour 30 minutes""")
-
-# `1 hour 20 events`.
 mixed_units = unsupported("""WITHIN by time and by events at once is not supported
     write one of them: WITHIN 1 hour, or WITHIN 500 EVENTS""")
-
-# `1.5 hours`.
 fraction_of_unit = unsupported("""`{number} {unit}` in WITHIN is not a whole number of its unit
     note: only seconds can have a fraction
     write a smaller unit as well: WITHIN 1 hour 30 minutes""")
-
-# `WITHIN 99999999999 events`.
 too_many_events = unsupported("""WITHIN of over {limit:,} events
     lower it, or leave WITHIN out""")
-
-# `0 EVENTS`, `1.5 EVENTS`.
 not_a_number_of_events = parse_error("""`{number}` EVENTS in WITHIN
     write a whole number from 1 on""")
 
@@ -121,12 +103,8 @@ bare_name = parse_error("""attribute `{name}` in {clause} has no variable
     note: every attribute is one of an event of the match
     write the variable before it: a.{name}, a[1].{name} or a[i].{name}; quotes, '{name}', for a
         text""")
-
-# `a[1] > 2`.
 missing_attribute = parse_error("""`{written}` in {clause} has no attribute
     write an attribute: {written}.x""")
-
-# `a[] > 2`.
 missing_attribute_of_several = parse_error("""`{written}` in {clause} has no attribute
     write count({written}) or an attribute: avg({written}.x)""")
 
@@ -135,23 +113,15 @@ unknown_index = parse_error("""`{name}{written}` is no event of `{name}`
     note: one event: {name}[1], {name}[i], {name}[i-1], {name}[{name}.LEN]
     note: several, in an aggregate: {name}[..i-1], {name}[]
     write one of them, e.g. {name}[i-1] for the event before {name}[i]""")
-
-# `a.x`, or `a`, where `a[]` is a Kleene plus.
 kleene_without_index = plan_error("""`{written}` in {clause}: `{name}[]` is a Kleene plus, which has
         several events
     write {name}[1].{attribute} for the first, {name}[i].{attribute} for each later one,
         {name}[{name}.LEN].{attribute} for the last""")
-
-# `b[1].x` where b is one event.
 index_of_one_event = plan_error("""`{written}` in {clause}: `{name}` is one event, not a Kleene plus
     write {name} without brackets, or make it a Kleene plus in PATTERN: T+ {name}[]""")
-
-# `b.LEN` where b is one event.
 length_of_one_event = plan_error("""`{name}.LEN` in {clause}: `{name}` is one event, not a Kleene
         plus
     write {name}.`len` for an attribute of that name""")
-
-# `a[i].x` in RETURN, where no event is the current one.
 element_in_return = plan_error("""`{written}` in RETURN: after the match there is no current event
         of `{name}`
     write {name}[1], {name}[{name}.LEN], or an aggregate over {name}[]""")
@@ -161,25 +131,16 @@ negated_in_return = plan_error("""`{name}` in RETURN is negated in PATTERN: a ma
 
 # Aggregates and functions
 
-# `a[..i-1].x` by itself.
 range_outside_aggregate = plan_error("""`{written}` in {clause} stands for several events
     put it into an aggregate, avg({written}.x), or write one event, {name}[i-1].x""")
-
-# An aggregate, navigation or window function of Spark or SQL that SASE+ does not have.
 unknown_aggregate = unsupported("""`{function}` over events in {clause} is not supported
     note: aggregates: {known}, over a[..i-1] or a[]
     the event before is a[i-1], the first a[1], the last a[a.LEN]""")
-
-# `avg(b.x)`, `max(1)`.
 aggregate_of_one_event = plan_error("""{function} in {clause} is not over the events of a Kleene
         plus
     write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all""")
-
-# `sum(a[].x * c[].y)`.
 two_ranges = plan_error("""{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`
     write two aggregates, each over the events of one variable""")
-
-# `avg(sum(a[].x))`.
 nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {clause}
     write the two side by side""")
 
@@ -201,16 +162,11 @@ two_negated = plan_error("""predicate in WHERE on two negated components, `{name
 
 # Equivalence tests
 
-# `[]`.
 empty_equivalence = parse_error("""equivalence test in WHERE on nothing
     write the attributes that are equal in all events: [symbol]""")
-
-# An equivalence test under OR or NOT, or in RETURN.
 equivalence_inside = plan_error("""equivalence test in {clause} is not a predicate of its own
     note: it is about all events of the match
     join it to the other predicates with AND, or compare single events: a.x = b.x""")
-
-# `[a.symbol]`.
 equivalence_of_variable = plan_error("""equivalence test in WHERE on `{variable}` only
     note: an equivalence test is about all events of the match
     write [{attribute}]""")

@@ -11,7 +11,6 @@ duplicate_name = plan_error("""stage `{name}` is in the pattern already
     note: there is `{known}`; stages become columns, whose case does not count
     give one of them another name""")
 no_stages = plan_error("the pattern has no stages", hint='begin with one: Pattern.begin("name")')
-
 empty_group = plan_error("""{call} of a pattern without stages
     write {call}(Pattern.begin(...))""")
 
@@ -48,16 +47,10 @@ until_twice = plan_error("""until() of {stage} for the second time
 two_quantifiers = plan_error("""{call}() of {stage}, which has a quantifier already
     note: one of one_or_more(), times(n), times(m, n) and times_or_more(n)
     leave one of them out, or put the stage into a group and repeat that""")
-
-# `times(10**10)`.
 too_many_times = unsupported("""{stage} is repeated over {limit:,} times
     write times_or_more(n) for no upper bound, or lower it""")
-
-# `times(0)`, `times(-1, 2)`.
 too_few_times = plan_error("""{stage} {least} times: the least is {lowest}
     write times(n) with n from 1 on; times(0, n) or optional() for what may be missing""")
-
-# `times(3, 2)`, `times(0, 0)`.
 most_below_least = plan_error("""{stage} {least} to {most} times
     write times({most}, {least}), or leave the stage out where that is 0 times""")
 needs_quantifier = plan_error("""{call}() of {stage}, which is not repeated
@@ -81,8 +74,6 @@ call_of_group = plan_error("""{call}: the group has calls that are about a whole
     leave them out there, and make them of the whole pattern""")
 throws_without_stage = plan_error("""throw_on_miss() of {strategy}, which skips to no stage
     leave it out, or write skip_to_first(stage) or skip_to_last(stage)""")
-
-# A skip to a stage that the pattern has not, or to a NOT.
 unknown_skip_target = plan_error("""{call}({name:repr}): no stage of the pattern has events of that
         name
     note: stages: {known}
@@ -113,8 +104,6 @@ not_a_duration = plan_error("""{call} is no length of time: {value}
 not_a_positive_duration = plan_error("""{call} of {value:shown}: no event lies less than that after
         another
     write a length of more than 0""")
-
-# A window that no column of times or numbers can reach over.
 too_long_duration = unsupported("""{call} of {value:shown}: the window is longer than Spark can
         measure
     note: a time is at most 292,271 years, a number less than 2 to the power of 63

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from matchrec.errors.message import plan_error, run_error, unsupported
 
-# A clause over a stream without ORDER BY; span: of the row pattern.
 no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY
     note: rows of a stream are put in order once the watermark has passed them
     add ORDER BY and the column that has the watermark""")
-
-# ORDER BY ts DESC over a stream.
 backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming DataFrame
     note: rows of a stream come in the order of time
     order by {order} first, ascending; further columns may be descending""")
 no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
     note: events of a stream are put in order once the watermark has passed them
     write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
-
-# A second clause in a streaming query; span: of its row pattern.
 another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE over a streaming DataFrame
     note: Spark takes one such operator in a streaming query
     start a streaming query for each clause; the second may read what the first writes""")
-
-# A column whose values would not survive the way to Spark's stateful operator.
 altered_in_stream = unsupported("""column {column} of type {type_name} over a streaming DataFrame
     note: events of a stream pass through pandas, which would alter its values
     leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
@@ -45,8 +38,6 @@ _FEWER_RUNS = (
 _LIMIT_OF_WORKER = (
     "A worker with a limit of its own, spark.executor.pyspark.memory, takes all that this allows"
 )
-
-# The live runs of a partition, or the matches that one event completes.
 stream_without_room = run_error(
     "the search over a stream would take {mebibytes:,} MiB at once for the runs of a partition, or "
     "for the matches that one event completes, and no more than {limit:,} are allowed",
@@ -54,16 +45,12 @@ stream_without_room = run_error(
     hint=f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
     f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}",
 )
-
-# What is kept from one micro-batch to the next, of a bucket.
 state_without_room = run_error(
     "the stream would keep {mebibytes:,} MiB of state for partitions of one bucket, and no more "
     "than {limit:,} are allowed",
     notes=("{rows:,} rows of {keys:,} partitions wait for later ones",),
     hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
 )
-
-# An equivalence test of SASE+ in a rule set over a stream.
 divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
         streaming DataFrame
     note: it divides the partitions of its rule further, and matches are numbered by partition

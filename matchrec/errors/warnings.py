@@ -80,12 +80,9 @@ class UntunedSessionWarning(MatchRecognizeWarning):
     """
 
 
-# PATTERN (A B) without ORDER BY; span: of the row pattern.
 no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE without ORDER BY
     note: the order of rows, and so the result, may differ each time
     add ORDER BY and the column of time""")
-
-# PATTERN (A B) without DEFINE; span: of the row pattern.
 no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE without DEFINE
     note: every pattern variable is true for every row
     add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1""")
@@ -114,8 +111,6 @@ _reluctant_end = of(ReluctantEndWarning)("""`{written}` at the end of PATTERN {s
 empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN is empty
     note: a row is taken only where the pattern needs or prefers one
     write a part that takes a row, such as A or A+""")
-
-# DEFINE B AS B.price < B.price.
 same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
     write {word.another}""")
 
@@ -136,8 +131,6 @@ compared_with_own = of(NeverTrueWarning)("""a comparison with `{read}` in {part[
         true
     note: {own} has no row yet when its first is tested, so that {read} is NULL
     write {column} for the row that is tested""")
-
-# DEFINE A AS 1 = 2.
 false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true
     compare a column; if no row is meant, write FALSE""")
 
@@ -162,24 +155,14 @@ skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} m
 days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
     note: clocks change in its time zone: Spark ends a day at the same time of the next day
     if hours are meant, set spark.sql.session.timeZone to UTC; if days are, run on Spark""")
-
-# PATTERN (A B+) without WITHIN over a stream; span: of the row pattern.
 unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
         number of rows
     note: until it is decided, its rows are kept, and searched again as more rows come
     add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}""")
-
-# A row pattern that skips rows, without WITHIN, over a stream; span: of the row pattern.
 unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for any number of rows
     note: until it ends, it is kept with the rows that it leads to
     add WITHIN, or .within(...) to a Pattern""")
-
-# A row of a table of rules that is none; `error` is the whole message.
 refused_rule = of(RefusedRuleWarning)("""left out: {error}""")
-
-# A part of a query that means something else here than in its product.
 other_in_product = of(ProductWarning)("""{title}: {message}""")
-
-# The first query of a session in which `tune` has something to set.
 untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make the queries of this
         session faster: it sets {names}""")

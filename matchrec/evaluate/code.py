@@ -58,13 +58,6 @@ _OF_ONE = {Basic.WIDEN: op.WIDEN, Basic.NOT: op.NOT, Basic.IS_NULL: op.IS_NULL}
 _CONNECTED = {Basic.AND: (op.JUMP_IF_FALSE, op.AND), Basic.OR: (op.JUMP_IF_TRUE, op.OR)}
 
 
-def function_of(expression: Arithmetic) -> int:
-    """The number of a compiled function: see `instructions.MATHEMATICS`."""
-    mode = op.TRIES if expression.tries else op.ANSI * expression.ansi
-    width = expression.bits if expression.kind is Kind.INTEGER else 0
-    return op.ARITHMETIC + _OPERATORS.index(expression.operator) + mode + op.BITS * width
-
-
 @dataclass(frozen=True, slots=True)
 class ConditionCompiler:
     """Writes the code of the condition of `variable`.
@@ -83,10 +76,11 @@ class ConditionCompiler:
     reads: set[int] = field(default_factory=set)
 
     def add(self, expression: RunExpression) -> None:
-        """Append the code that pushes the value of `expression`."""
         match expression:
+            case Constant(int() | float() as value, kind):
+                self._emit(op.CONSTANT, int(value) if kind is Kind.INTEGER else bits_of(value))
             case Constant():
-                self._constant(expression)
+                self._emit(op.NULL_CONSTANT)
             case ReadValue():
                 self._read(expression)
             case ReadClassifier(navigation):
@@ -96,8 +90,11 @@ class ConditionCompiler:
             case Reduce():
                 self._reduce(expression)
             case Arithmetic():
+                mode = op.TRIES if expression.tries else op.ANSI * expression.ansi
+                width = expression.bits if expression.kind is Kind.INTEGER else 0
+                function = op.ARITHMETIC + _OPERATORS.index(expression.operator) + mode
                 self._operands(expression.parts)
-                self._emit(op.MATHEMATICS, function_of(expression), len(expression.parts))
+                self._emit(op.MATHEMATICS, function + op.BITS * width, len(expression.parts))
             case Operate(operator, parts):
                 self._operate(operator, parts)
             case Apply() | Aggregated():
@@ -127,14 +124,6 @@ class ConditionCompiler:
         for part in parts:
             self.add(part)
         return kind
-
-    def _constant(self, expression: Constant) -> None:
-        if expression.value is None:
-            self._emit(op.NULL_CONSTANT)
-        elif expression.kind is Kind.INTEGER:
-            self._emit(op.CONSTANT, int(expression.value))
-        else:
-            self._emit(op.CONSTANT, bits_of(expression.value))
 
     def _connect(self, parts: tuple[RunExpression, ...], jump: int, connect: int) -> None:
         """Operands of AND or OR; what decides jumps after the last of them."""

@@ -10,18 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from matchrec.conditions import run_condition
 from matchrec.conditions.accumulators import AGGREGATES, fold
 from matchrec.conditions.functions import functions
 from matchrec.conditions.functions.function import Compute, Value
-from matchrec.conditions.run_condition import (
-    Aggregated,
-    Apply,
-    Basic,
-    Operate,
-    ReadValue,
-    Reduce,
-    RunExpression,
-)
+from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Family, ValueType, is_ranked
 from matchrec.evaluate.kernels.machine import BoolArray, IntArray
 
@@ -46,9 +39,9 @@ class RowValues:
 def ranked_column(expression: RunExpression) -> int | None:
     """The integer column among whose values those of a ranked expression have their ranks."""
     match expression:
-        case ReadValue(column=column) | Reduce(column=column):
+        case run_condition.ReadValue(column=column) | run_condition.Reduce(column=column):
             return column
-        case Operate(Basic.CHOOSE, (_, then, otherwise)):
+        case run_condition.Operate(run_condition.Basic.CHOOSE, (_, then, otherwise)):
             found = ranked_column(then)
             return ranked_column(otherwise) if found is None else found
         case _:
@@ -89,11 +82,11 @@ Evaluate = Callable[[], Value]
 def build(expression: RunExpression, arguments: Iterator[Evaluate]) -> Evaluate:
     """What computes a value. arguments: what reads each that `arguments_of` names."""
     match expression:
-        case Aggregated(name, use=use):
+        case run_condition.Aggregated(name, use=use):
             aggregate, rows = AGGREGATES[name], next(arguments)
             total = fold(lambda: aggregate.begin_rows(use))
             return lambda: total(*rows())
-        case Apply(name, parts):
+        case run_condition.Apply(name, parts):
             function = functions()[name]
             reads = tuple(build(part, arguments) for part in parts)
             compute = function.build(expression.use)

@@ -96,13 +96,11 @@ CodedForm = tuple[tuple[ListedValue, Range], ...]
 class LinkedConditions:
     """What depends on the run, as arrays.
 
-    instructions: int64[k, 5], code of conditions, then steps of moves.
-    steps: of each move, begin and end. code: of each variable's condition, empty without one.
-    initial: int64[r], the registers before the first row.
-    live_registers: of all states one after the other; those of state s are
-    live_first[s] .. live_first[s + 1]. depth: values on the stack at once.
-    meanings: of the registers, each by its first one. reads: of each variable's condition.
-    calls: what Python computes. forms: of the rows in its lists, each value with its code.
+    instructions: int64[k, 5], code of conditions, then steps of moves. steps: of each move, begin
+    and end. code: of each variable's condition, empty without one. initial: int64[r], the registers
+    before the first row. live_registers: of all states one after the other; those of state s are
+    live_first[s] .. live_first[s + 1]. depth: values on the stack at once. meanings: of the
+    registers, each by its first one. forms: of the rows in lists, each value with its code.
     """
 
     instructions: IntArray

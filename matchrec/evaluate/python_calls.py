@@ -30,7 +30,6 @@ MOST_ROWS = 1 << 18  # that lists have before those of no run are dropped
 
 Row = tuple[Value, ...]  # the list before, its layout, and the bits of the values
 
-
 HELD = 2  # of a value on the stack: it is not NULL, and Python holds it
 
 REASONS: Mapping[int, str] = {

@@ -41,11 +41,6 @@ class VariableOfRow:
     row: RowOf
     physical: int
 
-    @property
-    def of_row_before(self) -> VariableOfRow:
-        """That of as many rows from the row mapped to the same members before."""
-        return replace(self, row=self.row.before)
-
 
 @dataclass(frozen=True, slots=True)
 class ListedValue:
@@ -83,7 +78,6 @@ class Reduced:
 
     @property
     def operation(self) -> int:
-        """Of the step by which a row is added."""
         if self.forms:
             return op.APPEND
         if self.function is Reduction.COUNT:
@@ -153,7 +147,7 @@ class Registers:
                 yield meaning.before
             case VariableOfRow(RowOf(end, offset=offset) as row, physical):
                 if end is End.LAST and offset > 0:
-                    yield meaning.of_row_before
+                    yield replace(meaning, row=row.before)
                 if physical > 0 or end is End.FIRST:
                     yield row
                 if physical < 0:
@@ -202,7 +196,7 @@ class Registers:
         register, row, physical = self.numbers[meaning], meaning.row, meaning.physical
         is_first, is_member = row.end is End.FIRST, variable in row.members
         if is_member and not is_first and row.offset > 0:
-            yield Step(op.COPY, register, self.numbers[meaning.of_row_before])
+            yield Step(op.COPY, register, self.numbers[replace(meaning, row=row.before)])
         elif is_member and physical < 0:
             recent = self.numbers[self.recent(-physical)]
             copy = Step(op.COPY, register, recent)

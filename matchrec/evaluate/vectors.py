@@ -38,7 +38,6 @@ LEAST = np.int64(-(2**63))
 SAFE = 2.0**62  # a product that is less by this, as a float, fits an int64
 HALF = 2**62 - 1
 
-
 # The comparisons by the orders that they hold for, from 1 on: see `instructions`.
 BY_ORDERS = np.less, np.equal, np.less_equal, np.greater, np.not_equal, np.greater_equal
 
@@ -47,16 +46,13 @@ def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
     found = BY_ORDERS[orders - 1](left, right)
-    if left.dtype == np.float64 and (has_nan(left) or has_nan(right)):
+    # of numbers with NaN that is the least, for NumPy
+    has_nan = (np.isnan(one.min(initial=np.inf)) for one in (left, right))
+    if left.dtype == np.float64 and any(has_nan):
         is_nan, other = np.isnan(left), np.isnan(right)
         order = is_nan.astype(np.int8) - other
         found = np.where(is_nan | other, orders >> (order + 1) & 1, found)
     return np.asarray(found, np.bool_)
-
-
-def has_nan(values: Array) -> bool:
-    """Whether some number is NaN: then the least of them is, for NumPy."""
-    return bool(np.isnan(values.min(initial=np.inf)))
 
 
 # The results, any of a division by zero.
@@ -66,9 +62,7 @@ OF_FLOATS: Mapping[ArithmeticOperator, np.ufunc] = dict(
 
 
 def connected(connect: np.ufunc, left: BoolArray, right: BoolArray) -> BoolArray:
-    """AND or OR of truth values, each of rows or one of all of them, with which NumPy takes 18
-    times as long.
-    """
+    """AND or OR of truth values, of rows or one of all, with which NumPy takes 18 times as long."""
     for one, other in ((left, right), (right, left)):
         if one.ndim == 0 and one == connect.identity:
             return other
@@ -138,7 +132,6 @@ def divide(operator: ArithmeticOperator, left: Array, right: Array) -> Array:
 
 ROWS_A_BLOCK = 1 << 16
 
-
 Parts = tuple[RunExpression, ...]
 
 
@@ -196,16 +189,13 @@ class Vectors:
                 return self.compare(comparison, parts, asked)
             case Arithmetic():
                 return self.compute(expression, asked)
-            case Operate(Basic.WIDEN, (part,)):
+            case Operate(Basic.WIDEN | Basic.NARROW as operator, (part,)):
                 values, valid = self.evaluate(part, asked)
+                if operator is Basic.NARROW:
+                    values = values.astype(np.float32)
                 return Nullable(values.astype(np.float64), valid)
-            case Operate(Basic.NARROW, (part,)):
-                values, valid = self.evaluate(part, asked)
-                return Nullable(values.astype(np.float32).astype(np.float64), valid)
-            case Operate(Basic.AND, parts):
-                return self.connect(parts, asked, decisive=np.False_)
-            case Operate(Basic.OR, parts):
-                return self.connect(parts, asked, decisive=np.True_)
+            case Operate(Basic.AND | Basic.OR as operator, parts):
+                return self.connect(parts, asked, decisive=np.bool_(operator is Basic.OR))
             case Operate(Basic.NOT, (part,)):
                 values, valid = self.truth(part, asked)
                 return Nullable(np.logical_not(values), valid)
@@ -222,7 +212,15 @@ class Vectors:
         if not distance:
             return Nullable(values[self.begin : self.end], valid[self.begin : self.end])
         if distance not in self.inside:
-            self.inside[distance] = self.find_inside(distance)
+            begins, ends = self.starts[:-1], self.starts[1:]
+            change = np.zeros(int(self.starts[-1]) + 1, np.int8)
+            if distance < 0:
+                change[begins] += 1
+                change[np.minimum(begins - distance, ends)] -= 1
+            else:
+                change[np.maximum(ends - distance, begins)] += 1
+                change[ends] -= 1
+            self.inside[distance] = np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
         there = self.shifted(valid, distance) & self.inside[distance][self.begin : self.end]
         return Nullable(self.shifted(values, distance), there)
 
@@ -236,17 +234,6 @@ class Vectors:
         if first < last:
             found[to : to + last - first] = values[first:last]
         return found
-
-    def find_inside(self, distance: int) -> BoolArray:
-        begins, ends = self.starts[:-1], self.starts[1:]
-        change = np.zeros(int(self.starts[-1]) + 1, np.int8)
-        if distance < 0:
-            change[begins] += 1
-            change[np.minimum(begins - distance, ends)] -= 1
-        else:
-            change[np.maximum(ends - distance, begins)] += 1
-            change[ends] -= 1
-        return np.equal(np.cumsum(change[:-1], dtype=np.int8), 0)
 
     def compare(self, comparison: Comparison, parts: Parts, asked: BoolArray) -> Nullable:
         left, right = (self.evaluate(part, asked) for part in parts)

@@ -12,24 +12,10 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
+from matchrec.conditions.functions import numerals
 from matchrec.conditions.functions.calendar import DAY, SECOND, Zone, find_zone
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Value
-from matchrec.conditions.functions.numerals import (
-    BLANK,
-    NoValueError,
-    fits,
-    floating_to_decimal,
-    narrow,
-    read_decimal,
-    read_floating,
-    read_whole,
-    read_whole_part,
-    rescale,
-    to_single,
-    whole_part,
-    wrap,
-    wrap_floating,
-)
+from matchrec.conditions.functions.numerals import NoValueError, wrap
 from matchrec.conditions.types import FLOAT, STRING, Family, ValueType, is_wide_decimal, type_named
 
 
@@ -58,7 +44,6 @@ FALSE = frozenset({"f", "false", "n", "no", "0"})
 
 
 def cast_type(use: FunctionUse) -> ValueType | None:
-    """The type that is named, if there is such a cast."""
     target = type_named(use.words[0]) if use.words else None
     if target is None:
         return None
@@ -71,7 +56,7 @@ def cast_strictly(use: FunctionUse) -> Compute:
     (own,), target = use.types, cast_type(use)
     assert target is not None
     asked = Cast(own, target, use.time_zone)
-    rule: Rule = identity if own == target else RULES[own.family, target.family]
+    rule: Rule = (lambda value, _: value) if own == target else RULES[own.family, target.family]
 
     def cast(value: Value) -> Value:
         try:
@@ -83,7 +68,6 @@ def cast_strictly(use: FunctionUse) -> Compute:
 
 
 def cast_leniently(use: FunctionUse) -> Compute:
-    """What does not fit is NULL."""
     return null_without(cast_strictly(use))
 
 
@@ -98,14 +82,13 @@ def cast_as_set(use: FunctionUse) -> Compute:
             return partial(wrapping, target.bits)
         if use.types[0].family is Family.STRING:
             asked = Cast(STRING, target, use.time_zone)
-            return null_without(lambda text: whole(read_whole_part(text), asked))
+            return null_without(lambda text: whole(numerals.read_whole_part(text), asked))
     if use.types[0].family is Family.DECIMAL and target == STRING:
         return str
     return cast_leniently(use)
 
 
 def null_without(convert: Compute) -> Compute:
-
     def cast(value: Value) -> Value:
         try:
             return convert(value)
@@ -115,12 +98,8 @@ def null_without(convert: Compute) -> Compute:
     return cast
 
 
-def identity(value: Value, _: Cast) -> Value:
-    return value
-
-
 def whole(number: int, cast: Cast) -> int:
-    if not fits(number, cast.target.bits):
+    if not numerals.fits(number, cast.target.bits):
         raise NoValueError
     return number
 
@@ -141,26 +120,26 @@ def decimal_to_integer(number: Decimal, cast: Cast) -> int:
     """Spark tests a decimal of many digits as a floating-point number."""
     if is_wide_decimal(cast.own) and cast.target.bits < 64:
         return whole(truncated(float(number)), cast)
-    return whole(whole_part(number), cast)
+    return whole(numerals.whole_part(number), cast)
 
 
 def exact_to_floating(number: int | Decimal, cast: Cast) -> float:
-    return to_single(Fraction(number)) if cast.is_single else float(number)
+    return numerals.to_single(Fraction(number)) if cast.is_single else float(number)
 
 
 def to_floating(number: float, cast: Cast) -> float:
-    return narrow(number) if cast.is_single else number
+    return numerals.narrow(number) if cast.is_single else number
 
 
 def to_decimal(number: Decimal, cast: Cast) -> Decimal:
     try:
-        return rescale(number, cast.target.precision, cast.target.scale)
+        return numerals.rescale(number, cast.target.precision, cast.target.scale)
     except InvalidOperation:
         raise NoValueError from None
 
 
 def read_boolean(text: str) -> bool:
-    word = text.strip(BLANK).lower()
+    word = text.strip(numerals.BLANK).lower()
     if word in TRUE or word in FALSE:
         return word in TRUE
     raise NoValueError
@@ -168,32 +147,30 @@ def read_boolean(text: str) -> bool:
 
 WRAPPING: Mapping[Family, Callable[[int, Value], int]] = {
     Family.INTEGER: lambda bits, number: wrap(number, bits),
-    Family.FLOATING: wrap_floating,
-    Family.DECIMAL: lambda bits, number: wrap(whole_part(number), bits),
+    Family.FLOATING: numerals.wrap_floating,
+    Family.DECIMAL: lambda bits, number: wrap(numerals.whole_part(number), bits),
 }
 
 F = Family
-
-# Every cast that Python does, by the families of its types.
 RULES: Mapping[tuple[Family, Family], Rule] = {
     (F.INTEGER, F.INTEGER): whole,
     (F.FLOATING, F.INTEGER): floating_to_integer,
     (F.DECIMAL, F.INTEGER): decimal_to_integer,
-    (F.STRING, F.INTEGER): lambda text, cast: whole(read_whole(text), cast),
+    (F.STRING, F.INTEGER): lambda text, cast: whole(numerals.read_whole(text), cast),
     (F.BOOLEAN, F.INTEGER): lambda value, _: int(value),
     (F.TIMESTAMP, F.INTEGER): lambda instant, cast: whole(instant // SECOND, cast),
     (F.INTEGER, F.FLOATING): exact_to_floating,
     (F.FLOATING, F.FLOATING): to_floating,
     (F.DECIMAL, F.FLOATING): exact_to_floating,
-    (F.STRING, F.FLOATING): lambda text, cast: read_floating(text, single=cast.is_single),
+    (F.STRING, F.FLOATING): lambda text, cast: numerals.read_floating(text, single=cast.is_single),
     (F.BOOLEAN, F.FLOATING): lambda value, _: float(value),
     (F.TIMESTAMP, F.FLOATING): lambda instant, cast: to_floating(float(instant) / SECOND, cast),
     (F.INTEGER, F.DECIMAL): lambda number, cast: to_decimal(Decimal(number), cast),
     (F.DECIMAL, F.DECIMAL): to_decimal,
-    (F.FLOATING, F.DECIMAL): lambda number, cast: floating_to_decimal(
+    (F.FLOATING, F.DECIMAL): lambda number, cast: numerals.floating_to_decimal(
         number, cast.target.precision, cast.target.scale
     ),
-    (F.STRING, F.DECIMAL): lambda text, cast: to_decimal(read_decimal(text), cast),
+    (F.STRING, F.DECIMAL): lambda text, cast: to_decimal(numerals.read_decimal(text), cast),
     (F.BOOLEAN, F.DECIMAL): lambda value, cast: to_decimal(Decimal(int(value)), cast),
     (F.INTEGER, F.BOOLEAN): lambda number, _: bool(number),
     (F.FLOATING, F.BOOLEAN): lambda number, _: bool(number),

@@ -34,10 +34,9 @@ class UndecidedError(FunctionError):
 class Settings:
     """Settings of a session, in lower case.
 
-    time_zone: see `FunctionUse`. timestamp_type: of TIMESTAMP. legacy_statistics: see
-    `AggregateUse`. casts_in_utc: whether CAST takes the local time of an instant for that in UTC.
-    cuts_decimals: whether decimals that have more than 38 digits together lose those after the
-    point, as in Spark from 4.0 on. weighs_both: see `AggregateUse`.
+    casts_in_utc: whether CAST takes the local time of an instant for that in UTC. cuts_decimals:
+    whether decimals that have more than 38 digits together lose those after the point, as in Spark
+    from 4.0 on. legacy_statistics, weighs_both: see `AggregateUse`.
     """
 
     time_zone: str = "UTC"
@@ -54,7 +53,7 @@ class FunctionUse:
 
     types: of the arguments, after they have been brought to the function's parameters. words: what
     it takes that is no value, such as the unit of TIMESTAMPDIFF or the type of a CAST. ansi:
-    whether what has no result is an error. time_zone: of the session.
+    whether what has no result is an error.
     """
 
     types: tuple[ValueType, ...]
@@ -65,9 +64,9 @@ class FunctionUse:
 
 @dataclass(frozen=True, slots=True)
 class AggregateUse:
-    """One aggregate of a query. types: of the arguments.
+    """One aggregate of a query.
 
-    ansi: see `FunctionUse`. legacy_statistics: whether NaN is the statistic of a single row, not
+    legacy_statistics: whether NaN is the statistic of a single row, not
     NULL. weighs_both: whether a percentile between two values adds a part of each, as in Spark
     before 4.3, and not a part of their distance to the lower one.
     """
@@ -126,7 +125,6 @@ class Function:
 def function(
     parameters: tuple[Parameter, ...], returns: ValueType | Result, compute: Compute, **more: Any
 ) -> Function:
-    """A function that is computed in the same way at all uses. more: see `Function`."""
     return Function(parameters, returns, lambda _: compute, **more)
 
 

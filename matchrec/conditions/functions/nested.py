@@ -33,13 +33,11 @@ def counted_element_type(use: FunctionUse) -> ValueType | None:
 
 
 def where_contained(use: FunctionUse) -> ValueType | None:
-    """A truth value, of an array and one of its elements, which compare."""
     own, element = use.types
     return BOOLEAN if own.element == element and own.is_ordered else None
 
 
 def same_arrays(use: FunctionUse) -> ValueType | None:
-    """Of the type of both, whose elements compare."""
     own, other = use.types
     return own if own == other and own.is_ordered else None
 
@@ -93,7 +91,6 @@ def overlap(left: Sequence[Value], right: Sequence[Value]) -> bool | None:
 
 
 def try_element_at(_: FunctionUse) -> Compute:
-    """TRY_ELEMENT_AT: NULL beyond the array."""
     return element_at(FunctionUse((), ansi=False))
 
 

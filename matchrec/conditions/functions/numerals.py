@@ -19,7 +19,6 @@ from decimal import (
     InvalidOperation,
 )
 from fractions import Fraction
-from math import isfinite
 
 from matchrec.conditions.functions.function import (
     AnsiError,
@@ -32,8 +31,8 @@ from matchrec.conditions.functions.function import (
 )
 from matchrec.conditions.types import FLOAT, Family, ValueType, as_decimal, decimal
 
-BLANK = "".join(map(chr, range(33))) + "\x7f"  # what Spark trims from a whole number or a boolean
 JAVA_BLANK = "".join(map(chr, range(33)))  # what Java trims
+BLANK = JAVA_BLANK + "\x7f"  # what Spark trims from a whole number or a boolean
 WHOLE = re.compile(r"[+-]?[0-9]+")
 WHOLE_WITH_FRACTION = re.compile(r"([+-]?[0-9]*)(?:\.[0-9]*)?")
 FLOATING = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
@@ -89,21 +88,15 @@ def read_floating(text: str, *, single: bool) -> float:
     stripped = text.strip(JAVA_BLANK)
     plain = stripped[:-1] if stripped[-1:] in ("f", "F", "d", "D") else stripped
     if FLOATING.fullmatch(plain) is not None:
-        return single_of(plain) if single else float(plain)
+        double = float(plain)
+        whole = not single or not math.isfinite(double) or double == 0
+        return double if whole else to_single(Fraction(plain))
     if HEXADECIMAL.fullmatch(plain) is not None:
         double = float.fromhex(plain)
         return narrow(double) if single else double
     if SPECIAL.fullmatch(stripped) is not None:
         return float(stripped)
     raise NoValueError
-
-
-def single_of(text: str) -> float:
-    """The number of 24 binary digits that is nearest to what was written."""
-    double = float(text)
-    if not math.isfinite(double) or double == 0:
-        return double
-    return to_single(Fraction(text))
 
 
 def read_decimal(text: str) -> Decimal:
@@ -128,7 +121,6 @@ def to_single(number: Fraction) -> float:
 
 
 def narrow(number: float) -> float:
-    """The nearest number of 24 binary digits."""
     return to_single(Fraction(number)) if math.isfinite(number) and number else number
 
 
@@ -141,10 +133,7 @@ def rescale(number: Decimal, precision: int, scale: int) -> Decimal:
 
 
 def floating_to_decimal(number: float, precision: int, scale: int) -> Decimal | None:
-    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits.
-
-    What Java makes of a number with many digits depends on its version: see `rescale_if_certain`.
-    """
+    """The text that Java gives the number, rescaled; NULL, also under ANSI, without digits."""
     if not math.isfinite(number):
         return None
     try:
@@ -160,15 +149,12 @@ def rescale_if_certain(number: float, precision: int, scale: int) -> Decimal:
         return rescale(Decimal(text), precision, scale)
     beside = (Fraction(math.nextafter(number, far)) for far in (-math.inf, math.inf))
     middles = [(Fraction(number) + one) / 2 for one in beside]
-    low, high = (rescale(decimal_of(one), precision, scale) for one in middles)
+    exact = Context(prec=2000)
+    written = (exact.divide(Decimal(one.numerator), Decimal(one.denominator)) for one in middles)
+    low, high = (rescale(one, precision, scale) for one in written)
     if low != high:
         raise UndecidedError(f"how {number} is rounded to {scale} places depends on Java's version")
     return low
-
-
-def decimal_of(number: Fraction) -> Decimal:
-    """A fraction over a power of two, exactly."""
-    return Context(prec=2000).divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
 def whole_part(number: Decimal) -> int:
@@ -199,10 +185,7 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """What Spark makes of two decimals.
-
-    It has at most 38 digits: places after the point go first, down to six of them.
-    """
+    """It has at most 38 digits: places after the point go first, down to six of them."""
     scale = max(left.scale, right.scale)
     whole = left.precision - left.scale, right.precision - right.scale
     match operator:
@@ -253,7 +236,6 @@ def arithmetic(operator: str) -> Function:
 
 # Rounding, half away from zero.
 
-
 _OF_A_FLOAT = Context(prec=800)
 
 
@@ -274,7 +256,7 @@ def rounding(use: FunctionUse) -> Compute:
     last = Decimal(1).scaleb(-type_.scale)
 
     def of_a_float(value: float) -> float:
-        if not isfinite(value):
+        if not math.isfinite(value):
             return value
         found = float(Decimal(repr(value)).quantize(unit, ROUND_HALF_UP, _OF_A_FLOAT))
         return narrow(found) if own == FLOAT else found

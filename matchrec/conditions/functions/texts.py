@@ -1,7 +1,4 @@
-"""Functions of texts: parts, letters and LIKE.
-
-A text is counted in code points, as Spark counts it.
-"""
+"""Functions of texts: parts, letters and LIKE. Texts are counted in code points, as in Spark."""
 
 from __future__ import annotations
 
@@ -29,10 +26,6 @@ def substring(text: str, start: int, length: int = MOST) -> str:
     begin = start - 1 if start > 0 else (len(text) + start if start < 0 else 0)
     end = begin + length
     return text[max(begin, 0) : max(end, 0)]
-
-
-def right(text: str, length: int) -> str:
-    return text[max(len(text) - length, 0) :] if length > 0 else ""
 
 
 def trimming(strip: Callable[[str, str], str]) -> Function:
@@ -91,9 +84,6 @@ def levenshtein(one: str, other: str, limit: int | None = None) -> int:
     return distance if limit is None or distance <= limit else -1
 
 
-# Upper and lower case of letters, masks of them, and what a word sounds like.
-
-
 # Letters with a case that Unicode 12 did not have, the oldest of a Spark or a Python.
 NEW_CASES = re.compile(
     "[\u019b\u0264\u1c89\u1c8a\u2c2f\u2c5f\ua7c0-\ua7ff\U00010570-\U000105bf\U00010d50-\U00010d8f"
@@ -115,8 +105,7 @@ def lower(text: str) -> str:
 
 # LIKE and ILIKE: `%` is any text, `_` any character, and the escape takes that from them.
 
-
-# What Python's patterns of file names have in the place of what LIKE has.
+# What Python's patterns of file names have in the place of that.
 WILD = {"%": "*", "_": "?"}
 
 
@@ -153,7 +142,7 @@ TEXTS: Mapping[str, Function] = by_name(
         "LOWER LCASE": function((TEXT,), STRING, lower),
         "SUBSTRING SUBSTR": function((TEXT, INT, INT), STRING, substring, least=2),
         "LEFT": function((TEXT, INT), STRING, lambda text, length: text[: max(length, 0)]),
-        "RIGHT": function((TEXT, INT), STRING, right),
+        "RIGHT": function((TEXT, INT), STRING, lambda text, n: text[-n:] if n > 0 else ""),
         "TRIM": trimming(str.strip),
         "LTRIM": trimming(str.lstrip),
         "RTRIM": trimming(str.rstrip),

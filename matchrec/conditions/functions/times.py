@@ -9,22 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
+from matchrec.conditions import types
 from matchrec.conditions.functions.calendar import DAY, HOUR, MINUTE, Zone, find_zone, month_of
 from matchrec.conditions.functions.casts import cast_strictly
 from matchrec.conditions.functions.function import Compute, Function, FunctionUse, Result, by_name
 from matchrec.conditions.functions.numerals import fits, wrap
-from matchrec.conditions.types import (
-    BIGINT,
-    DATE,
-    INT,
-    INTERVAL,
-    TIMES,
-    TIMESTAMP,
-    TINYINT,
-    Family,
-    ValueType,
-    decimal,
-)
+from matchrec.conditions.types import INT, TIMES, Family, ValueType
 from matchrec.plan.text import MICROSECONDS
 
 UTC = find_zone("UTC")
@@ -43,8 +33,6 @@ def arguments_as(target: ValueType, use: FunctionUse) -> Iterator[Compute]:
 
 
 def of_times(type_: ValueType, *families: frozenset[Family]) -> Result:
-    """A result of a type where the arguments are of these families."""
-
     def result(use: FunctionUse) -> ValueType | None:
         known = zip(use.types, families, strict=False)
         return type_ if all(one.family in family for one, family in known) else None
@@ -56,14 +44,6 @@ def toward_zero(number: int, divisor: int) -> int:
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
-def whole_months(start: int, end: int) -> int:
-    (first, day), (last, other_day) = month_of(start // DAY), month_of(end // DAY)
-    months, rest = last - first, (other_day - day) * DAY + end % DAY - start % DAY
-    if months > 0 and rest < 0:
-        return months - 1
-    return months + 1 if months < 0 and rest > 0 else months
-
-
 UNITS = MICROSECONDS | {"DAYOFYEAR": DAY}
 MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 
@@ -72,24 +52,28 @@ def distance(use: FunctionUse) -> Compute:
     """TIMESTAMPDIFF: whole units between the local times of two instants."""
     (unit,) = use.words
     zone = find_zone(use.time_zone)
-    starts, ends = arguments_as(TIMESTAMP, use)
+    starts, ends = arguments_as(types.TIMESTAMP, use)
 
     def compute(start: int, end: int) -> int:
         one, other = zone.local(starts(start)), zone.local(ends(end))
-        if unit in MONTHS:
-            return toward_zero(whole_months(one, other), MONTHS[unit])
-        return toward_zero(other - one, UNITS[unit])
+        if unit not in MONTHS:
+            return toward_zero(other - one, UNITS[unit])
+        (first, day), (last, other_day) = month_of(one // DAY), month_of(other // DAY)
+        months, rest = last - first, (other_day - day) * DAY + other % DAY - one % DAY
+        if (months > 0 and rest < 0) or (months < 0 and rest > 0):  # the last one is not whole
+            months -= 1 if months > 0 else -1
+        return toward_zero(months, MONTHS[unit])
 
     return compute
 
 
 def distance_type(use: FunctionUse) -> ValueType | None:
     known = bool(use.words) and use.words[0] in UNITS.keys() | MONTHS.keys()
-    return of_times(BIGINT, TIMES, TIMES)(use) if known else None
+    return of_times(types.BIGINT, TIMES, TIMES)(use) if known else None
 
 
 def days_between(use: FunctionUse) -> Compute:
-    ends, starts = arguments_as(DATE, use)
+    ends, starts = arguments_as(types.DATE, use)
     return lambda end, start: wrap(ends(end) - starts(start), INT.bits)
 
 
@@ -106,9 +90,9 @@ def remainder(number: int, divisor: int) -> int:
 
 PARTS: Mapping[str, tuple[ValueType, Compute]] = {
     "DAY": (INT, lambda span: toward_zero(span, DAY)),
-    "HOUR": (TINYINT, lambda span: toward_zero(remainder(span, DAY), HOUR)),
-    "MINUTE": (TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
-    "SECOND": (decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
+    "HOUR": (types.TINYINT, lambda span: toward_zero(remainder(span, DAY), HOUR)),
+    "MINUTE": (types.TINYINT, lambda span: toward_zero(remainder(span, HOUR), MINUTE)),
+    "SECOND": (types.decimal(8, 6), lambda span: Decimal(remainder(span, MINUTE)).scaleb(-6)),
 }
 
 # What EXTRACT calls the parts of a day-time interval.
@@ -144,8 +128,6 @@ def add_span(zone: Zone, instant: int, span: int) -> int:
 
 
 def added(sign: int) -> Compute:
-    """A time and an interval."""
-
     def build(use: FunctionUse) -> Compute:
         zone = zone_of(use)
         return lambda time, span: add_span(zone, time, sign * span)
@@ -161,7 +143,7 @@ def moved_type(use: FunctionUse) -> ValueType | None:
 
 def subtracted_type(use: FunctionUse) -> ValueType | None:
     both = all(type_.family is Family.TIMESTAMP for type_ in use.types)
-    return INTERVAL if both else moved_type(use)
+    return types.INTERVAL if both else moved_type(use)
 
 
 def subtracted(use: FunctionUse) -> Compute:

@@ -44,7 +44,6 @@ from matchrec.conditions.typing.numbers import (
     in_int,
     integer_arithmetic,
     negative,
-    on_times,
 )
 from matchrec.conditions.typing.typer import Typer, are_columns, are_other_times
 from matchrec.errors.conditions import (
@@ -78,7 +77,10 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
             raise aggregate_cannot_take("-", [value.type.name], step.span)
         return negative(value, typer.ansi)
     if step.operator == "DATEDIFF":
-        return type_days_between(typer, step)
+        if not are_columns(*step.operands):
+            return calls.type_call(typer, step)
+        days = (typer.cast_column(part, DATE) for part in step.operands)
+        return Typed(in_int(ArithmeticOperator.SUBTRACT, *days), INT)
     left, right = step.operands
     one, other = left.type, right.type
     if one.family in NUMBERS and other.family in NUMBERS:
@@ -86,10 +88,7 @@ def type_arithmetic(typer: Typer, step: TypedOperation) -> Typed:
     if step.operator == "-" and are_other_times(one, other):
         times = typer.times(step, left, right)
         return type_arithmetic(typer, replace(step, operands=times))
-    if calls.is_along_calendar(one, other, typer.settings.time_zone):
-        return calls.type_along_calendar(typer, step)
-    found = on_times(ArithmeticOperator(step.operator), left, right)
-    return calls.type_of_times(typer, step) if found is None else found
+    return calls.type_of_times(typer, step)
 
 
 def type_of_numbers(typer: Typer, step: TypedOperation, left: Typed, right: Typed) -> Typed:
@@ -131,7 +130,6 @@ def type_trying(typer: Typer, step: TypedOperation) -> Typed:
 
 
 def trying(expression: RunExpression) -> RunExpression:
-    """The operation as one that is NULL where it would be an error."""
     match expression:
         case Arithmetic():
             return replace(expression, tries=True)
@@ -226,19 +224,10 @@ def with_floats(typer: Typer, step: TypedOperation) -> TypedOperation:
     return replace(step, operands=tuple(parts))
 
 
-def type_days_between(typer: Typer, step: TypedOperation) -> Typed:
-    """DATEDIFF(end, start), whole days; columns are cast to dates by Spark."""
-    if not are_columns(*step.operands):
-        return calls.type_call(typer, step)
-    left, right = (typer.cast_column(part, DATE) for part in step.operands)
-    return Typed(in_int(ArithmeticOperator.SUBTRACT, left, right), INT)
-
-
 # Types mathematical functions of several rows of a run: round, floor, ln, sqrt, power and so on.
 #
 # Floats and the rounding of narrow decimals are compiled; the rest Python computes, also ROUND of a
 # float near the middle between two.
-
 
 MATHEMATICS = {function.value: function for function in MathFunction} | {
     "POW": MathFunction.POWER,
@@ -258,20 +247,16 @@ def type_mathematics(typer: Typer, step: TypedOperation) -> Typed:
         function = MathFunction.LN
     if len(step.operands) != (2 if function in TWO else 1):
         raise not_known_during_the_match(step.span, what=step.operator)
-    if function is None:
-        return type_isnan(typer, step)
-    if function in WHOLE:
-        return type_floor(typer, step, function)
+    family = step.operands[0].type.family
+    if function in WHOLE and family is Family.INTEGER:
+        return Typed(step.operands[0].expression, BIGINT)
+    if function in WHOLE and family is Family.DECIMAL:
+        return calls.type_call(typer, replace(step, operator=function.value))
     arguments = tuple(as_float(typer, step, part).expression for part in step.operands)
-    return Typed(Operate(function, arguments), DOUBLE)
-
-
-def type_isnan(typer: Typer, step: TypedOperation) -> Typed:
-    """ISNAN(x), which is false of NULL."""
-    (part,) = step.operands
-    value = as_float(typer, step, part).expression
-    is_nan = operate(Comparison.EQUAL, value, Constant(nan, Kind.FLOATING))
-    is_there = operate(Basic.NOT, operate(Basic.IS_NULL, value))
+    if function is not None:
+        return Typed(Operate(function, arguments), BIGINT if function in WHOLE else DOUBLE)
+    is_nan = operate(Comparison.EQUAL, *arguments, Constant(nan, Kind.FLOATING))
+    is_there = operate(Basic.NOT, operate(Basic.IS_NULL, *arguments))  # NULL is a number to ISNAN
     return Typed(operate(Basic.AND, is_there, is_nan), BOOLEAN)
 
 
@@ -282,23 +267,18 @@ def as_float(typer: Typer, step: TypedOperation, part: Typed, target: ValueType 
     return calls.as_argument(typer, step, part, target)
 
 
-def type_floor(typer: Typer, step: TypedOperation, function: MathFunction) -> Typed:
-    """FLOOR and CEIL: of a float a bigint, of a decimal one without places after the point."""
-    (part,) = step.operands
-    if part.type.family is Family.INTEGER:
-        return Typed(part.expression, BIGINT)
-    if part.type.family is Family.DECIMAL:
-        return calls.type_call(typer, replace(step, operator=function.value))
-    return Typed(operate(function, as_float(typer, step, part).expression), BIGINT)
-
-
 def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     part, places = step.operands[0], places_of(step)
     own = part.type
     if own.family is Family.INTEGER and places >= 0:
         return Typed(part.expression, own)
     if own.family is Family.DECIMAL and not is_wide_decimal(own) and places >= 0:
-        return round_decimal(part, places)
+        left = min(own.scale, places)
+        type_ = decimal(own.precision - own.scale + 1 + left, left)
+        if left == own.scale:
+            return Typed(part.expression, type_)
+        unit = Constant(10 ** (own.scale - left), Kind.INTEGER)  # whole numbers round half away
+        return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, part.expression, unit), type_)
     exact = calls.type_call(typer, replace(step, operands=(part,), words=(str(places),)))
     if own.family is not Family.FLOATING or isinstance(part.expression, Call):
         return exact
@@ -307,17 +287,6 @@ def type_rounding(typer: Typer, step: TypedOperation) -> Typed:
     quick = operate(Basic.NARROW, quick) if own == FLOAT else quick
     is_uncertain = operate(Basic.IS_NULL, quick)
     return Typed(operate(Basic.CHOOSE, is_uncertain, exact.expression, quick), own)
-
-
-def round_decimal(value: Typed, places: int) -> Typed:
-    """A decimal of fewer places: DIVIDE of whole numbers rounds half away from zero."""
-    own = value.type
-    left = min(own.scale, places)
-    type_ = decimal(own.precision - own.scale + 1 + left, left)
-    if left == own.scale:
-        return Typed(value.expression, type_)
-    unit = Constant(10 ** (own.scale - left), Kind.INTEGER)
-    return Typed(integer_arithmetic(ArithmeticOperator.DIVIDE, value.expression, unit), type_)
 
 
 def places_of(step: TypedOperation) -> int:

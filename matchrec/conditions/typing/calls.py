@@ -119,7 +119,6 @@ def as_chosen(typer: Typer, step: TypedOperation, part: Typed, type_: ValueType)
 
 
 def cast_by_python(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
-    """A value as another type, of which Python makes it."""
     own = part.type
     use = FunctionUse((own,), (target.name.upper(),), typer.ansi, typer.settings.time_zone)
     if functions()["CAST"].result(use) is None:
@@ -156,28 +155,23 @@ def type_call(typer: Typer, step: TypedOperation) -> Typed:
     return Typed(Apply(name, tuple(part.expression for part in parts), use, type_), type_)
 
 
-def is_along_calendar(left: ValueType, right: ValueType, time_zone: str) -> bool:
-    """Whether what is between two instants, or an interval from one, is counted in local time."""
-    families = {left.family, right.family}
-    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
-    return of_instants and not has_one_offset(time_zone)
-
-
-def type_along_calendar(typer: Typer, step: TypedOperation) -> Typed:
-    """Two columns are cast to local times by Spark; anything else is Python's."""
-    left, right = step.operands
-    both = {left.type.family, right.type.family} == {Family.TIMESTAMP}
-    if step.operator == "-" and both and are_columns(left, right):
-        local = (typer.cast_column(part, TIMESTAMP_NTZ) for part in step.operands)
-        found = on_times(ArithmeticOperator.SUBTRACT, *local)
-        assert found is not None
-        return found
-    return type_of_times(typer, step)
-
-
 def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
-    """Arithmetic of a time or an interval that Python computes."""
-    one, other = step.operands
+    """Arithmetic of a time or an interval.
+
+    What is between two instants, or an interval from one, is counted in local time. Where clocks
+    change, two columns are cast to local times by Spark; anything else is Python's.
+    """
+    one, other = parts = step.operands
+    families = {one.type.family, other.type.family}
+    of_instants = Family.TIMESTAMP in families and families <= {Family.TIMESTAMP, Family.INTERVAL}
+    by_engine = not of_instants or has_one_offset(typer.settings.time_zone)
+    is_distance = step.operator == "-" and families == {Family.TIMESTAMP}
+    if not by_engine and is_distance and are_columns(one, other):
+        by_engine = True
+        parts = tuple(typer.cast_column(part, TIMESTAMP_NTZ) for part in parts)
+    found = on_times(ArithmeticOperator(step.operator), *parts) if by_engine else None
+    if found is not None:
+        return found
     is_turned = one.type == INTERVAL and step.operator == "+"
     parts = (other, one) if is_turned else step.operands
     use = FunctionUse(tuple(part.type for part in parts))
@@ -194,7 +188,6 @@ def type_of_times(typer: Typer, step: TypedOperation) -> Typed:
 #
 # What a function takes is its signature, the `parameters` in `functions`. Source: Spark's rules of
 # implicit casts, `TypeCoercion.implicitCast`; the tests ask Spark which types it takes.
-
 
 OF_NUMBERS = NUMBERS | {Family.STRING}
 
@@ -225,43 +218,31 @@ def as_argument(typer: Typer, step: TypedOperation, part: Typed, parameter: Para
         raise conditions.does_not_take(step.span, function=step.operator, value=own.name)
     if own.family is parameter.family and own.bits <= parameter.bits:
         return part if own.family is Family.STRING else Typed(part.expression, parameter)
-    return cast_implicitly(typer, step, part, parameter)
-
-
-def cast_implicitly(typer: Typer, step: TypedOperation, part: Typed, target: ValueType) -> Typed:
-    """A value as another type: Spark casts a column, where that cannot fail on any row."""
-    own = part.type
-    if part.value is not None and not (typer.ansi and cast_may_fail(own, target)):
-        return typer.cast_column(part, target)
-    if target.family is Family.FLOATING and own.family in NUMBERS and not is_wide_decimal(own):
-        return widen(part, target)
-    return cast_by_python(typer, step, part, target)
+    if part.value is not None and not (typer.ansi and cast_may_fail(own, parameter)):
+        return typer.cast_column(part, parameter)  # by Spark, which cannot fail on any row
+    if parameter.family is Family.FLOATING and own.family in NUMBERS and not is_wide_decimal(own):
+        return widen(part, parameter)
+    return cast_by_python(typer, step, part, parameter)
 
 
 # Brings nested values and their elements to one type, as Spark does before it computes.
 #
 # array_contains(A.tags, B.name)     collect_list(A.i) = B.longs
 
-
 BROUGHT_TO_ONE = COMPARISONS | frozenset({"ARRAY_INTERSECT", "ARRAYS_OVERLAP"})
 
 
 def unify(typer: Typer, step: TypedOperation, name: str, parts: Sequence[Typed]) -> list[Typed]:
     """The arguments of a function, those that Spark brings to one type as values of that type."""
-    targets = common_types(typer, name, [part.type for part in parts])
-    if targets is None:
+    types, targets = [part.type for part in parts], list[ValueType]()
+    if name == "ARRAY_CONTAINS" and types[0].element is not None:
+        if (element := common_nested(types[0].element, types[1], typer.ansi)) is not None:
+            targets = [array(element), element]
+    elif name in BROUGHT_TO_ONE and any(type_.family in NESTED for type_ in types):
+        common = common_nested(types[0], types[1], typer.ansi)
+        is_compared = name in COMPARISONS and len(set(map(unnamed, types))) == 1
+        if common is not None and not is_compared:
+            targets = [common, common]
+    if not targets:
         return list(parts)
     return [typer.as_type(step, *one) for one in zip(parts, targets, strict=True)]
-
-
-def common_types(typer: Typer, name: str, types: list[ValueType]) -> list[ValueType] | None:
-    """What the arguments become; None where they stay what they are."""
-    if name == "ARRAY_CONTAINS" and types[0].element is not None:
-        element = common_nested(types[0].element, types[1], typer.ansi)
-        return None if element is None else [array(element), element]
-    is_compared = name in COMPARISONS and len(set(map(unnamed, types))) == 1
-    if name not in BROUGHT_TO_ONE or is_compared or all(t.family not in NESTED for t in types):
-        return None
-    one, other = types
-    found = common_nested(one, other, typer.ansi)
-    return None if found is None else [found, found]

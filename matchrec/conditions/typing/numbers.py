@@ -81,18 +81,11 @@ def widen(typed: Typed, type_: ValueType) -> Typed:
 
 def bounded(typed: Typed, type_: ValueType) -> Typed:
     """An integer as a decimal to compare with others; too large ones are the largest int64."""
-    limit = LARGEST // 10**type_.scale
-    exact = widen(typed, type_).expression
-    found = _unless(Comparison.LESS, typed, -limit, -LARGEST, exact)
-    return Typed(_unless(Comparison.GREATER, typed, limit, LARGEST, found), type_)
-
-
-def _unless(
-    comparison: Comparison, typed: Typed, limit: int, then: int, otherwise: RunExpression
-) -> RunExpression:
-    """Another value than a number beyond a limit."""
-    is_beyond = operate(comparison, typed.expression, Constant(limit, Kind.INTEGER))
-    return operate(Basic.CHOOSE, is_beyond, Constant(then, Kind.INTEGER), otherwise)
+    limit, found = LARGEST // 10**type_.scale, widen(typed, type_).expression
+    for comparison, sign in ((Comparison.LESS, -1), (Comparison.GREATER, 1)):
+        is_beyond = operate(comparison, typed.expression, Constant(sign * limit, Kind.INTEGER))
+        found = operate(Basic.CHOOSE, is_beyond, Constant(sign * LARGEST, Kind.INTEGER), found)
+    return Typed(found, type_)
 
 
 def integer_arithmetic(
@@ -103,28 +96,25 @@ def integer_arithmetic(
 
 
 def compute(operator: ArithmeticOperator, left: Typed, right: Typed, ansi: bool) -> Typed | None:
-    """Arithmetic on two numbers of one family, or None where the engine has none."""
+    """Arithmetic on two numbers of one family, or None where the engine has none.
+
+    Of decimals: + and - of one scale, * of any two; the quotient is Spark's alone.
+    """
     if Family.DECIMAL in (left.type.family, right.type.family):
-        return on_decimals(operator, left, right)
+        one, other = as_decimal(left.type), as_decimal(right.type)
+        match operator:
+            case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
+                type_ = decimal(max(one.precision, other.precision) + 1, one.scale)
+            case ArithmeticOperator.MULTIPLY:
+                type_ = decimal(one.precision + other.precision + 1, one.scale + other.scale)
+            case _:
+                return None
+        return Typed(integer_arithmetic(operator, left.expression, right.expression), type_)
     type_ = left.type if left.type.bits >= right.type.bits else right.type
     sides = left.expression, right.expression
     found = Arithmetic(operator, sides, type_.kind, type_.bits, ansi)
     rounds = type_ == FLOAT and operator is not ArithmeticOperator.REMAINDER  # which is exact
     return Typed(operate(Basic.NARROW, found) if rounds else found, type_)
-
-
-def on_decimals(operator: ArithmeticOperator, left: Typed, right: Typed) -> Typed | None:
-    """+ and - of one scale, * of any two; the quotient is Spark's alone."""
-    expression = integer_arithmetic(operator, left.expression, right.expression)
-    one, other = as_decimal(left.type), as_decimal(right.type)
-    match operator:
-        case ArithmeticOperator.ADD | ArithmeticOperator.SUBTRACT:
-            return Typed(expression, decimal(max(one.precision, other.precision) + 1, one.scale))
-        case ArithmeticOperator.MULTIPLY:
-            digits = one.precision + other.precision + 1
-            return Typed(expression, decimal(digits, one.scale + other.scale))
-        case _:
-            return None
 
 
 def negative(value: Typed, ansi: bool) -> Typed:

@@ -35,7 +35,6 @@ from matchrec.errors.conditions import aggregate_cannot_take, filter_not_boolean
 
 
 def type_running_aggregate(typer: Typer, step: RunningAggregate) -> Typed:
-    """An aggregate; SUM of integers is bigint, AVG is double, as in Spark."""
     if step.function is None:
         return type_list(typer, step)
     function = Reduction(step.function)

@@ -53,14 +53,16 @@ MOST_OPERATIONS = 200_000
 
 @dataclass(frozen=True)
 class StepTyper(Typer):
-    """Types a step as what it is: a value, an aggregate, an operation."""
-
     def type_step(self, step: Step) -> Typed:
         match step:
             case Typed():
                 return step
             case Value():
-                found = replace(self.value(step), value=step, parts=())
+                type_ = INT if step.column == ZERO else self.types[step.column]
+                typed = constant_of(step, type_) or type_formula(self, step)
+                typed = typed or type_deferred(self, step)
+                typed = typed or Typed(self.read_value(step, type_), type_)
+                found = replace(typed, value=step, parts=())
             case Combined():
                 operands = tuple(map(self.type_step, step.operands))
                 whole = TypedOperation(step.operator, operands, step.span, step.words)
@@ -90,11 +92,6 @@ class StepTyper(Typer):
             depth=max(depth, found.depth),
             fails=may_fail(step, found.type) or any(map(attrgetter("fails"), step.operands)),
         )
-
-    def value(self, step: Value) -> Typed:
-        type_ = INT if step.column == ZERO else self.types[step.column]
-        found = constant_of(step, type_) or type_formula(self, step) or type_deferred(self, step)
-        return found or Typed(self.read_value(step, type_), type_)
 
     def by_variable(self, step: VariableAt) -> Typed:
         """The value that belongs to the row's variable, NULL and all."""

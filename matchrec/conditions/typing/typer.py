@@ -58,7 +58,6 @@ from matchrec.conditions.typing.numbers import common_nested, widen
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors.conditions import cannot_combine, not_boolean
 from matchrec.plan.expression import Navigation
-from matchrec.plan.text import Amount
 
 
 def constant_of(step: Value, type_: ValueType) -> Typed | None:
@@ -70,21 +69,14 @@ def constant_of(step: Value, type_: ValueType) -> Typed | None:
         return None
     if type_ == DOUBLE:
         return Typed(Constant(float(found.value), Kind.FLOATING), DOUBLE)
-    held = as_held(found, type_)
-    return None if held is None else Typed(Constant(held, Kind.INTEGER), type_)
-
-
-def as_held(written: Amount, type_: ValueType) -> int | None:
-    """The number that holds a value of a type; None where there is none."""
-    if is_wide_decimal(type_):
-        return None
-    if type_.family is Family.DECIMAL:
-        held, limit = written.value * 10**type_.scale, 10**type_.precision
+    if type_.family is Family.DECIMAL and not is_wide_decimal(type_):
+        held, limit = found.value * 10**type_.scale, 10**type_.precision
     elif type_.family in (Family.INTEGER, Family.INTERVAL):
-        held, limit = written.value, 2 ** (type_.bits - 1)
+        held, limit = found.value, 2 ** (type_.bits - 1)
     else:
         return None
-    return held.numerator if held.denominator == 1 and abs(held) < limit else None
+    fits = held.denominator == 1 and abs(held) < limit
+    return Typed(Constant(held.numerator, Kind.INTEGER), type_) if fits else None
 
 
 TRUE_COLUMN = row_column("TRUE")
@@ -93,29 +85,19 @@ IN_UTC = Settings()
 
 @dataclass(slots=True)
 class RunColumns:
-    """The columns that run conditions read, in the order in which the engine holds them.
-
-    integers, floats: each with its index. ranked: columns whose values are replaced by their rank
-    among all values of these columns.
-    """
+    """The columns that run conditions read, each with its index. ranked: those read by rank."""
 
     integers: dict[RowColumn, int] = field(default_factory=dict)
     floats: dict[RowColumn, int] = field(default_factory=dict)
     ranked: set[RowColumn] = field(default_factory=set)
-
-    def place(self, column: RowColumn, kind: Kind) -> int:
-        """The index of a column among those of its kind; it is added on first use."""
-        columns = self.integers if kind is Kind.INTEGER else self.floats
-        return columns.setdefault(column, len(columns))
 
 
 @dataclass(frozen=True)
 class Typer(ABC):
     """Types the steps of one query's conditions, each kind of step by a function of its own.
 
-    types: of every column that the steps read. ansi: whether overflow is an error. settings: of the
-    session. columns: those that conditions read. drafted: those of steps that have been typed, and
-    whether it is by their ranks; Spark may still cast one, or compute what they are of.
+    types: of every column that the steps read. drafted: the columns of steps that have been typed,
+    and whether by their ranks; Spark may still cast one, or compute what they are of.
     """
 
     types: Mapping[RowColumn, ValueType]
@@ -125,19 +107,16 @@ class Typer(ABC):
     drafted: list[tuple[RowColumn, bool]] = field(default_factory=list)
 
     @abstractmethod
-    def type_step(self, step: Step) -> Typed:
-        """A step with its type, whatever kind of step it is."""
+    def type_step(self, step: Step) -> Typed: ...
 
     @abstractmethod
     def type_operation(self, step: TypedOperation) -> Typed:
-        """An operation with its type. Raises where it would be too large or too deep."""
+        """Raises where the operation would be too large or too deep."""
 
     def condition(self, step: Step) -> RunExpression:
-        """The expression of a whole condition, whose columns have places."""
         return self.placed(self.truth(self.type_step(step)))
 
     def truth(self, typed: Typed) -> RunExpression:
-        """The expression of what must be a truth value."""
         if typed.type.family is not Family.BOOLEAN and typed.type != VOID:
             raise not_boolean(typed.span, type_name=typed.type.name)
         return typed.expression
@@ -162,7 +141,8 @@ class Typer(ABC):
         column, by_rank = self.drafted[drafted]
         if by_rank:
             self.columns.ranked.add(column)
-        return self.columns.place(column, kind)
+        columns = self.columns.integers if kind is Kind.INTEGER else self.columns.floats
+        return columns.setdefault(column, len(columns))
 
     def read_value(self, step: Value, type_: ValueType) -> RunExpression:
         """The column at its row, or what takes its place where there is no such row."""
@@ -178,7 +158,6 @@ class Typer(ABC):
         return ReadValue(len(self.drafted) - 1, type_.kind, navigation)
 
     def unify(self, step: TypedOperation, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-        """Both values as one type, as Spark would bring them together."""
         one, other = left.type, right.type
         if one.family in NUMBERS and other.family in NUMBERS:
             return self.numbers(step, left, right)
@@ -322,16 +301,12 @@ def type_formula(typer: Typer, step: Value) -> Typed | None:
     type_ = typer.types[step.column]
     if step.formula is None or not is_plain(type_):
         return None
-    if not all(is_known(typer, value) for value in values_in(step.formula)):
-        return None
+    for value in values_in(step.formula):
+        own = typer.types[value.column]
+        if not is_plain(own) and constant_of(value, own) is None:
+            return None
     found = typer.type_step(step.formula)
     return found if found.type == type_ else None
-
-
-def is_known(typer: Typer, step: Value) -> bool:
-    """Whether it is a number that the engine holds as it is, or a constant."""
-    type_ = typer.types[step.column]
-    return is_plain(type_) or constant_of(step, type_) is not None
 
 
 def is_plain(type_: ValueType) -> bool:
@@ -378,7 +353,6 @@ def overflows(type_: ValueType) -> bool:
 
 
 def cast_may_fail(own: ValueType, target: ValueType) -> bool:
-    """Whether a value of one type may have none of the other."""
     if own == target or target.family in (Family.STRING, Family.BINARY):
         return False
     if own.family in NUMBERS and target.family in NUMBERS:

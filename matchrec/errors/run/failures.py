@@ -23,8 +23,6 @@ skip_to_first_row = run_error("""AFTER MATCH SKIP TO `{variable}` goes to the fi
         match, and would not end
     note: the match starts {place}
     skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW""")
-
-# throw_on_miss, and a match has no event of the stage.
 stage_missed = run_error("""skip to stage `{stage}`: the match has no event of it
     note: the match starts {place}
     leave out throw_on_miss(), or make the stage mandatory""")
@@ -37,13 +35,10 @@ stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of
 
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
-
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}
     write a CAST of what is computed with to a wider type, such as BIGINT or DOUBLE""")
-
-# Without ANSI mode, a distance along the order column would wrap around.
 window_wraps = run_error("""the distance in the conditions of {variables} is too large for the type
         of the order column, and would wrap around
     note: {place}
@@ -70,7 +65,6 @@ function_failed = _not_computed(hint=f"write other arguments of the function, or
 function_failed_under_ansi = _not_computed(
     hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
 )
-
 too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
         in a partition
     note: the search has come to a match that would begin {place}
@@ -97,16 +91,12 @@ no_room_for_matches = _no_room(
     + _FEWER_RUNS
     + _MORE_MEMORY
 )
-
-# The rows that wait for a search, which begins once they all are there.
 partition_without_room = run_error(
     "a Python worker of Spark's has no room for a partition: this query needs each partition as a "
     "whole, and {rows:,} rows of it take {mebibytes:,} MiB",
     notes=("it is {place}",),
     hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
 )
-
-# The rows from the first one on from which it is not known whether a match begins there.
 undecided_without_room = run_error(
     "a Python worker of Spark's has no room for a partition: {rows:,} rows of it, which take "
     "{mebibytes:,} MiB, wait because it is not known yet whether a match begins with the first",
@@ -114,8 +104,6 @@ undecided_without_room = run_error(
     hint="write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
     f"PARTITION BY, or {_MORE_MEMORY}",
 )
-
-# One row of the result is larger than Arrow can hold, as by an array of all rows of a match.
 row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, and no more than
         {limit:,} cross from a Python worker to Spark
     note: {place}
@@ -162,8 +150,6 @@ taken_name = plan_error("""{what} `{name}` has the name of a column of the resul
     rename it first: df.withColumnRenamed("{name}", "{name}_")""")
 two_columns_of_one_name = plan_error("""the input has two columns `{name}`
     rename one of them, or write event_columns= with those that events are to have""")
-
-# Rules with times, and rows in an order that has none; `order` is SQL.
 no_times_of_order = unsupported("""times of rules over rows ordered by {order} of type {type_name}
     note: a version of a rule has the rows of its time, by the first column of order_by
     order by a timestamp, a date or a whole number first""")
@@ -182,21 +168,15 @@ rule_marker_without_value = plan_error("""parameter `:{name}` has no value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
     write the value itself, or have it in column `parameters` of a table of rules""")
-
-# Parameters that are not JSON, or have lists in them.
 wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSON object of numbers,
         texts and truth values
     write {"name": value} for :name; null is NULL""")
 no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
     write a name into column `rule`""")
-
-# .rule() of one with several versions over a stream.
 versions_over_stream = unsupported("""rule(...) of `{name}`, which has several versions, over a
         streaming DataFrame
     note: each version is a view of its own, and Spark would search for each of them
     write `rows` with foreachBatch, and take of(rows).rule(...) there""")
-
-# .rule() of one whose versions have other columns.
 versions_of_other_columns = plan_error("""the versions of rule `{name}` have different columns
     note: {columns[0]}
     note: {columns[1]}
@@ -209,13 +189,9 @@ unknown_event_column = plan_error("""`{name}` of event_columns is no column of t
     note: columns: {known}
     near: write {near}
     write one of these""")
-
-# An equivalence test of SASE+ over values that only Spark can compare.
 not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} in a rule set
     note: rules share their partitions; a worker divides them further for one rule
     name the column in partition_by, or call matchrec.sase for this query""")
-
-# .of() of rows that are not those of the set.
 rows_of_something_else = plan_error("""the rows given to of() have no column `{missing[0]}`
     note: they are `rows` of the same rule set, as they are read where they were written
     write and read all columns of `rows`""")
@@ -247,7 +223,6 @@ unknown_partition_column = plan_error("""`{name}` of `partition` divides no part
 
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
-    """partition= lacks one of the columns."""
     wanted = current_surface().keys([(one, "...") for one in known])
     return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
 
@@ -271,7 +246,6 @@ def known(text: str | None) -> str:
 
 
 def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
-    """A line of names and values for each row."""
     return "\n".join(f"  {', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
 
 
@@ -288,7 +262,6 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
 
 
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
-    """row= has more values than there are columns, or there is no order."""
     values, columns = counted(given, "value"), counted(len(orders), "column")
     first = f"write the value of the first one, or {current_surface().all_of_row}"
     hint = first if orders else "write ORDER BY, or leave row out"
@@ -301,19 +274,13 @@ no_such_row = plan_error("""the partition has no row with {wanted}
     note: the nearest rows:
     note: {rows}
     {here.row}""")
-
-# MATCH_NUMBER() in a condition of a query that may skip rows, or asks for all matches.
 coverage_of_match_number = unsupported("""coverage of a query with event selection and
         MATCH_NUMBER() in a condition
     note: every row is a starting row then, so matches have no numbers
     leave that condition out, or ask why() about a partition""")
-
-# PATTERN (...) LONGEST MATCH.
 coverage_of_longest = unsupported("""coverage of LONGEST MATCH
     note: starting rows are counted while the preferred match of each is sought
     leave LONGEST MATCH out: the same starting rows begin no match""")
-
-# NOT in PATTERN.
 coverage_of_negation = unsupported("""coverage of a query with NOT in PATTERN
     note: it counts how often each variable takes a row, and NOT takes none
     ask why() about a starting row""")

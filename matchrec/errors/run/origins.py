@@ -64,7 +64,6 @@ _KEPT: dict[str, SqlOrigin] = {}
 
 
 def reading(source: Source) -> AbstractContextManager[None]:
-    """Origins made inside are in this text."""
     return holding(_READ, source)
 
 
@@ -85,7 +84,10 @@ def with_origin(sql: str, known: SqlOrigin | None) -> str:
     """
     if known is None or _COLUMN.fullmatch(sql):
         return sql
-    written = f"\n/* {comment(known)} */ {sql}\n"
+    label = re.sub(r"[^\w ,.]", "_", known.label)
+    if known.text is not None and known.span is not None:
+        label += f", line {Source(known.text).position(known.span.start)[0]}"
+    written = f"\n/* {label} */ {sql}\n"
     _KEPT.pop(written, None)
     _KEPT[written] = known
     for oldest in tuple(islice(_KEPT, max(0, len(_KEPT) - KEPT))):
@@ -101,14 +103,6 @@ def commented(name: str, meaning: str) -> str:
     """
     line = re.sub(r"\s+|[*]/|/[*]", " ", meaning)
     return f"{name} /* {line} */"
-
-
-def comment(known: SqlOrigin) -> str:
-    """The origin in a comment: the clause, the name and the line."""
-    label = re.sub(r"[^\w ,.]", "_", known.label)
-    if known.text is None or known.span is None:
-        return label
-    return f"{label}, line {Source(known.text).position(known.span.start)[0]}"
 
 
 def read(text: str) -> Failure | None:
@@ -136,10 +130,7 @@ def parts_of(lines: list[str], carets: list[str]) -> tuple[str, str]:
 
 
 def failure_of(known: SqlOrigin, fragment: str, said: str) -> Failure:
-    """What a fragment of our SQL is in the user's terms, and what Spark says of it.
-
-    Without a fragment it is all that the user wrote there.
-    """
+    """What Spark says of a fragment of our SQL, in the user's terms; of all of it without one."""
     sentence, *cures = re.split(r"\.\s+(?=[A-Z][a-z ])", said.rstrip(". "))
     span = known.span
     if fragment and known.text is not None and span is not None:

@@ -25,7 +25,6 @@ _ORDER = (
 
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
-    """The clause begins with none of its parts."""
     start = "MATCH_RECOGNIZE"
     meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     alone = "write the clause alone, from PARTITION BY to DEFINE"
@@ -39,18 +38,12 @@ empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
 missing_pattern = parse_error(
     "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"
 )
-
-# PATERN (A B).
 misspelt_pattern = parse_error("{where} without PATTERN, but with `{text}`", hint="write PATTERN")
-
-# Words after PATTERN that are no event selection.
 malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
     note: after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or
     note: SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH;
     note: then FIRST 10 MATCHES
     for partition contiguity write PARTITION BY: rows of other partitions are not seen""")
-
-# AFTER MATCH SKIP where no match is chosen.
 skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE
     note: AFTER MATCH SKIP says where the search for the next preferred match begins
     remove AFTER MATCH SKIP, or remove {output}""")
@@ -58,33 +51,21 @@ skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZ
 # PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
 pattern_goes_on = parse_error("""`{written}` stands outside of the parentheses of PATTERN
     write PATTERN ({text:line})""")
-
-# PATTERN A B.
 pattern_without_parentheses = parse_error("""PATTERN without parentheses
     write PATTERN (A B+)""")
-
-# PATTERN ( or MATCH_RECOGNIZE ( without its closing parenthesis.
 parenthesis_not_closed = parse_error("""parenthesis of {part} is not closed
     add `)`; mind that `--` starts a comment, also in `{--` and `--}`""")
-
-# A bracket in the clause takes the `)` that was to close the clause.
 last_closes_another = parse_error("""the last `)` closes this `(`, and none closes that of
         MATCH_RECOGNIZE
     add `)` where what stands in the first one ends; mind that `--` starts a comment, also in `{--`
         and `--}`""")
 
 _CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
-
-# A bracket that swallows the next part of the clause.
 not_closed_before = parse_error(
     "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
 )
-
-# A `)` too many, which ends the clause.
 closed_before = parse_error("""parenthesis of MATCH_RECOGNIZE is closed before {keyword}
     remove one `)` before {keyword}, or add the `(` that it closes""")
-
-# MATCH_RECOGNIZE (...) WITHIN INTERVAL 1 HOUR.
 outside_parentheses = parse_error(
     """{part} stands after the closing parenthesis of MATCH_RECOGNIZE
     case PATTERN: move it into the parentheses
@@ -97,72 +78,47 @@ outside_parentheses = parse_error(
 out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
     write the parts in this order: {order}""")
 written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
-
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
     case PARTITION BY | ORDER BY: write {part} x, or leave {part} out
     case MEASURES: write MEASURES LAST(x) AS name, or leave {part} out
     case WITHIN: write WITHIN INTERVAL 1 HOUR, or leave {part} out
     case SUBSET: write SUBSET U = (A, B), or leave {part} out
     case DEFINE: write DEFINE A AS x > 1, or leave {part} out""")
-
-# An item that is missing before or after a comma.
 nothing_beside_comma = parse_error("""a comma too many in {part}
     remove it, or add what it divides""")
 second_window = parse_error("""two windows between the same rows in WITHIN
     keep the smaller one""")
-
-# WITHIN INTERVAL 1 HOUR, 20 ROWS.
 window_of_rows_and_time = parse_error("""a window of time and one of rows in WITHIN
     keep one, and write the other as a condition in DEFINE, such as count(*) <= 20""")
-
-# WITHIN 0 ROWS, WITHIN 2.5 ROWS.
 not_a_number_of_rows = parse_error("""`{number}` is no number of rows in WITHIN
     note: a match spans so many rows of its partition at most, from 1 to {limit:,}
     write WITHIN 20 ROWS""")
-
-# FIRST 0 MATCHES.
 not_a_number_of_matches = parse_error("""`{number}` is no number of matches in FIRST
     note: so many matches of a partition come out at most, from 1 to {limit:,}
     write FIRST 10 MATCHES""")
-
-# WITHIN 5 DAYS.
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
 # x + INTERVAL 5; WITHIN INTERVAL :gap, and the value has no unit.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")
-
-# INTERVAL :gap MINUTE in a condition.
 interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
     note: only WITHIN takes INTERVAL and a parameter
     write {parameter} alone, and {here.length}""")
-
-# ONE ROW or ALL ROWS with a wrong continuation.
 malformed_rows_per_match = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
     note: ALL ROWS PER MATCH may go on with SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or
     note: WITH UNMATCHED ROWS; runs that are no matches come out by SHOW TIMEOUT MATCHES,
     note: SHOW UNFINISHED MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES
     write ONE ROW PER MATCH or ALL ROWS PER MATCH, and one of these or nothing""")
-
-# AFTER MATCH with a wrong continuation.
 malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
     write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A""")
-
-# A measure without AS; LAST(price) IS low, LAST(price) := low.
 measure_without_name = parse_error("""measure without a name in MEASURES
     write {text:short} AS {name}""")
-
-# `*` or `A.*` among the measures.
 star_as_measure = parse_error("""`{text}` in MEASURES
     note: a measure is one expression with a name
     name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column""")
-
-# `AS 'name'`.
 string_as_name = parse_error("""the name of a {what} in {clause} is a string
     write AS {text:quoted}""")
-
-# SUBSET that is not U = (A, B).
 malformed_subset = parse_error("""cannot read `{text:short}` in SUBSET
     write SUBSET U = (A, B), V = (B, C)""")
 
@@ -179,11 +135,8 @@ def malformed_definition(
     return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
 
 
-# A AS x > 1 AND B AS x > 2.
 joined_definitions = parse_error("""{word} before another variable in DEFINE
     write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
-
-# INITIAL or SEEK.
 search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
     remove {word}""")
@@ -198,10 +151,7 @@ def _languages() -> tuple[list[str], ...]:
 
 
 def refuse_other_language(text: str, offset: int = 0) -> None:
-    """Raises MatchRecognizeParseError for a text in a language of patterns that is not read.
-
-    offset: where it starts.
-    """
+    """Raises MatchRecognizeParseError for a text, which starts at `offset`, in another language."""
     for meant, written in _languages():
         if found := re.search(written, text, re.IGNORECASE | re.DOTALL):
             start, end = found.span()
@@ -212,28 +162,16 @@ _other_language = parse_error("""a pattern in another language
     note: this is {meant}
     write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES ... PATTERN (A B)
         DEFINE ...)""")
-
-# MATCH RECOGNIZE, MATCH_RECOGNISE.
 misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
-
-# FROM t MATCH_RECOGNIZE PARTITION BY ..., FROM MATCH_RECOGNIZE t (...).
 clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesis after it
     write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)""")
-
-# FROM t.MATCH_RECOGNIZE (...).
 point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
     write a space in its place""")
 several_statements = parse_error("""another statement after `;`
     write each statement in a call of its own""")
-
-# FROM MATCH_RECOGNIZE (...).
 clause_without_relation = parse_error("""MATCH_RECOGNIZE without a relation before it
     write FROM t MATCH_RECOGNIZE (...)""")
-
-# SELECT x, FROM t MATCH_RECOGNIZE (...).
 comma_before_from = parse_error("a comma before FROM", hint="remove the comma")
-
-# SELECT * FORM t MATCH_RECOGNIZE (...).
 misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", hint="write FROM")
 
 # FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file.
@@ -241,26 +179,18 @@ relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
     note: it follows one relation in FROM: a table, a subquery, VALUES or a function
     write {name:quoted} for a table of that name; read a file into a DataFrame first, with its
         header, and write that in braces""")
-
-# The clause follows something that is no relation in FROM.
 clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
     note: it follows one relation in FROM: a table, a subquery, VALUES or a function
     wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)""")
-
-# MATCH_RECOGNIZE in a subquery of MEASURES or DEFINE.
 clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not
         supported
     name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead""")
-
-# DELETE FROM t MATCH_RECOGNIZE (...).
 changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
     note: the clause gives new rows, and {word} changes those of a table
     write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
 lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
     note: its input is matched once, not once for each row of another relation
     remove LATERAL, or join the relations in a subquery and match its result""")
-
-# A relation that uses a column of a query around it.
 correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}` of the query
         around it
     note: its input is matched once, not once for each row of another relation
@@ -268,28 +198,18 @@ correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}
 recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition of `{name}` is not
         supported
     match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)""")
-
-# A permanent view or function, of which Spark would store the text.
 stored_text = unsupported("""MATCH_RECOGNIZE in {kind} is not supported
     note: Spark stores the text, and cannot run the clause without matchrec
     write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the rows""")
-
-# CREATE GLOBAL TEMPORARY VIEW.
 global_view = unsupported("""MATCH_RECOGNIZE in the text of a global temporary view is not supported
     note: Spark stores the text, and other sessions have not what stands in it for clauses
     make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
-
-# BEGIN ... END, a script of Spark's.
 clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported
     note: the table that a clause reads may be made by a statement before it
     pass the statements one by one, and write loops and branches in Python""")
-
-# EXECUTE IMMEDIATE 'SELECT * FROM t MATCH_RECOGNIZE (...)'.
 clause_in_string = unsupported("""MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported
     note: Spark reads this text by itself, without matchrec
     pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO""")
-
-# `{name}` that no argument of the call gives.
 unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
     note: passed: {frames}
     near: write {{near}}
@@ -301,19 +221,14 @@ IN_DOUBLE_QUOTES = (
 )
 
 IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
-
-# `MATCH_RECOGNIZE (...) AS "m"`, where Spark reads a string.
 alias_in_double_quotes = parse_error(
     "alias of MATCH_RECOGNIZE in double quotes", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
 )
-
-# A string, quoted name or comment without end.
 unreadable_text = parse_error("""text that is opened here and never closed
     close the string, the quoted name or the comment""")
 
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
-    """A token that cannot stand where it does."""
     hint = cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where)
     return MatchRecognizeParseError(f"unexpected `{text}` in {where}", span, hint=hint)
 
@@ -386,7 +301,6 @@ _not_of_names = parse_error("""unexpected `{text}` in {where}
 
 
 def _separated(text: str, where: str) -> str | None:
-    """What to write before a token that starts a value."""
     if text.upper().removesuffix("S") in _UNITS:
         unit = text.upper().removesuffix("S")
         return f"write a length of time as INTERVAL '1' {unit}, with the number in quotes"
@@ -395,7 +309,6 @@ def _separated(text: str, where: str) -> str | None:
 
 @cache
 def _cures_of_words() -> dict[str, str]:
-    """What to write for words and signs of other languages."""
     rows = read_table("matchrec.errors.sql", "foreign_words.txt")
     return {word: cure for cure, words in rows for word in words.split()}
 
@@ -412,27 +325,18 @@ _SEPARATED = {
 }
 
 UNFINISHED = "something is missing before the end, or between two operators"
-
-# x + (1 *).
 unfinished_expression = parse_error("cannot read the expression in {where}", notes=(UNFINISHED,))
-
-# CASE WHEN x > 1 THEN 2.
 case_without_end = parse_error("""cannot read the expression in {where}
     note: CASE has no END""")
-
-# `x IN y`, where a list or a query should stand.
 in_without_parentheses = parse_error("""IN without parentheses in {where}
     write IN ({value}), or = {value}""")
 unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
-
 missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.
 expression_nested_too_deep = unsupported("""expression in {where} is nested too deep to read
     note: what is marked lies in more parentheses and calls than can be read
     remove parentheses, or compute parts of it as columns of the input""")
-
-# MATCH_RECOGNIZE (...) AS m (a, b, c), of which two columns come out.
 other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}, and the clause
         gives {found}
     note: the clause gives: {columns}

@@ -17,14 +17,11 @@ from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_l
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
 from matchrec.source import Span
 
-# A pattern variable that neither PATTERN nor SUBSET has.
 unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
     note: {part[PATTERN]} has: {primary}
     note: SUBSET has: {unions:some}
     near: write {near}, or add {name} to {part[PATTERN]}
     add {name} to {part[PATTERN]}""")
-
-# Columns of two variables where all must be of one.
 two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
     note: every column in it must belong to one variable; x alone belongs to all of them
     write the variable before each column, or one {function} for each variable""")
@@ -34,13 +31,9 @@ navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {
         {clause}
     note: an aggregate is over columns of the rows that are mapped to one variable
     compute the value as a column of the input, e.g. with LAG, and aggregate that""")
-
-# CLASSIFIER(A.x), MATCHED_ROWS(A.x).
 expression_for_variable = plan_error("""{function} in {clause} takes a pattern variable, not an
         expression
     write {function}() or {function}(A)""")
-
-# MATCHED_ROWS() in DEFINE.
 matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS cannot stand in {clause}
     note: it is the whole match, which is known when its last row is
     in {clause} write an aggregate of the rows so far, such as collect_list(A.x)""")
@@ -59,8 +52,6 @@ _CONSTANT_KEY = plan_error(
     _KEY_OF_ALL, notes=("{note:some}",), hint="name a column, or leave {clause} out"
 )
 _STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS)
-
-# A."x", where Spark reads a string.
 column_in_double_quotes = parse_error(
     "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
 )
@@ -68,8 +59,6 @@ column_in_double_quotes = parse_error(
 semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
     note: {word} stands before FIRST, LAST, CLASSIFIER and aggregates
     remove {word}, or write {word} LAST(A.x)""")
-
-# max(x ORDER BY y).
 order_in_call = parse_error("""ORDER BY in a call in {clause}
     note: a call sees the rows of a match in the order of {part[ORDER BY]}
     remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, ',') WITHIN
@@ -77,15 +66,11 @@ order_in_call = parse_error("""ORDER BY in a call in {clause}
 final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
     note: while rows are being matched only the rows so far are known
     leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
-
-# rand() and its like in a condition.
 nondeterministic = plan_error("""{function}() in {part[DEFINE]} gives another value at every
         evaluation
     note: {word.condition} may be evaluated never, once or several times
     condition: MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE
     compute it as a column of the input""")
-
-# MEASURES rand() AS r, r + 1 AS s.
 changing_measure = plan_error("""measure `{name}` cannot be read by another one
     note: {function}() would give another value there
     compute with {name} in the SELECT around the clause""")
@@ -110,8 +95,6 @@ correlated_subquery = unsupported("""subquery in {clause} that refers to {what} 
     join the input with the subquery's table first""")
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
     collect what is never NULL, such as {function}(struct(A.x))""")
-
-# IDENTIFIER('price') for a column or a function.
 identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
     write the name itself; a name that varies is put into the text of the query by Python""")
 
@@ -126,12 +109,8 @@ ending_in_define = plan_error("""{function}() in DEFINE
 reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
     note: {clause} is evaluated before the match, on each row by itself
     compute it as a column of the input, in a subquery before the clause""")
-
-# `*` where one value is wanted.
 star_outside_count = plan_error("""`*` cannot stand in {function} in {clause}
     write count(*) or count(A.*), or name the columns""")
-
-# `struct(A.*)` outside any navigation.
 bare_star = unsupported("""all columns of a row, `*`, outside a navigation are not supported in
         {clause}
     write LAST(struct(A.*)), or name the columns""")
@@ -267,7 +246,6 @@ class Names:
 def unknown_column(
     name: str, clause: str, known: Names, span: Span | None
 ) -> MatchRecognizePlanError:
-    """A name that is neither a column of the input nor qualified by a pattern variable."""
     qualifier, _, column = name.rpartition(".")
     if qualifier and clause in BEFORE_THE_MATCH and qualifier.upper() in known.variables:
         return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
@@ -352,7 +330,6 @@ def _called_otherwise(name: str, known: Names) -> str | None:
 
 
 def _instead_of_variable(name: str, known: Names) -> str:
-    """What to write for a variable where a value should stand."""
     written = {
         "": f"write a column of its row: {name}.{known.example}",
         "CLASSIFIER(": f"write its name as a string: CLASSIFIER() = '{name.upper()}'",
@@ -374,14 +351,10 @@ _variable_before_the_match = plan_error("""pattern variable `{qualifier}` cannot
     note: {clause:part} is evaluated before the match, on each row by itself
     culprit: qualifier
     write {column}""")
-
-# sum(A.x) OVER w, where A is a variable of the window's pattern and no relation.
 _variable_over_window = plan_error("""pattern variable `{qualifier}` in a function over a window
     note: outside of MEASURES, functions know the rows of the match, but no variables
     culprit: qualifier
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
-
-# x.price, where x is neither a pattern variable nor a relation.
 _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
     note: {part[PATTERN]} has: {known}
     near: write {near}.{column}
@@ -401,7 +374,6 @@ doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the inp
 def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
-    """A call of what is neither a function of Spark's nor a registered one."""
     qualifier, _, plain = name.rpartition(".")
     similar = (one for one in (*known, *_OWN) if _similar(name, one))
     near = None if qualifier else nearest(name, similar)
@@ -426,7 +398,6 @@ def _similar(name: str, function: str) -> bool:
 
 
 def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecognizePlanError:
-    """A key of a type that has no order."""
     sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     if type_name.startswith(("geometry", "geography")):
         sortable = "ST_AsBinary(x)"
@@ -439,10 +410,7 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
 def refused_by_engine(
     engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
 ) -> MatchRecognizePlanError:
-    """An expression that the engine's analyzer does not accept, in its own words.
-
-    cure: what to write, where the names in it tell.
-    """
+    """An expression that the engine's analyzer refuses, in its words. cure: where names tell."""
     message = f"{engine} refuses an expression in {part(clause)}: {sentence}"
     hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
     return MatchRecognizePlanError(message, span, hint=hint)

@@ -21,8 +21,6 @@ OF_CLAUSES = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "PREV"
 # What sees the rows of a match, and what to do about it elsewhere.
 INSIDE = "write it in MEASURES of the clause, with a name, and select that name"
 
-LEAVE_OUT_DUAL = "leave FROM dual out: SELECT without FROM gives one row"
-
 
 @cache
 def cures() -> dict[str, tuple[str, str]]:
@@ -65,7 +63,7 @@ def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     """
     plain = name.replace("`", "")
     if plain.upper() == "DUAL":
-        return LEAVE_OUT_DUAL
+        return "leave FROM dual out: SELECT without FROM gives one row"
     near = nearest(plain, known)
     cures = (near and f"write {near}", current_surface().table.format(name=plain))
     return ", or ".join(filter(None, cures)) or None if name else None

@@ -10,7 +10,6 @@ from matchrec.errors.language import part
 from matchrec.errors.message import parse_error, plan_error, unsupported
 from matchrec.source import Span
 
-# A character that no row pattern holds.
 stray_character = parse_error("""unexpected `{text}` in PATTERN
     case ,: write A B for one after the other, PERMUTE(A, B) for any order
     case .: write a variable without a condition in DEFINE for any row, such as X*? for `.*?`;
@@ -25,8 +24,6 @@ stray_character = parse_error("""unexpected `{text}` in PATTERN
     case ': quote a variable's name with backticks
     case /: a comment is written /* ... */ or -- ... to the end of the line
     PATTERN takes variables, ( ) | * + ? {n,m} ^ $ {- -} and PERMUTE(...)""")
-
-# `A 2`.
 stray_number = parse_error("""unexpected `{text}` in PATTERN
     a name starts with a letter; a number of repetitions follows its variable: A{2}""")
 
@@ -47,67 +44,43 @@ _MEANT = {
     **dict.fromkeys(("THEN", "BY"), "variables in a row are written with a space, A B"),
     "WITHIN": "the length of a match follows the parentheses: PATTERN (A B) WITHIN INTERVAL 1 HOUR",
 }
-
-# `(A | )`.
 empty_alternative = parse_error("""`|` in PATTERN has nothing on one side
     write () for an alternative without rows, (A | ()), or remove the `|`""")
-
-# `{- -}`.
 empty_exclusion = parse_error("""exclusion with nothing in it in PATTERN
     write {- A -}, or leave the exclusion out""")
 unclosed_name = parse_error("quoted name in PATTERN is not closed", hint="add the second quote")
-
-# `{--`, which SQL reads as a brace and a comment.
 comment_after_brace = parse_error("""`{--` in PATTERN: `--` starts a comment
     write {- A -} for an exclusion""")
-
-# `/*` without `*/`.
 unclosed_comment = parse_error("""comment in PATTERN is not closed
     add `*/` where the comment ends""")
 empty_name = parse_error("""pattern variable without a name in PATTERN
     write a name between the quotes, or () for a pattern without rows""")
-
-# `(`, `{-` or `PERMUTE(` that is never closed.
 unclosed_bracket = parse_error("""`{opening}` is not closed in PATTERN
     add `{closing}` where the group ends""")
-
-# `)` or `-}` that closes nothing.
 unopened_bracket = parse_error("""`{closing}` in PATTERN closes nothing
     remove it, or add `{opening}` where the group starts""")
 wrong_bracket = parse_error("""`{opening}` in PATTERN is closed by `{found}`
     close it with `{closing}`, and close inner groups before outer ones""")
-
-# `(?:A|B)`.
 group_of_regular_expressions = parse_error("""`(?` of regular expressions in PATTERN
     write a group as (A | B)""")
 nothing_to_repeat = parse_error("""quantifier `{quantifier}` in PATTERN has nothing to repeat
     write it after a variable or a group: A{quantifier}""")
-
-# `A**`: a quantifier directly after another.
 two_quantifiers = parse_error("""two quantifiers, `{first}` and `{second}`, for one part of PATTERN
     keep one, or write parentheses: (A{first}){second}""")
-
-# `{2,1}`.
 bounds_reversed = parse_error("""quantifier in PATTERN asks for at least {least} and at most {most}
     write {{most},{least}}""")
-
-# `{0}`, `{,0}`.
 bound_is_zero = parse_error("""quantifier in PATTERN allows at most 0 repetitions; the least upper
         bound is 1
     write () for a pattern without rows, or leave the part out""")
-
-# `{99999999999}`.
 bound_too_large = unsupported("""quantifier in PATTERN has a bound over {limit:,}
     lower it, or write {n,} for no upper bound""")
 
 
 def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
-    """Braces that do not hold one or two numbers."""
     hint = "write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion"
     return MatchRecognizeParseError("malformed quantifier in PATTERN", span, hint=hint)
 
 
-# `{:}`.
 parameter_without_name = parse_error("""`{mark}` without a name in a quantifier in PATTERN
     write {:name}, {:low,:high}, or {?} for a value by its place""")
 
@@ -119,8 +92,6 @@ foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another 
 value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is
         {value}
     pass a whole number from {least} on, smaller than 2 to the power of 31""")
-
-# `PERMUTE()` or `PERMUTE(A, )`.
 empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it
     write the parts with commas between them: PERMUTE(A, B)""")
 nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
@@ -130,12 +101,8 @@ nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
 pattern_too_large = plan_error("""{word.pattern} is too large: its automaton has over {limit:,}
         {what}
     {word.smaller}""")
-
-# `NOT )`, `NOT (A B)`, `NOT (A | B+)`.
 nothing_negated = parse_error("""NOT in PATTERN is about one row: a variable, or one of several
     write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks""")
-
-# `NOT B+`.
 negation_repeated = parse_error("""NOT in PATTERN matches no row, so it has no quantifier
     write NOT B once; it forbids each such row by itself""")
 
@@ -147,8 +114,6 @@ negation_at_start = unsupported("""NOT in PATTERN with no row of the match befor
 # `A (NOT B | NOT C)` at the end.
 several_ends = unsupported("""PATTERN may end with one NOT or with another
     end it with one NOT, such as NOT (B | C)""")
-
-# NOT where rows are skipped and preferred matches are asked for.
 preferred_negation = unsupported("""NOT in PATTERN where rows are skipped is tested on all matches,
         not on preferred ones
     write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection""")
@@ -180,13 +145,9 @@ no_column = plan_error("""{function} in {clause} reads no column
 wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
     note: only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else
     write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one""")
-
-# An offset that is no whole number, or not known before the match.
 bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not a constant whole
         number of rows
     write a number from 0 on; left out, it is {default}""")
-
-# PREV(x, 9223372036854775807).
 offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
     write a number of rows that a partition can have""")
 
@@ -208,7 +169,6 @@ wrong_number_of_arguments = plan_error("""{function} in {clause} takes {expected
 def modifier_of_navigation(
     function: str, modifier: str, clause: str, span: Span
 ) -> MatchRecognizeParseError:
-    """DISTINCT, FILTER, IGNORE NULLS with a navigation."""
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
     hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(define=part("DEFINE"))
     taken = "a variable" if function == "CLASSIFIER" else "an offset"
@@ -236,7 +196,5 @@ frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{na
         supported
     note: a frame is made of the rows of the partition, whatever is mapped
     remove `{name}.`, or remove OVER""")
-
-# DISTINCT with OVER, which Spark does not have.
 distinct_with_frame = unsupported("""DISTINCT in an aggregate with OVER is not supported
     write size(collect_set(x) OVER (...)) for the count of distinct values""")

@@ -8,53 +8,34 @@ _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
     "AND CURRENT ROW"
 )
-
 window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
     write SELECT ... OVER w FROM t WINDOW w AS (...)""")
-
-# SELECT m OVER (...) without FROM after the select list.
 window_without_relation = unsupported("""SELECT with PATTERN in a window, but without a FROM after
         its list
     write SELECT ... FROM t""")
-
-# FROM a JOIN b, FROM a, b, LATERAL VIEW.
 joined_rows = unsupported("""PATTERN in a window over several relations is not supported
     join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
-
-# GROUP BY, HAVING, QUALIFY.
 grouped_rows = unsupported("""PATTERN in a window beside {word} is not supported
     group in a subquery: FROM (SELECT ... GROUP BY ...) AS t
     case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
-
-# WINDOW w AS (...), w AS (...).
 duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
     give one of them another name""")
-
-# OVER (w ORDER BY x), where w has PATTERN.
 derived_window = unsupported("""a window that is derived from `{name}`, which has PATTERN
     note: a window that has a frame cannot be extended
     derive both from a window without PATTERN, or write OVER {name}""")
-
-# OVER (v MEASURES ...), where WINDOW has no v.
 unknown_base = plan_error("""unknown window `{name}`
     note: WINDOW has: {known}
     near: write {near}
     add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER""")
-
-# OVER (v PARTITION BY x ...), or ORDER BY where v has one.
 second_keys = parse_error("""{part} in a window that is derived from `{name}`
     note: only ORDER BY can be added, where there is none
     remove {part}, or write all of the window without `{name}`""")
 base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
         frame
     remove the frame of `{name}`""")
-
-# WHERE m OVER w > 1.
 call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in the SELECT list or
         in ORDER BY only
     test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
-
-# `* EXCEPT (x)` beside a call over a row pattern window.
 star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
     name the columns, or write it in a query around this one""")
 window_without_frame = parse_error(
@@ -69,8 +50,6 @@ wrong_frame = parse_error(
     notes=(_FRAMES, "a match begins at the current row"),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
 )
-
-# ONE ROW PER MATCH, WITHIN, event selection, ^, MATCH_NUMBER().
 not_in_window = unsupported("""{what} cannot stand in a window
     case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input
         once
@@ -79,18 +58,12 @@ not_in_window = unsupported("""{what} cannot stand in a window
     remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
     write INITIAL, or leave SEEK out""")
-
-# avg(x) OVER (ROWS ...) in DEFINE of a window.
 frame_in_condition = unsupported("""OVER in DEFINE of a window with PATTERN is not supported
     note: a match sees the rows of the window's frame only
     compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)""")
-
-# A function of several rows, of which PREV or NEXT may lie outside of the frame.
 rows_beyond_frame = unsupported("""{function} of a row that may lie outside of the window's frame
     note: only from the row that is tested is it known how far the frame goes
     write {function}(x) of that row, or move functions into it: {function}(upper(x))""")
-
-# NEXT in a measure, where each row says how long its frame is.
 next_in_own_frame = unsupported("""NEXT in MEASURES of a window whose rows say how long their frames
         are
     write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
@@ -99,14 +72,10 @@ next_in_own_frame = unsupported("""NEXT in MEASURES of a window whose rows say h
 qualified_measure = parse_error("""`{name}` before OVER is neither a measure nor a function
     note: a measure of a window has no qualifier
     write {measure} OVER ...""")
-
-# M OVER w, where w has no measure m.
 unknown_measure = plan_error("""unknown measure `{name}` of window {window}
     note: MEASURES has: {known}
     near: write {near}
     add it: MEASURES LAST({name}) AS {name}""")
-
-# M OVER v, where v has no PATTERN.
 measure_of_plain_window = plan_error("""`{name}` before OVER is not a function, and the window has
         no PATTERN
     note: measures are those of a window with PATTERN in the same SELECT
@@ -118,16 +87,12 @@ not_over_rows = unsupported("""`{name}` over a window with PATTERN is not suppor
     note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
-
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
     ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
 # Errors and notes about queries of other products.
 
-# A fragment of a query that sqlglot cannot read in the product's dialect.
 unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
-
-# What the other product lacks, or sqlglot would make something else of.
 without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
     note: {reason}
     {cure}""")
@@ -145,7 +110,6 @@ ordered_by_arrival = unsupported("""{product} orders events by the time at which
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
     add {key} to PARTITION BY, or leave OVER out""")
 not_written = unsupported("queries are read from {product}, not written for it")
-
 not_in = unsupported("{product} has no {what}")
 
 no_within = unsupported("""{product} has no WITHIN

@@ -104,7 +104,6 @@ def combine_integers(operator: int, left: int, right: int, bits: int, mode: int)
 
 @inlined
 def product_overflows(left: int, right: int, product: int) -> bool:
-    """Whether `product`, computed in 64 bits, is not left times right."""
     if left == -1:
         return bool(right == _LEAST)
     return left != 0 and product // left != right

@@ -37,7 +37,6 @@ def mathematics_of(linked: LinkedConditions) -> Any:
 
 
 def compute_arithmetic(function: int, left: int, right: int) -> int:
-    """As `compute`, of arithmetic alone."""
     return calculate(function, left, right)
 
 
@@ -61,7 +60,7 @@ def compute(function: int, left: int, right: int) -> int:
     if function == _ROUND:
         return rounded_bits(x, y)
     if function <= _POWER:
-        if has_no_logarithm(function, x, y):
+        if _LN <= function <= _LOG10 and (x <= 0 or (function == _LOG and y <= 0)):
             return NO_RESULT
         return bits_of(power_or_logarithm(function, x, y))
     if function == _SIGN:
@@ -89,13 +88,6 @@ def rounded_bits(x: float, places: float) -> int:
     whole_units = float(least + 1 if scaled - least > 0.5 else least)
     rounded = whole_units / scale if places >= 0 else whole_units * scale
     return bits_of(math.copysign(rounded, x))
-
-
-@inner
-def has_no_logarithm(function: int, x: float, y: float) -> bool:
-    if function == _LOG:
-        return not (x > 0 or x != x) or not (y > 0 or y != y)
-    return _LN <= function <= _LOG10 and x <= 0
 
 
 @inner

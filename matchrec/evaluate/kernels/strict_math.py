@@ -39,7 +39,8 @@ def exp(x: float) -> float:
     elif size < 2.0**-28:
         return 1.0 + x
     c = x - _exp_remainder(x * x)
-    return _scaled(1.0 - ((low - (x * c) / (2.0 - c)) - high), k)
+    x = 1.0 - ((low - (x * c) / (2.0 - c)) - high)
+    return ldexp(x, k) if k >= -1021 else ldexp(x, k + 1000) * 2.0**-1000  # rounded once
 
 
 @inner
@@ -47,14 +48,6 @@ def _exp_remainder(t: float) -> float:
     tail = -1.65339022054652515390e-06 + t * 4.13813679705723846039e-08
     middle = -2.77777777770155933842e-03 + t * (6.61375632143793436117e-05 + t * tail)
     return t * (1.66666666666666019037e-01 + t * middle)
-
-
-@inner
-def _scaled(x: float, k: int) -> float:
-    """X times two to the power of k, rounded once."""
-    if k >= -1021:
-        return ldexp(x, k)
-    return ldexp(x, k + 1000) * 2.0**-1000
 
 
 @inner
@@ -117,7 +110,8 @@ def power(x: float, y: float) -> float:
         return math.sqrt(x + 0.0) if x >= 0 else nan
     odd = abs(y) < 2.0**53 and y == floor(y) and y % 2.0 == 1.0
     if x == 0 or isinf(x) or isinf(y):
-        return _power_of_limits(abs(x), y, odd and math.copysign(1.0, x) < 0)
+        limit = inf if (abs(x) > 1) == (y > 0) else 0.0
+        return -limit if odd and math.copysign(1.0, x) < 0 else limit
     if x < 0 and y != floor(y):
         return nan
     size = _power_of_size(abs(x), y)
@@ -125,17 +119,9 @@ def power(x: float, y: float) -> float:
 
 
 @inner
-def _power_of_limits(size: float, y: float, negates: bool) -> float:
-    """Where x is 0 or infinite, or y infinite."""
-    grows = (size > 1) == (y > 0)
-    result = inf if grows else 0.0
-    return -result if negates else result
-
-
-@inner
 def _power_of_size(x: float, y: float) -> float:
     if abs(y) > 2.0**31:
-        return _library_power(x, y)
+        return inf if y * math.log(x) > 709.0 else math.pow(x, y)
     high, low = _log2(x)
     first = shortened(y)
     rest = (y - first) * high + y * low
@@ -146,14 +132,6 @@ def _power_of_size(x: float, y: float) -> float:
     if z <= -1075.0 and (z < -1075.0 or rest <= z - product):
         return 0.0
     return _exp2(product, rest, z)
-
-
-@inner
-def _library_power(x: float, y: float) -> float:
-    """About x to the power of y; too large ones are infinite."""
-    if y * math.log(x) > 709.0:
-        return inf
-    return math.pow(x, y)
 
 
 @inner
@@ -175,7 +153,8 @@ def _log2(x: float) -> tuple[float, float]:
     u, v = ax - base, 1.0 / (ax + base)
     s = u * v
     s_high = shortened(s)
-    t_high = of_high_word(((word >> 1) | 0x20000000) + 0x80000 + (k << 18))
+    word = ((word >> 1) | 0x20000000) + 0x80000 + (k << 18)  # the upper half; the lower is 0
+    t_high = ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)
     t_low = ax - (t_high - base)
     s_low = v * ((u - s_high * t_high) - s_high * t_low)
     r = _log2_rest(s * s) + s_low * (s_high + s)
@@ -221,9 +200,3 @@ def shortened(x: float) -> float:
     """The float without the lower half of its bits."""
     half, exponent = frexp(x)
     return ldexp(float(int(ldexp(half, 21))), exponent - 21)
-
-
-@inner
-def of_high_word(word: int) -> float:
-    """The float whose upper half is this word, of a normal number, and whose lower half is 0."""
-    return ldexp(1.0 + (word & 0xFFFFF) / 1048576.0, (word >> 20) - 1023)
