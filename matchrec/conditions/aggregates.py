@@ -59,11 +59,11 @@ def split_aggregate(
     variables: by the id of each primary variable, as whose rows its own are listed. split: what a
     term is made of on a row that is mapped to a variable.
     """
-    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
-
     form = basic(aggregate)
     if form is not None and form.function not in ("sum", "avg"):
         return replace(form, span=span)
+    from matchrec.conditions.accumulators import AGGREGATES, INSTEAD
+
     name = f"{aggregate.function} WITHIN GROUP" if aggregate.ordering else aggregate.function
     known = AGGREGATES.get(name)
     if known is None:
