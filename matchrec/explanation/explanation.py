@@ -129,10 +129,8 @@ KEPT = (
 
 
 def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Explanation:
-    """What all rules share, then each of them.
-
-    drafts: of each rule by itself, by name. sorts: who sorts the rows, empty of a stream, whose
-    rows come little by little.
+    """What all rules share, then each of them. drafts: of each rule by itself, by name. sorts: who
+    sorts the rows, empty of a stream.
     """
     first = next(iter(drafts.values())).plan
     plan = MatchPlan(first.pattern, first.partition_by, first.order_by)

@@ -51,9 +51,8 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
 
 
 def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) -> dict[int, int]:
-    """The rows of a partition from which the engine searched; of each, how many matches before.
-
-    matches: of the partition. Where all matches are asked for, every row is one, without a number.
+    """The rows of a partition from which the engine searched; of each, how many matches before; 0
+    where all matches are asked for.
     """
     if task.output not in ONE_OF_A_ROW:
         return dict.fromkeys(range(lower, upper), 0)
@@ -112,9 +111,8 @@ class TracedSearch:
     partitions: Partitions
 
     def trace(self, asked: Sequence[int], limit: int) -> Trace:
-        """The attempts from the rows asked for, or else those that came furthest without a match.
-
-        limit: how many attempts. Raises RunFailure.
+        """The attempts, `limit` at most, from the rows asked for, or else those that came furthest
+        without a match. Raises RunFailure.
         """
         matches = engine_matches(self.algorithm, self.task, self.partitions)
         starts = starting_rows(self.task, matches, 0, self.partitions.rows)
@@ -143,7 +141,6 @@ class TracedSearch:
         return Trace(matches, in_order(best), None, len(starts))
 
     def checked(self, tracer: Tracer, row: int, number: int, matches: EngineMatches) -> Attempt:
-        """The attempt from a row, which found what the engine did."""
         attempt = tracer.attempt(row, number)
         check_attempt(self.task, attempt, matches)
         return attempt

@@ -233,7 +233,8 @@ def try_choices(
                     status = np.int64(-answer)
                     break
                 if tracing is not None:
-                    tracing.note_way(answer, choice, row, depth)
+                    taken = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
+                    tracing.note(taken, choice, row, depth)
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
