@@ -42,17 +42,9 @@ class Coverable:
     occurrences: Occurrences
     parts: tuple[tuple[int | None, ...], ...]
 
-    @property
-    def words(self) -> int:
-        return -(-max(1, len(self.occurrences.variables)) // WORD)
-
 
 class Counts(NamedTuple):
-    """How many starting rows came to each occurrence, and where and why others ended.
-
-    Arrays as in `RunCounts`. Searches of several pieces add to the same counts; notes are of
-    one.
-    """
+    """What is counted, see `RunCounts`. Searches of several pieces add to it; notes are of one."""
 
     came: IntArray
     ended: IntArray
@@ -102,7 +94,7 @@ class CoverageSearch(PathSearch):
         task = replace(task, partial=None, stages=task.stages and Staged())
         self.kernel = search_matches if task.selects else depth_first.search
         arrays = prepare_input(task, rows, selects=task.selects)
-        self.words = coverable.words
+        self.words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
         self.counting = new_counting(coverable, counts, arrays.rules.program)
         if task.selects:
             self.counting = self.counting._replace(between=decided_when_mapped(task, arrays))
@@ -112,7 +104,6 @@ class CoverageSearch(PathSearch):
             self.remember_nothing()
 
     def make_room(self) -> None:
-        """Make room, too, for the trail and the nearest run beside each row of a path or a memo."""
         super().make_room()
         rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
         known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
@@ -163,7 +154,6 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Run
 
 
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
-    """`parts_first` and `parts` of `RunCounts`."""
     parts = [part for parts in coverable.parts for part in parts]
     rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
     first = np.cumsum([0, *map(len, coverable.parts)])

@@ -55,9 +55,8 @@ def versioned(
 
 
 def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[IntArray, BoolArray]:
-    """The place of each pointer among those that lead to the same one, and whether it is the last.
-
-    order: by partition, then by `before`. Starts of one partition are siblings too.
+    """The place of each pointer among those that lead to the same one, and whether it is the last:
+    of starts among those of their partition. order: by partition, then by `before`.
     """
     rank, last = np.empty(len(order), np.int64), np.ones(len(order), np.bool_)
     places, keys = np.arange(len(order)), np.stack([partition, before])[:, order]

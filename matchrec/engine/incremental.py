@@ -115,9 +115,8 @@ class SearchCall:
 
 
 class FurtherSearch:
-    """The search of the new rows of a call, which also ends the runs whose windows have ended.
-
-    live: the runs that are live once all matches have come. last_live: when runs were last live.
+    """The search of a call's new rows, which also ends the runs whose windows have ended. live: the
+    runs that are, once all matches have come. last_live: when runs were last live.
     """
 
     def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:
@@ -147,7 +146,6 @@ class FurtherSearch:
             yield first_matches(task, self.numbering.number_matches(matches))
 
     def find_all(self) -> Iterator[Matches]:
-        """The matches of the new rows, then those of runs whose windows have ended."""
         task, arrays, stop = self.task, self.arrays, self.call.stop
         start = len(self.state.numbers)
         if stop > start:
@@ -155,24 +153,20 @@ class FurtherSearch:
             yield from search.find_matches()
             search.prune()
             self.live, self.last_live = search.live_runs(), search.work.last_live
-        ended = self.find_ended()
+        live = self.live
+        is_out = arrays.rows.window_end[live.starts] <= stop
+        ended = np.asarray(self.call.ended[live.starts] & is_out, np.bool_)
+        if self.call.near is not None:
+            waiting, window = windows_between(task, live)
+            ended[waiting] |= self.call.near[window, live.last_rows[waiting]]
         if not ended.any():
             return
         if arrays.rules.flushes:
-            search = resume(task, arrays, self.live.keep(ended), (stop, TO_THE_END))
+            search = resume(task, arrays, live.keep(ended), (stop, TO_THE_END))
             yield from search.find_matches()
             later, before = search.work.last_live, self.last_live
             self.last_live = np.maximum(later, before) if len(before) else later
-        self.live = compact(task, arrays, self.live.keep(~ended), self.call)
-
-    def find_ended(self) -> BoolArray:
-        live, call = self.live, self.call
-        is_out = self.arrays.rows.window_end[live.starts] <= call.stop
-        ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
-        if call.near is not None:
-            waiting, window = windows_between(self.task, live)
-            ended[waiting] |= call.near[window, live.last_rows[waiting]]
-        return ended
+        self.live = compact(task, arrays, live.keep(~ended), self.call)
 
     def decide(self, found: list[Matches]) -> Release:
         """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
@@ -211,7 +205,7 @@ class FurtherSearch:
             done=state.done + call.stop - len(state.numbers),
             numbered=last,
             numbers=self.numbers[kept],
-            live_runs=after.move(places, registers, extremes),
+            live_runs=after.change_rows(places.__getitem__, registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=places[held.start], rows=places[held.rows]),
         )

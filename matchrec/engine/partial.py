@@ -20,7 +20,7 @@ from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.nfa.closure import Folding, live_states
+from matchrec.nfa.closure import live_states
 from matchrec.nfa.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 
@@ -68,7 +68,11 @@ class PartialSearch(PathSearch):
         limit = None if task.selects or task.looks_only_at_data else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
-        self.rules = accepting_live_runs(self.rules, task.pattern.folding)
+        # no run is a match but one that is live where its window ends
+        program = self.rules.program[self.rules.program[:, layout.TARGET] != layout.ACCEPT]
+        first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
+        ends = np.array(live_states(task.pattern.folding.choices), np.int64)
+        self.rules = self.rules._replace(program=program, first=first, ends=ends)
 
     @property
     def keeps_states(self) -> bool:
@@ -85,11 +89,3 @@ class PartialSearch(PathSearch):
     def hooks(self) -> tuple[Any, Any]:
         """No negation, as no match is looked for, and the starting rows."""
         return None, self.starts
-
-
-def accepting_live_runs(rules: layout.Rules, folding: Folding) -> layout.Rules:
-    """Rules by which no run is a match but one that is live where its window ends."""
-    program = rules.program[rules.program[:, layout.TARGET] != layout.ACCEPT]
-    first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(rules.first)))
-    ends = np.array(live_states(folding.choices), np.int64)
-    return rules._replace(program=program, first=first, ends=ends)

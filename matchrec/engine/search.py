@@ -65,9 +65,8 @@ def at_most(room: Room, most: Room) -> Room:
 
 
 class KernelSearch(ABC):
-    """One search of one task. kernel: what searches, in `work`. begins_anew: see `beginnings`.
-
-    room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
+    """One search of one task. kernel: what searches in `work`. begins_anew: see `beginnings`. room:
+    of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
     kernel: Any
@@ -95,9 +94,8 @@ class KernelSearch(ABC):
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        """What the kernel takes beside the records, None where it does nothing about it.
-
-        The registers, or with event selection the negation; then what is added up or counted.
+        """What the kernel takes beside the records: the registers, or with event selection the
+        negation; then what is added up or counted. None where it does nothing about it.
         """
         given = self.arrays.negation if self.arrays.selects else self.work.registers
         return given, self.arrays.totals
@@ -214,10 +212,7 @@ class KernelSearch(ABC):
             raise RunFailure(stream_without_room, row, fields)
 
     def grow(self, status: int) -> None:
-        """At least double what `status` says is full; what a ring has remembered is forgotten.
-
-        What must be found out again is no more than what fitted.
-        """
+        """At least double what `status` says is full; what a ring has remembered is forgotten."""
         size = 2 * self.sizes[status]
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
@@ -258,7 +253,6 @@ class KernelSearch(ABC):
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
     def look_up(self, column: int, choices: layout.ChoiceArray, found: npt.NDArray[Any]) -> None:
-        """Fill `found` with what a column says of each choice: all matches have many rows."""
         of_choice = self.rules.program[:, column].astype(found.dtype)
         # to clip is to write at once: no choice is out of bounds
         np.take(of_choice, choices[: len(found)], out=found, mode="clip")
@@ -282,7 +276,6 @@ class KernelSearch(ABC):
         raise RunFailure(message, int(row), fields)
 
     def finish(self) -> None:
-        """Add what has been counted, if anyone asks, of live runs the most."""
         done, most = self.work.counters, layout.MOST_LIVE
         if self.counters is not None and done is not None:
             live = max(self.counters[most], done[most])
@@ -350,9 +343,8 @@ def needs_release_times(task: Task) -> bool:
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:
-    """Matches, each run that timed out by the first window of those that end at that time.
-
-    So that a run which waited in several places is the same where it timed out at the same time.
+    """Matches, each run that timed out by the first window of those that end at that time: so it is
+    the same in whichever place it waited.
     """
     assert matches.kind is not None
     assert matches.rows is not None
@@ -378,14 +370,10 @@ class PathSearch(KernelSearch):
 
     @property
     def keeps_states(self) -> bool | None:
-        """Whether computation states are kept as well that a starting row has seen.
-
-        None where no query of this kind keeps them.
-        """
+        """Whether computation states are kept that a starting row has seen; None where never."""
         return None
 
     def remember_nothing(self) -> None:
-        """Try each way again wherever it is come to."""
         program = self.rules.program.copy()
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
@@ -445,7 +433,7 @@ class BreadthFirstSearch(BufferSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """Where rows follow each other, a node does not say which one it is."""
+        """Where rows follow each other, a node does not say which row it is."""
         nodes, states = self.sizes[layout.NODES_FULL], len(self.rules.first) - 1
         shapes = super().shapes | self.memo
         if "registers" not in shapes:
@@ -463,7 +451,6 @@ class BreadthFirstSearch(BufferSearch):
         return self.work.registers, self.rules.waits
 
     def grow(self, status: int) -> None:
-        """As any search over a buffer, which has room for a row of all runs."""
         if status == layout.RUNS_FULL:
             least = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)

@@ -57,9 +57,8 @@ from matchrec.plan.clauses import MatchOutput
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Sort matches by partition, kind, completing row, first row, positions, variables; once each.
-
-    by_start: first row before completing row.
+    """Sort matches by partition, kind, completing and first row, or first and completing row, then
+    positions, variables; once each.
     """
     assert matches.rows is not None
     assert matches.completed is not None
@@ -171,9 +170,8 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
 
 
 def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
-    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one.
-
-    ranked: in the order of their first rows. Raises RunFailure.
+    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one, of
+    matches in the order of their first rows. Raises RunFailure.
     """
     skip = task.skip
     assert skip is not None
@@ -201,7 +199,6 @@ class MatchSearch(PathSearch):
     """One run at a time, for the matches that are asked for."""
 
     kernel = staticmethod(search_matches)
-
     keeps_states = False
 
 
@@ -266,9 +263,8 @@ def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
 
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """Live runs, each with its registers, and the nodes of the buffer that they lead to.
-
-    runs: int64[r, RUN_SIZE]. registers: int64[r, q]. nodes: int64[n, NODE_SIZE]: see `Work`.
+    """Live runs, int64[r, RUN_SIZE], each with its registers, int64[r, q], and the nodes that they
+    lead to, int64[n, NODE_SIZE]: see `Work`.
     """
 
     runs: IntArray
@@ -300,7 +296,7 @@ class LiveRuns:
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray, extremes: Extremes = ()) -> IntArray:
+    def needed_rows(self, positions: IntArray, extremes: Extremes) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         found: list[IntArray] = []
 
@@ -311,14 +307,9 @@ class LiveRuns:
         self.change_rows(note, positions, extremes)
         return np.concatenate(found)
 
-    def move(self, places: IntArray, positions: IntArray, extremes: Extremes = ()) -> LiveRuns:
-        """The runs over other rows: row i has become row places[i]."""
-        return self.change_rows(places.__getitem__, positions, extremes)
-
     def change_rows(
         self, change: Callable[[IntArray], IntArray], positions: IntArray, extremes: Extremes
     ) -> LiveRuns:
-        """The runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])
@@ -433,7 +424,6 @@ class TotalsSearch(RunsSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """Nodes with what is known of the ways to them."""
         size = self.sizes[layout.NODES_FULL], node_size(self.task)
         return super().shapes | {"nodes": (size, np.int64)}
 
