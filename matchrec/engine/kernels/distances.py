@@ -134,10 +134,7 @@ def measure(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
 
 @inner
 def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM.
-
-    Depth first, so that what comes later is known when a pair of state and row is left.
-    """
+    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM."""
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, before, progress = work.path, work.best_before, work.progress
     longest = rules.output == layout.LONGEST
@@ -174,7 +171,8 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
             choice = first[state]
             best = nothing
             continue
-        keep(state, row, best, work)
+        kept = best if best != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
+        note(work.known, progress, state, row, kept)
         if row == begin:
             return int(best)
         row -= 1
@@ -226,11 +224,3 @@ def look(state: int, row: int, rules: Rules, work: Work) -> int:
     if not ends_here:
         return UNKNOWN
     return NEVER if row == progress.upper else TOO_FAR
-
-
-@inlined
-def keep(state: int, row: int, away: int, work: Work) -> None:
-    """Note what has been found out: a distance, or up to which row there is none."""
-    progress = work.progress
-    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
-    note(work.known, progress, state, row, kept)

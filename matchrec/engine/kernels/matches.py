@@ -158,10 +158,7 @@ def write_path(which: int, length: int, work: Work) -> int:
 def write_match(
     which: int, first: int, length: int, path: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
-    """Add a match to the output; DONE or OUTPUT_FULL.
-
-    which: the row of `path` with its rows, before that with its choices. first: its first column.
-    """
+    """Add the match in row `which` of `path`, from column `first` on; DONE or OUTPUT_FULL."""
     found, match, mapped = output.found, progress.matches, progress.mapped
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL
