@@ -56,7 +56,8 @@ def with_runs(
         until.append(np.minimum(next_starts(task.after_match, task.members, matches), upper))
         yield replace(matches, kind=np.full(matches.count, A_MATCH))
     starts = find_starts(task, partitions, np.concatenate(begun), np.concatenate(until))
-    yield from PartialSearch(task, partitions, room).find_runs(starts)
+    for runs in PartialSearch(task, partitions, room, starts).find_matches():
+        yield replace(runs, number=np.full(runs.count, -1))
 
 
 class PartialSearch(PathSearch):
@@ -64,10 +65,11 @@ class PartialSearch(PathSearch):
 
     kernel = staticmethod(search_live_runs)
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
+    def __init__(self, task: Task, partitions: Partitions, room: Room, starts: Wanted) -> None:
         limit = None if task.selects or task.looks_only_at_data else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
+        self.starts = starts
         # no run is a match but one that is live where its window ends
         program = self.rules.program[self.rules.program[:, layout.TARGET] != layout.ACCEPT]
         first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
@@ -78,12 +80,6 @@ class PartialSearch(PathSearch):
     def keeps_states(self) -> bool:
         compiled = self.arrays.compiled
         return compiled.linked is not None and not compiled.remembers_all
-
-    def find_runs(self, starts: Wanted) -> Iterator[Matches]:
-        """The runs from some starting rows, in chunks, without numbers. Raises RunFailure."""
-        self.starts = starts
-        for found in self.find_matches():
-            yield replace(found, number=np.full(found.count, -1))
 
     @property
     def hooks(self) -> tuple[Any, Any]:

@@ -83,9 +83,9 @@ class KernelSearch(ABC):
         self.work = initial_work(task, arrays)
         self.steps_left: int | None = None  # that Python may take
         arrays.show_to_python(lambda: self.work)
-        memory = max(room.memory, 2)
-        self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
-        self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * memory
+        size = max(room.memory, 2)
+        self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), size)
+        self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * size
         self.make_room()
 
     @property
@@ -123,7 +123,11 @@ class KernelSearch(ABC):
                 yield self.matches(output)
             elif status == layout.OUTPUT_FULL:
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
-        self.finish()
+        done, most = self.work.counters, layout.MOST_LIVE
+        if self.counters is not None and done is not None:
+            live = max(self.counters[most], done[most])
+            self.counters += done
+            self.counters[most] = live
 
     def advance(self) -> int:
         """Call the kernel; while its code is not there, have Python take its first steps over few
@@ -274,13 +278,6 @@ class KernelSearch(ABC):
             if isinstance(error, AnsiError):
                 message = failures.function_failed_under_ansi
         raise RunFailure(message, int(row), fields)
-
-    def finish(self) -> None:
-        done, most = self.work.counters, layout.MOST_LIVE
-        if self.counters is not None and done is not None:
-            live = max(self.counters[most], done[most])
-            self.counters += done
-            self.counters[most] = live
 
     def registers_of(self, runs: int) -> Shapes:
         """Registers before the first row of a run, then those of so many runs; or none at all."""

@@ -222,11 +222,11 @@ def find_matches(
         one.progress.match_limit = layout.NO_LIMIT  # found in no order of ends
         found = list(one.find_matches())
         return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
+    if task.totals is not None:
+        return TotalsSearch(task, arrays, room, counters).find_matches()
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
-    if task.totals is not None:
-        return TotalsSearch(task, arrays, room, counters).find_matches()
     return number_chunks(task, map(sort_matches, search.find_matches()))
 
 
@@ -486,14 +486,10 @@ class ReleasingSearch:
         for found in self.search.find_matches():
             released = self.release(found)
             yield released
+            # few matches are left out where the runs of one starting row are followed alone
             many = not waits and released.count >= MANY * found.count
-            self.search.room = self.rooms[many or self.is_alone]
+            self.search.room = self.rooms[many or bool(self.search.progress.alone)]
         yield self.release(no_matches())
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether the runs of one starting row are followed alone: few matches are left out."""
-        return bool(self.search.progress.alone)
 
     def release(self, found: Matches) -> Matches:
         search, task = self.search, self.search.task
@@ -502,13 +498,11 @@ class ReleasingSearch:
             runs.prune()
         first_rows = np.zeros(0, np.int64) if runs is None else runs.live_runs().first_rows
         stop, starts = int(search.progress.start), search.arrays.rows.starts
-        position = SearchPosition(
-            stop, first_rows, search.work.last_live, self.start_bounds, starts
-        )
-        matches = concatenate([self.held, found])
+        last_live, matches = search.work.last_live, concatenate([self.held, found])
+        position = SearchPosition(stop, first_rows, last_live, self.start_bounds, starts)
         release = release_matches(task, matches, position)
         self.held, self.start_bounds = release.held, release.start_bounds
-        if runs is not None and not self.is_alone:
+        if runs is not None and not search.progress.alone:
             live = runs.live_runs()
             runs.restore(live.keep(live.starts >= release.settled))
         return release.matches
