@@ -59,7 +59,6 @@ CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_
 
 
 def at_most(room: Room, most: Room) -> Room:
-    """The room, for no more matches and their rows than another one has."""
     rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
     return replace(room, rows=rows, matches=matches)
 
@@ -310,7 +309,11 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     progress.best_start = progress.memo_window = progress.unfinished_in = -1
     progress.partition = -1
     progress.match_kind = A_MATCH
-    progress.match_limit = most_found(task)
+    progress.match_limit = layout.NO_LIMIT
+    if task.most_matches is not None and task.skip is None:
+        is_all = task.output is MatchOutput.ALL
+        if not (is_all and may_map_twice(task.pattern.folding, task.waits)):  # each is found once
+            progress.match_limit = task.most_matches
     steps = None if task.selects else task.max_steps
     progress.step_limit = min(steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
@@ -319,19 +322,6 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
         counters=np.zeros(layout.COUNTERS, np.int64) if arrays.selects else None,
         last_live=np.full(rows, -1, np.int64) if arrays.selects else None,
     )
-
-
-def most_found(task: Task) -> int:
-    """After how many matches the search of a partition may end.
-
-    Where all are asked for it may not if some are found twice; nor where one run at a time finds
-    them in another order than that in which they come out, which `selection.find_matches` knows.
-    """
-    if task.most_matches is None or task.skip is not None:
-        return layout.NO_LIMIT
-    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
-        return layout.NO_LIMIT
-    return task.most_matches
 
 
 def needs_release_times(task: Task) -> bool:

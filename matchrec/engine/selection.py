@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.graph import versioned
+from matchrec.engine.graph import versions_of
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import breadth_first, layout
 from matchrec.engine.kernels.order import (
@@ -36,6 +36,7 @@ from matchrec.engine.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE
 from matchrec.engine.matches import (
     Matches,
     Numbering,
+    Pointers,
     RunFailure,
     next_starts,
     no_matches,
@@ -379,8 +380,8 @@ class RunsSearch(BufferSearch):
         before = nodes[:, layout.NODE_BEFORE].copy()
         again = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
         loops = np.isin(np.arange(len(self.task.variables)), again)
-        state = variable.astype(np.int64)
-        pointers = versioned(partition, row, state, (before, completes), loops)
+        versions = versions_of(partition, row, variable.astype(np.int64), before, loops)
+        pointers = Pointers(before, completes, *versions)
         yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
