@@ -92,7 +92,6 @@ def limit() -> int | None:
 
 
 def of_limit() -> Iterator[int]:
-    """What is left of it, if there is one."""
     most, taken = limit(), kibibytes_in(PROC / "self" / "status").get("VmSize")
     if most is not None and taken is not None:
         yield max(0, most - taken)

@@ -88,7 +88,6 @@ class SearchInput:
 
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
-    """The arrays of a task and its partitions. selects: for a search with event selection."""
     compiled = compile_task(task, partitions.integers)
     linked, rules = compiled.linked, compiled.rules
     rows = rows_of(partitions, compiled, selects=selects)
@@ -203,7 +202,6 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
 
 @lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
 def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
-    """As `compile_task`. merging: whether runs merge that may."""
     first, program = number_choices(task)
     skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]

@@ -1,10 +1,6 @@
 """Coverage: how far the starting rows of a query come, and what ends them.
 
 What the workers have counted goes in; a funnel comes out, as text, table and picture.
-
-    summary   counts → figures          text      the lines, and the answer at their end
-    figures   what is said of a clause  picture   SVG
-    coverage  all clauses of a query
 """
 
 from __future__ import annotations
@@ -184,7 +180,6 @@ def bar(part: int, whole: int) -> str:
 
 
 def why(coverage: OccurrenceCoverage) -> str:
-    """How many ended at an occurrence, and what ended most of them."""
     if not coverage.ended:
         return ""
     most = coverage.endings[0]

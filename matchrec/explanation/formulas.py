@@ -142,7 +142,6 @@ def window_lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def window_line(plan: MatchPlan, within: Within) -> str:
-    """How far apart the first and the last row may lie, and who says so."""
     order, said = plan.order_by[0].expression.text, within.distance
     if said is None or not said.variables:
         interval = within.interval.text

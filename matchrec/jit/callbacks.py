@@ -29,11 +29,8 @@ def callback(function: Function) -> Any:
 
 
 def pointer_to(function: Function) -> Any:
-    """What a kernel calls as `function`, which is compiled, or found where kernels are kept.
-
-    Of the same type as a callback: of another one, kernels would be compiled again.
-    """
-    with kept.ONE_THREAD:
+    """What a kernel calls as `function`, which is compiled, or found where kernels are kept."""
+    with kept.ONE_THREAD:  # of a callback's type: of another, kernels would be compiled again
         return _POINTER(compiled(function).address)
 
 

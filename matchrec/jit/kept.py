@@ -11,7 +11,7 @@ It would use code that was made from other sources than those there are now, as 
 file of the function itself: so a digest of all sources is in the name of its files. It numbers a
 function's files, and two processes that compile it for different types could take the same number:
 so a name is for one combination of types. It would run what is in a damaged file: so files are
-vouched for, see `files`. It looks for files only where it may write: so those of a read-only
+vouched for, see `Files`. It looks for files only where it may write: so those of a read-only
 installation are copied. And it lets every process compile: so the first one locks its name.
 """
 
@@ -258,7 +258,6 @@ class KeptFunction:
         return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
     def name(self, types: tuple[Any, ...]) -> str:
-        """What the files are called that hold the code for some types."""
         import numba
 
         config: Any = numba.config

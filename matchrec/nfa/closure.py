@@ -229,10 +229,8 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
 
 
 def live_states(folded: Folded) -> tuple[bool, ...]:
-    """For each state, whether a run that has mapped rows may still become a match by more of them.
-
-    No row after the first one is the partition's first, and none before another one its last.
-    """
+    """For each state, whether a run that has mapped rows may still become a match by more."""
+    # no row after the first one is the partition's first, and none before another one its last
     later = tuple(
         tuple(one for one in choices if one.guard == 0 or (one.accepts and one.guard == GUARD_END))
         for choices in folded

@@ -104,9 +104,6 @@ class _Then:
     empty: StateId
 
 
-_Key = tuple[object, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
     """The states so far, shared by the compilers inside and outside of exclusions."""
@@ -114,7 +111,7 @@ class _PatternCompiler:
     pattern: RowPattern
     ids: dict[str, int]
     states: list[State] = field(default_factory=list)
-    compiled: dict[_Key, StateId] = field(default_factory=dict)
+    compiled: dict[tuple[object, ...], StateId] = field(default_factory=dict)
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:

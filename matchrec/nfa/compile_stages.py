@@ -109,17 +109,14 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before the first.
-
-    Beyond the least repetitions of a loop their number does not matter.
-    """
+    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before any."""
 
     part: RepeatedPart
     count: int
     rest: Rest
 
     def after_next(self) -> Repeated:
-        count = self.count + 1
+        count = self.count + 1  # beyond the least of a loop the number does not matter
         return replace(self, count=min(count, self.part.least) if self.part.most is None else count)
 
     @property

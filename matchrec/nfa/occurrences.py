@@ -1,8 +1,4 @@
-"""A row pattern goes in; out comes its program, whose choices say which occurrence a row takes.
-
-occurrences   pattern → program by occurrence
-copies        states that the same occurrences lead to, told apart
-"""
+"""A row pattern goes in; out comes its program, whose choices say which occurrence a row takes."""
 
 from __future__ import annotations
 

@@ -134,7 +134,6 @@ class ReadMatchedRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the fields."""
         return (*map("c{}".format, range(len(self.columns))), "v", "p")
 
 

@@ -37,8 +37,6 @@ class RowOutput:
 
 @dataclass(frozen=True, slots=True)
 class PointerOutput:
-    """A column of the compressed form."""
-
     field: PointerField
     name: str
 

@@ -39,11 +39,10 @@ class Seen:
 
 
 Looks = tuple[Beyond, ...]
-Named = tuple[str, Looks]
 
 # What each operator and reference looks at; choices of a clause say so themselves.
 
-OPERATORS: Mapping[type, Named] = {
+OPERATORS: Mapping[type, tuple[str, Looks]] = {
     pattern.Empty: ("()", ()),
     pattern.PartitionStart: ("^", (Beyond.EDGES,)),
     pattern.PartitionEnd: ("$", (Beyond.EDGES,)),

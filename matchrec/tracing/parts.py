@@ -151,10 +151,7 @@ class Splitter:
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
-        """The place of the measure that gives a value where it is asked for.
-
-        Its operations stay operations, as whoever computes them may need them written otherwise.
-        """
+        """The place of the measure that gives a value where it is asked for."""
         value = self.measured(scalar)
         mapped = Classifier(Navigation(semantics=Semantics.FINAL))
         tests: list[Scalar] = [Term((mapped, f" = {string_literal(variable)}"), NOWHERE)]
@@ -162,6 +159,7 @@ class Splitter:
         # one in the other: an AND may ask all of them at once
         conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
         parts = (*conditions, value, " END" * len(tests))
+        # operations stay operations: whoever computes them may need them written otherwise
         shown = Operation("SHOWN", parts, NOWHERE, own=UNREAD)
         self.measures.append(Measure(f"__why{len(self.measures)}", shown))
         return len(self.measures) - 1
@@ -173,16 +171,13 @@ class Splitter:
         return replace(scalar, pieces=pieces)
 
     def as_measured(self, piece: Piece) -> Iterator[Piece]:
-        """A piece of a condition as a measure reads it: from the match's last row.
-
-        What leaves out the current row reads with running semantics: see `spark.tracing`.
-        """
+        """A piece of a condition as a measure reads it: from the match's last row."""
         match piece:
             case str():
                 yield piece
             case MatchValue(MatchFunction.NUMBER):
                 yield from ("(", piece, f" % {MATCH_NUMBERS})")
-            case Aggregate():
+            case Aggregate():  # with running semantics without the current row: see `spark.tracing`
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield with_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):

@@ -35,8 +35,6 @@ Mapped = tuple[tuple[int, int], ...]
 
 
 class Outcome(Enum):
-    """What came of a trial."""
-
     TAKEN = "taken"
     FAILED = "failed"
     KNOWN = "tried before"  # the condition holds, and what follows had been tried in vain

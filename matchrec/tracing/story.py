@@ -77,7 +77,6 @@ class TracedRows:
         return ", ".join(self.places[row]) if row < len(self.places) else "end"
 
     def named(self, row: int) -> str:
-        """A row as a sentence names it."""
         if row >= len(self.places) or not self.orders:
             return f"row {row + 1}"
         pairs = zip(self.orders, self.places[row], strict=True)
@@ -116,7 +115,6 @@ class Teller:
             yield f"too many trials: attempts are known up to row {trace.until}"
 
     def passed(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
-        """Of rows that no search started from, why."""
         for row, match in rows.items():
             yield f"{self.rows.named(row)}: no search started from it"
             if match is None:
@@ -173,7 +171,6 @@ class Teller:
         return f"{name}: no match"
 
     def ends(self, attempt: Attempt) -> Iterator[str]:
-        """How far an attempt came, and what it would have needed next."""
         if attempt.start in self.rows.irrelevant:
             yield "it is left out before the search: no variable but of loops can take it"
         if attempt.is_cut:

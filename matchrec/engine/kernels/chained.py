@@ -50,7 +50,6 @@ FAILED, ENDS, FIRST_NODE = range(1, 4)
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
-    """Write out the preferred match at progress.start, and go on to the next starting row."""
     found, nodes, progress = work.output.found, work.output.taken, work.progress
     length = follow(rules, rows, work)
     if length < 0:

@@ -42,7 +42,6 @@ NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up t
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
-    """Write out the match at progress.start, and go on to the next starting row."""
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(walk(length, rules, rows, work))
@@ -56,10 +55,7 @@ search = searching(search_start)
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
-    """The row before which the match ends, or of nearest ones its window; or what is below 0.
-
-    That is NO_MATCH, NO_ROOM, or UNDECIDED, where rows from `edge` on decide.
-    """
+    """The row before which the match ends, or of nearest ones its window; or what is below 0."""
     progress = work.progress
     start, edge = progress.start, progress.edge
     if rules.output != layout.LONGEST:

@@ -150,7 +150,6 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 @spliced
 def write_path(which: int, length: int, work: Work) -> int:
-    """Add the match in `path`, or the best one so far, to the output: see `write_match`."""
     return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
 
 

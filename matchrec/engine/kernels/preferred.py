@@ -216,7 +216,6 @@ def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
-    """Write out the first match from progress.start on, and go on to the next starting row."""
     status = find_match(rules, rows, work, registers, waits)
     if status != layout.DONE or work.progress.best_start < 0:
         return int(status)
