@@ -171,14 +171,20 @@ class FurtherSearch:
     def decide(self, found: list[Matches]) -> Release:
         """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
         state, numbers, stop = self.state, self.numbers, self.call.stop
-        shift = state.done - len(state.numbers)
-        bounds = positions_of(state.start_bounds, numbers, shift)
-        waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
+        shift, (row, bound) = state.done - len(state.numbers), state.start_bounds.T
+        bound = np.where(bound >= 0, np.searchsorted(numbers, bound), -1)
+        bounds = np.stack([row - shift, bound], axis=1)
+        assert state.held.completed is not None
+        waiting = replace(state.held, completed=state.held.completed - shift)
         live, starts = (self.live.first_rows, self.last_live), np.zeros(1, np.int64)
         position = SearchPosition(stop, *live, bounds, starts)
         release = release_matches(self.task, concatenate([waiting, *found]), position)
-        held = replace(release.held, completed=shift_rows(release.held.completed, shift))
-        bounds = numbers_of(release.start_bounds, numbers, shift)
+        assert release.held.completed is not None
+        held = replace(release.held, completed=release.held.completed + shift)
+        row, bound = release.start_bounds.T
+        # the row after all others has a number too
+        following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
+        bounds = np.stack([row + shift, at(following, bound, -1)], axis=1)
         return replace(release, held=held, start_bounds=bounds)
 
     def answer(self) -> tuple[SearchState, IntArray]:
@@ -259,23 +265,6 @@ def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole
     first = np.flatnonzero(keep)[:1] if whole else np.zeros(0, np.int64)
     keep[min([call.needed, *first]) :] = True
     return np.flatnonzero(keep[: call.stop])
-
-
-def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
-    assert rows is not None
-    return rows + distance
-
-
-def numbers_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Start bounds as numbers of rows; the row after all others has a number too."""
-    following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
-    return np.stack([bounds[:, 0] + shift, at(following, bounds[:, 1], -1)], axis=1)
-
-
-def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Start bounds as positions of rows, the inverse of `numbers_of`."""
-    first = np.where(bounds[:, 1] >= 0, np.searchsorted(numbers, bounds[:, 1]), -1)
-    return np.stack([bounds[:, 0] - shift, first], axis=1)
 
 
 def keeps_values(task: Task, columns: frozenset[int]) -> bool:

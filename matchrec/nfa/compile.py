@@ -330,7 +330,6 @@ class CompiledPattern:
 
     @cached_property
     def guards(self) -> int:
-        """All bits of the guards of choices."""
         every = (choice.guard for choices in self.folding.choices for choice in choices)
         return reduce(or_, every, 0)
 

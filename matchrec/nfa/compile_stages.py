@@ -272,7 +272,6 @@ class _StageCompiler:
         return self.compile_nots(first, pending, state) if first else state
 
     def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
-        """The edges of a run that waits for the end of the pattern."""
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.ids_of(tests))

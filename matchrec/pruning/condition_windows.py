@@ -238,7 +238,6 @@ def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
 
 
 def bits_of(order: OrderType) -> int:
-    """The width of an integer, else 0."""
     return order.type.bits if order.type.family is Family.INTEGER else 0
 
 
@@ -409,7 +408,6 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
 
 
 def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
-    """Variables with what must hold of their rows."""
     for gap in plan.gaps:
         if gap.to is not None:
             for member in sorted(plan.members[gap.to]):

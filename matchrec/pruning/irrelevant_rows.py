@@ -13,7 +13,7 @@ A loop over a variable whose condition looks at one row is a filler as well, as 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.residual import SplitCondition
@@ -59,7 +59,11 @@ def tests_beside(
 ) -> tuple[RowColumn, ...]:
     """The tests with these fillers: another condition holds, or one of theirs does not."""
     looped = {plan.variables[filler] for filler in fillers} & tests.keys()
-    if not all(sees_none(plan, fillers, looped)):
+    # the condition of a filler reads the row itself; all others must read and count none of these
+    scalars = [one.condition for one in plan.definitions if one.variable not in looped]
+    scalars += [one.value for one in plan.measures]
+    read = (reference for scalar in scalars for reference in scalar.references)
+    if not all(sees_no_row(plan, reference, fillers) for reference in read):
         return ()
     found: dict[RowColumn, None] = {}
     for number, variable in enumerate(plan.variables):
@@ -172,13 +176,6 @@ def takes_any_row(folded: Folded, free: Variables) -> bool:
 
 def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
     return [(choice.variable, choice.target) for choice in choices]
-
-
-def sees_none(plan: MatchPlan, fillers: Variables, looped: Container[str]) -> Iterator[bool]:
-    """For each condition, but of `looped` variables, and measure: whether it reads no filler."""
-    asked = (definition for definition in plan.definitions if definition.variable not in looped)
-    for scalar in (*(one.condition for one in asked), *(one.value for one in plan.measures)):
-        yield all(sees_no_row(plan, reference, fillers) for reference in scalar.references)
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:
