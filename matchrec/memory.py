@@ -92,12 +92,8 @@ def limit() -> int | None:
 
 
 def of_limit() -> Iterator[int]:
-    """What is left of it, if there is one."""
-    most = limit()
-    if most is None:
-        return
-    taken = kibibytes_in(PROC / "self" / "status").get("VmSize")
-    if taken is not None:
+    most, taken = limit(), kibibytes_in(PROC / "self" / "status").get("VmSize")
+    if most is not None and taken is not None:
         yield max(0, most - taken)
 
 
@@ -109,8 +105,7 @@ def of_machine() -> Iterator[int]:
 
 
 def of_container() -> Iterator[int]:
-    """What is left of the limit of this container, if it has one; what it keeps of files counts as
-    left.
+    """What is left of the limit of this container, with what it keeps of files.
 
     Source: Linux's "Control Group v2", on memory.max and memory.stat.
     """

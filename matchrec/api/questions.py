@@ -18,7 +18,7 @@ from matchrec.spark.tracing import Target, collect_partition, measure_values
 from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
 from matchrec.tracing.parts import Write, parts_of
 from matchrec.tracing.story import Teller, TracedRows
-from matchrec.tracing.trace import TracedSearch
+from matchrec.tracing.trace import trace_search
 from matchrec.tracing.why import Why
 
 
@@ -36,10 +36,9 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
     found = collect_partition(clause.question(plan, Options(clause.options.engine)), target)
-    task = found.executable.task
-    search = TracedSearch(task, found.executable.algorithm, found.partitions)
+    task, algorithm = found.executable.task, found.executable.algorithm
     try:
-        traced = search.trace(found.asked, limit)
+        traced = trace_search(task, algorithm, found.partitions, found.asked, limit)
     except RunFailure as failure:
         place = RowPlace(target.partition or {}, failure.row + 1)
         raise failure.error(place) from failure

@@ -42,17 +42,9 @@ class Coverable:
     occurrences: Occurrences
     parts: tuple[tuple[int | None, ...], ...]
 
-    @property
-    def words(self) -> int:
-        return -(-max(1, len(self.occurrences.variables)) // WORD)
-
 
 class Counts(NamedTuple):
-    """How many starting rows came to each occurrence, and where and why others ended.
-
-    Arrays as in `RunCounts`. Searches of several pieces add to the same counts; notes are of
-    one.
-    """
+    """What is counted, see `RunCounts`. Searches of several pieces add to it; notes are of one."""
 
     came: IntArray
     ended: IntArray
@@ -102,17 +94,14 @@ class CoverageSearch(PathSearch):
         task = replace(task, partial=None, stages=task.stages and Staged())
         self.kernel = search_matches if task.selects else depth_first.search
         arrays = prepare_input(task, rows, selects=task.selects)
-        self.words = coverable.words
-        self.counting = new_counting(coverable, counts, arrays.rules.program)
-        if task.selects:
-            self.counting = self.counting._replace(between=decided_when_mapped(task, arrays))
+        self.words = -(-max(1, len(coverable.occurrences.variables)) // WORD)
+        self.counting = new_counting(coverable, counts, arrays)
         super().__init__(task, arrays, room)
         if self.keeps_states or task.selects:
             # a failure found where equal runs were left out would not tell the nearest run
             self.remember_nothing()
 
     def make_room(self) -> None:
-        """Make room, too, for the trail and the nearest run beside each row of a path or a memo."""
         super().make_room()
         rows, states = self.sizes[layout.PATH_FULL], 8 * self.work.memo.shape[1]
         known = self.sizes[layout.MEMO_FULL], states, KNOWN_TRAIL + self.words
@@ -137,18 +126,15 @@ class CoverageSearch(PathSearch):
         return len(between) == len(self.counting.between.absent)
 
 
-def decided_when_mapped(task: Task, arrays: SearchInput) -> layout.NegationArrays:
-    """The absences between rows whose conditions depend on the data only."""
-    negation = negation_of(task, arrays.compiled, arrays.rows.satisfied)
-    absent = negation.absent
-    at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
-    at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
-    members, following = negation.members[at_once], negation.following[at_once]
-    return negation._replace(absent=absent[at_once], members=members, following=following)
-
-
-def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> RunCounts:
-    found = coverable.occurrences
+def new_counting(coverable: Coverable, counts: Counts, arrays: SearchInput) -> RunCounts:
+    found, program, between = coverable.occurrences, arrays.rules.program, None
+    if coverable.task.selects:  # the absences whose conditions depend on the data only
+        negation = negation_of(coverable.task, arrays.compiled, arrays.rows.satisfied)
+        absent = negation.absent
+        at_once = absent[:, layout.ABSENT_KIND] == layout.IN_THE_MIDDLE
+        at_once &= absent[:, layout.ABSENT_CODE] == absent[:, layout.ABSENT_CODE_END]
+        members, following = negation.members[at_once], negation.following[at_once]
+        between = negation._replace(absent=absent[at_once], members=members, following=following)
     nearer = [choice for each in found.nearer for choice in each]
     first = np.cumsum([0, *map(len, found.nearer)])
     remaining, nearer_first, ways, taken = (
@@ -159,11 +145,10 @@ def new_counting(coverable: Coverable, counts: Counts, program: IntArray) -> Run
     targets, asked = program[:, layout.TARGET].copy(), program[:, layout.TEST].copy()
     choices = taken, targets, asked, parts_first, parts
     kept = nothing, nothing, np.empty((0, 0, 0), np.int64)
-    return RunCounts(remaining, nearer_first, ways, *choices, *counts, *kept, between=None)
+    return RunCounts(remaining, nearer_first, ways, *choices, *counts, *kept, between)
 
 
 def parts_of(coverable: Coverable) -> tuple[IntArray, IntArray]:
-    """`parts_first` and `parts` of `RunCounts`."""
     parts = [part for parts in coverable.parts for part in parts]
     rows = [(*word_and_mask(Condition(part)), NO_START) for part in parts]
     first = np.cumsum([0, *map(len, coverable.parts)])

@@ -121,9 +121,8 @@ REASONS: Mapping[tuple[str, str], str] = {
 class Engine:
     """The algorithms that rest on one idea, of which a user may ask for one by its name.
 
-    "backtracking" is depth-first search, linear in the rows where conditions depend on the
-    data only. "breadth_first" makes one pass over the rows; runs with the same future are
-    searched once.
+    "backtracking" is depth-first search, linear in the rows where conditions depend on the data
+    only. "breadth_first" makes one pass over the rows; runs with one future are searched once.
     """
 
     name: str

@@ -25,23 +25,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.matches import Pointers
 from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.jit.decorators import allocating
 
-Digits = npt.NDArray[np.int32]
-Tree = tuple[IntArray, BoolArray]
+Versions = tuple[IntArray, npt.NDArray[np.int32]]  # where the digits of each begin and end; digits
 
 
-def versioned(
-    partition: IntArray, row: IntArray, state: IntArray, tree: Tree, loops: BoolArray
-) -> Pointers:
-    """The pointers with their versions. partition, row, state: of the entry of each.
-
-    tree: `before` and `completes` of the pointers. loops: by state, whether it is a loop; states
-    are numbered in the pattern's order.
+def versions_of(
+    partition: IntArray, row: IntArray, state: IntArray, before: IntArray, loops: BoolArray
+) -> Versions:
+    """The versions of pointers. partition, row, state: of the entry of each. loops: whether a state
+    is one; states are numbered in the pattern's order.
     """
-    before, completes = tree
     started = before >= 0
     waiting = np.where(loops[state], state, state + 1)[before]
     stays = started & loops[state] & (state == waiting)
@@ -51,13 +46,12 @@ def versioned(
     left = started & (state != waiting)
     appended = left | (stays & ~last)
     longer = np.where(started, entered.astype(np.int64) + appended, 1)
-    return Pointers(before, completes, *digits_of(before, rank, entered, longer))
+    return digits_of(before, rank, entered, longer)
 
 
 def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[IntArray, BoolArray]:
-    """The place of each pointer among those that lead to the same one, and whether it is the last.
-
-    order: by partition, then by `before`. Starts of one partition are siblings too.
+    """The place of each pointer among those that lead to the same one, and whether it is the last:
+    of starts among those of their partition. order: by partition, then by `before`.
     """
     rank, last = np.empty(len(order), np.int64), np.ones(len(order), np.bool_)
     places, keys = np.arange(len(order)), np.stack([partition, before])[:, order]
@@ -69,10 +63,8 @@ def siblings(order: IntArray, partition: IntArray, before: IntArray) -> tuple[In
 
 
 @allocating
-def digits_of(
-    before: IntArray, rank: IntArray, entered: BoolArray, longer: IntArray
-) -> tuple[IntArray, Digits]:
-    """Where the digits of each version begin and end, and the digits: from the pointer before it.
+def digits_of(before: IntArray, rank: IntArray, entered: BoolArray, longer: IntArray) -> Versions:
+    """The versions, from those of the pointers before.
 
     entered: whether the run waits in another state, with a further digit. longer: how much longer
     the version is than the one before it.

@@ -115,9 +115,8 @@ class SearchCall:
 
 
 class FurtherSearch:
-    """The search of the new rows of a call, which also ends the runs whose windows have ended.
-
-    live: the runs that are live once all matches have come. last_live: when runs were last live.
+    """The search of a call's new rows, which also ends the runs whose windows have ended. live: the
+    runs that are, once all matches have come. last_live: when runs were last live.
     """
 
     def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:
@@ -147,7 +146,6 @@ class FurtherSearch:
             yield first_matches(task, self.numbering.number_matches(matches))
 
     def find_all(self) -> Iterator[Matches]:
-        """The matches of the new rows, then those of runs whose windows have ended."""
         task, arrays, stop = self.task, self.arrays, self.call.stop
         start = len(self.state.numbers)
         if stop > start:
@@ -155,36 +153,38 @@ class FurtherSearch:
             yield from search.find_matches()
             search.prune()
             self.live, self.last_live = search.live_runs(), search.work.last_live
-        ended = self.find_ended()
+        live = self.live
+        is_out = arrays.rows.window_end[live.starts] <= stop
+        ended = np.asarray(self.call.ended[live.starts] & is_out, np.bool_)
+        if self.call.near is not None:
+            waiting, window = windows_between(task, live)
+            ended[waiting] |= self.call.near[window, live.last_rows[waiting]]
         if not ended.any():
             return
         if arrays.rules.flushes:
-            search = resume(task, arrays, self.live.keep(ended), (stop, TO_THE_END))
+            search = resume(task, arrays, live.keep(ended), (stop, TO_THE_END))
             yield from search.find_matches()
             later, before = search.work.last_live, self.last_live
             self.last_live = np.maximum(later, before) if len(before) else later
-        self.live = compact(task, arrays, self.live.keep(~ended), self.call)
-
-    def find_ended(self) -> BoolArray:
-        live, call = self.live, self.call
-        is_out = self.arrays.rows.window_end[live.starts] <= call.stop
-        ended = np.asarray(call.ended[live.starts] & is_out, np.bool_)
-        if call.near is not None:
-            waiting, window = windows_between(self.task, live)
-            ended[waiting] |= call.near[window, live.last_rows[waiting]]
-        return ended
+        self.live = compact(task, arrays, live.keep(~ended), self.call)
 
     def decide(self, found: list[Matches]) -> Release:
         """Release what a skip strategy has decided on, with rows as numbers. Raises RunFailure."""
         state, numbers, stop = self.state, self.numbers, self.call.stop
-        shift = state.done - len(state.numbers)
-        bounds = positions_of(state.start_bounds, numbers, shift)
-        waiting = replace(state.held, completed=shift_rows(state.held.completed, -shift))
+        shift, (row, bound) = state.done - len(state.numbers), state.start_bounds.T
+        bound = np.where(bound >= 0, np.searchsorted(numbers, bound), -1)
+        bounds = np.stack([row - shift, bound], axis=1)
+        assert state.held.completed is not None
+        waiting = replace(state.held, completed=state.held.completed - shift)
         live, starts = (self.live.first_rows, self.last_live), np.zeros(1, np.int64)
         position = SearchPosition(stop, *live, bounds, starts)
         release = release_matches(self.task, concatenate([waiting, *found]), position)
-        held = replace(release.held, completed=shift_rows(release.held.completed, shift))
-        bounds = numbers_of(release.start_bounds, numbers, shift)
+        assert release.held.completed is not None
+        held = replace(release.held, completed=release.held.completed + shift)
+        row, bound = release.start_bounds.T
+        # the row after all others has a number too
+        following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
+        bounds = np.stack([row + shift, at(following, bound, -1)], axis=1)
         return replace(release, held=held, start_bounds=bounds)
 
     def answer(self) -> tuple[SearchState, IntArray]:
@@ -211,7 +211,7 @@ class FurtherSearch:
             done=state.done + call.stop - len(state.numbers),
             numbered=last,
             numbers=self.numbers[kept],
-            live_runs=after.move(places, registers, extremes),
+            live_runs=after.change_rows(places.__getitem__, registers, extremes),
             start_bounds=self.release.start_bounds,
             held=replace(held, start=places[held.start], rows=places[held.rows]),
         )
@@ -265,23 +265,6 @@ def find_kept_rows(needed: Iterable[IntArray | None], call: SearchCall, *, whole
     first = np.flatnonzero(keep)[:1] if whole else np.zeros(0, np.int64)
     keep[min([call.needed, *first]) :] = True
     return np.flatnonzero(keep[: call.stop])
-
-
-def shift_rows(rows: IntArray | None, distance: int) -> IntArray:
-    assert rows is not None
-    return rows + distance
-
-
-def numbers_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Start bounds as numbers of rows; the row after all others has a number too."""
-    following = np.append(numbers, numbers[-1] + 1 if len(numbers) else shift)
-    return np.stack([bounds[:, 0] + shift, at(following, bounds[:, 1], -1)], axis=1)
-
-
-def positions_of(bounds: IntArray, numbers: IntArray, shift: int) -> IntArray:
-    """Start bounds as positions of rows, the inverse of `numbers_of`."""
-    first = np.where(bounds[:, 1] >= 0, np.searchsorted(numbers, bounds[:, 1]), -1)
-    return np.stack([bounds[:, 0] - shift, first], axis=1)
 
 
 def keeps_values(task: Task, columns: frozenset[int]) -> bool:

@@ -106,15 +106,14 @@ class Task:
 
     pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
     union variable and of every primary one, by name. absent: what must not be. closing: the id
-    whose condition must hold of a match as a whole, when its last row has been mapped.
-    windowed: whether matches keep to windows,
-    `Partitions.window_end`. stages: of a pattern of stages, which say themselves what may be
-    skipped; conditions are then asked before a row is mapped. partial: which runs come out beside
-    the matches. max_steps: how often conditions on the run may be asked in a partition, without
-    event selection. chained: whether matches that share rows may come as chains of them, see
-    `matches.Chains`; an engine need not do so. totals: what is added up over all matches, of which
-    none comes out then. most_matches: how many come out of a partition, those with the least
-    numbers; None for all. Picklable.
+    whose condition must hold of a match as a whole, when its last row has been mapped. windowed:
+    whether matches keep to windows, `Partitions.window_end`. stages: of a pattern of stages, which
+    say themselves what may be skipped; conditions are then asked before a row is mapped. partial:
+    which runs come out beside the matches. max_steps: how often conditions on the run may be asked
+    in a partition, without event selection. chained: whether matches that share rows may come as
+    chains of them, see `matches.Chains`; an engine need not do so. totals: what is added up over
+    all matches, of which none comes out then. most_matches: how many come out of a partition, those
+    with the least numbers; None for all. Picklable.
     """
 
     pattern: CompiledPattern
@@ -138,7 +137,6 @@ class Task:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names by id."""
         return self.pattern.program.variables
 
     @property
@@ -165,7 +163,6 @@ class Task:
         return all(condition.run_condition is None for condition in self.conditions)
 
     def calls(self) -> Iterator[Call]:
-        """What Python computes of conditions on the run."""
         for condition in self.conditions:
             if condition.run_condition is not None:
                 parts = parts_of(condition.run_condition)

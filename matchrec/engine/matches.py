@@ -111,10 +111,7 @@ def no_matches() -> Matches:
 
 
 class Numbering:
-    """Counts the matches of a partition over several chunks.
-
-    found: how many matches of the first partition there were before.
-    """
+    """Counts matches over several chunks. found: those of the first partition before."""
 
     def __init__(self, found: int = 0) -> None:
         self.partition = 0
@@ -160,10 +157,7 @@ def skip_rule(to: SkipTo) -> SkipRule:
 def find_targets(
     variable: str | None, members: Mapping[str, frozenset[int]], mapped: IntArray
 ) -> BoolArray:
-    """bool[k], which of the variables `mapped` are those that a strategy counts from.
-
-    variable: primary or union, None where it counts from any row. members: ids by name.
-    """
+    """bool[k], which of the variables `mapped` a strategy counts from: all where it names none."""
     if variable is None:
         return np.ones(len(mapped), np.bool_)
     return np.isin(mapped, list(members[variable]))

@@ -20,7 +20,7 @@ from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
 from matchrec.engine.search import PathSearch
-from matchrec.nfa.closure import Folding, live_states
+from matchrec.nfa.closure import live_states
 from matchrec.nfa.program import A_MATCH, NOTHING, TIMED_OUT, UNFINISHED
 from matchrec.plan.clauses import MatchOutput
 
@@ -56,7 +56,8 @@ def with_runs(
         until.append(np.minimum(next_starts(task.after_match, task.members, matches), upper))
         yield replace(matches, kind=np.full(matches.count, A_MATCH))
     starts = find_starts(task, partitions, np.concatenate(begun), np.concatenate(until))
-    yield from PartialSearch(task, partitions, room).find_runs(starts)
+    for runs in PartialSearch(task, partitions, room, starts).find_matches():
+        yield replace(runs, number=np.full(runs.count, -1))
 
 
 class PartialSearch(PathSearch):
@@ -64,32 +65,23 @@ class PartialSearch(PathSearch):
 
     kernel = staticmethod(search_live_runs)
 
-    def __init__(self, task: Task, partitions: Partitions, room: Room) -> None:
+    def __init__(self, task: Task, partitions: Partitions, room: Room, starts: Wanted) -> None:
         limit = None if task.selects or task.looks_only_at_data else task.max_steps
         plain = replace(task, output=MatchOutput.PREFERRED, max_steps=limit)
         super().__init__(plain, prepare_input(plain, partitions), room)
-        self.rules = accepting_live_runs(self.rules, task.pattern.folding)
+        self.starts = starts
+        # no run is a match but one that is live where its window ends
+        program = self.rules.program[self.rules.program[:, layout.TARGET] != layout.ACCEPT]
+        first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(self.rules.first)))
+        ends = np.array(live_states(task.pattern.folding.choices), np.int64)
+        self.rules = self.rules._replace(program=program, first=first, ends=ends)
 
     @property
     def keeps_states(self) -> bool:
         compiled = self.arrays.compiled
         return compiled.linked is not None and not compiled.remembers_all
 
-    def find_runs(self, starts: Wanted) -> Iterator[Matches]:
-        """The runs from some starting rows, in chunks, without numbers. Raises RunFailure."""
-        self.starts = starts
-        for found in self.find_matches():
-            yield replace(found, number=np.full(found.count, -1))
-
     @property
     def hooks(self) -> tuple[Any, Any]:
         """No negation, as no match is looked for, and the starting rows."""
         return None, self.starts
-
-
-def accepting_live_runs(rules: layout.Rules, folding: Folding) -> layout.Rules:
-    """Rules by which no run is a match but one that is live where its window ends."""
-    program = rules.program[rules.program[:, layout.TARGET] != layout.ACCEPT]
-    first = np.searchsorted(program[:, layout.SOURCE], np.arange(len(rules.first)))
-    ends = np.array(live_states(folding.choices), np.int64)
-    return rules._replace(program=program, first=first, ends=ends)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.interface import Condition, Staged, Task
+from matchrec.engine.interface import Condition, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.kernels.totals import ASKED_SIZE, CODES, words_of
 from matchrec.engine.matches import find_targets, skip_rule
@@ -77,21 +77,17 @@ class SearchInput:
     totals: layout.TotalArrays | None = None
 
     def show_to_python(self, work: Callable[[], layout.Work]) -> None:
-        """Let what Python computes see the runs and the match of a search. work: as it is now.
-
-        Without event selection, runs of different starting rows are never searched at once.
-        """
+        """Let what Python computes see the runs and the match of a search. work: as it is now."""
         if self.python is None:
             return
         progress = work().progress
         self.python.registers = lambda: work().registers
         self.python.match_number = lambda: int(progress.number) + 1
-        if not self.selects:
+        if not self.selects:  # runs of different starting rows are never searched at once
             self.python.begins = lambda: (progress.partition, progress.start)
 
 
 def prepare_input(task: Task, partitions: Partitions, *, selects: bool = True) -> SearchInput:
-    """The arrays of a task and its partitions. selects: for a search with event selection."""
     compiled = compile_task(task, partitions.integers)
     linked, rules = compiled.linked, compiled.rules
     rows = rows_of(partitions, compiled, selects=selects)
@@ -142,7 +138,6 @@ def totals_of(
 
 
 def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) -> layout.RowArrays:
-    """The partitions as kernels read them. selects: for a search with event selection."""
     starts, window_end = plain(partitions.starts, np.int64), partitions.window_end
     reads = selects or compiled.linked is not None
     frontier = partitions.frontier
@@ -161,12 +156,6 @@ def rows_of(partitions: Partitions, compiled: CompiledTask, *, selects: bool) ->
         NO_CALLBACK if selects else None,
         NO_CALLBACK if selects else None,
     )
-
-
-def is_waited_in(program: IntArray, states: int) -> IntArray:
-    """int64[s], whether a run in a state looks at further rows: all but those that only accept."""
-    looking = program[program[:, layout.TARGET] != layout.ACCEPT, layout.SOURCE]
-    return np.isin(np.arange(states), looking).astype(np.int64)
 
 
 def accepting_guards(program: IntArray, states: int) -> IntArray:
@@ -213,27 +202,15 @@ def compile_task(task: Task, integers: int) -> CompiledTask:
 
 @lru_cache(maxsize=1024)  # a worker asks batch after batch, a stream key after key
 def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
-    """As `compile_task`. merging: whether runs merge that may."""
-    folding, members = task.pattern.folding, task.members
     first, program = number_choices(task)
     skip = task.skip or task.after_match
     variables = program[:, layout.VARIABLE]
-    program[:, layout.IS_TARGET] = find_targets(skip.variable, members, variables)
-    linked, remembered = None, program[:, layout.MEMO].copy()
-    if not task.looks_only_at_data:
-        run_conditions = [condition.run_condition for condition in task.conditions]
-        last = [absent.variable for absent in task.absent]
-        last += [] if task.closing is None else [task.closing]
-        asked = [last if any(c.accepts for c in ways) else [] for ways in folding.choices]
-        before_mapping = bool(folding.waits) | (program[:, layout.TARGET] < 0)
-        before = program[(program[:, layout.TEST] >= 0) & before_mapping]
-        for state, test in before[:, [layout.SOURCE, layout.TEST]].tolist():
-            asked[state] = [*asked[state], test]
-        moves = _moves(program, task.stages)
-        linked = link_conditions(run_conditions, members, integers, moves, asked)
-        _add_links(program, linked)
+    program[:, layout.IS_TARGET] = find_targets(skip.variable, task.members, variables)
+    remembered = program[:, layout.MEMO].copy()
+    linked = _link(task, program, integers)
     (waits, ends_of_runs), states = _waiting(task), len(first) - 1
     flushes = bool(ends_of_runs.any())
+    looking = program[program[:, layout.TARGET] != layout.ACCEPT, layout.SOURCE]
     rules = layout.Rules(
         first=first,
         program=program,
@@ -241,11 +218,11 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
         skip=skip_rule(skip.to),
         forgets=linked is not None and MATCH_NUMBER in linked.operations,
         merge_runs=merging and task.output is not MatchOutput.GRAPH and not flushes,
-        starts=folding.starts,
+        starts=task.pattern.folding.starts,
         tests_before_mapping=task.stages is not None,
         flushes=flushes,
         accepts=accepting_guards(program, states),
-        goes_on=is_waited_in(program, states),
+        goes_on=np.isin(np.arange(states), looking).astype(np.int64),
         waits=waits,
         ends=ends_of_runs,
         instructions=linked.instructions if linked else np.empty((0, 5), np.int64),
@@ -256,12 +233,37 @@ def make_arrays(task: Task, integers: int, *, merging: bool) -> CompiledTask:
     return CompiledTask(rules, linked, remembers_all)
 
 
-def _waiting(task: Task) -> tuple[IntArray, IntArray]:
-    """`waits` and `ends` of a compiled task.
+def _link(task: Task, program: IntArray, integers: int) -> LinkedConditions | None:
+    """The conditions on the run, linked; each choice of `program` says where its instructions are.
 
-    Of all matches, a run comes out beside them that is live where its window ends, if that is asked
-    for.
+    No failure is remembered that a register decides.
     """
+    if task.looks_only_at_data:
+        return None
+    folding, target, test = task.pattern.folding, program[:, layout.TARGET], program[:, layout.TEST]
+    maps, asks = target >= 0, test >= 0
+    last = [absent.variable for absent in task.absent]
+    last += [] if task.closing is None else [task.closing]
+    asked = [last if any(c.accepts for c in ways) else [] for ways in folding.choices]
+    before = program[asks & (bool(folding.waits) | ~maps)]
+    for state, variable in before[:, [layout.SOURCE, layout.TEST]].tolist():
+        asked[state] = [*asked[state], variable]
+    own = layout.TEST if task.stages is None else layout.VARIABLE  # tests come before mapping
+    rows = program[maps][:, [layout.SOURCE, layout.VARIABLE, layout.TARGET, own]]
+    moves = tuple(Move(*row) for row in rows.tolist())
+    conditions = [condition.run_condition for condition in task.conditions]
+    linked = link_conditions(conditions, task.members, integers, moves, asked)
+    program[maps, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
+    code = np.reshape(linked.code, (-1, 2))
+    program[asks, layout.CODE : layout.CODE_END + 1] = code[test[asks]]
+    live = np.diff(linked.live_first) > 0
+    forgotten = np.flatnonzero(maps)[live[target[maps]]]
+    program[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
+    return linked
+
+
+def _waiting(task: Task) -> tuple[IntArray, IntArray]:
+    """`waits` and `ends` of a compiled task: beside all matches live runs may come out."""
     folding, waits = task.pattern.folding, np.array(list(map(number_of, task.waits)), np.int64)
     if task.stages is None:
         times_out = task.partial is not None and task.output is MatchOutput.ALL
@@ -274,15 +276,12 @@ def _waiting(task: Task) -> tuple[IntArray, IntArray]:
 
 
 def number_choices(task: Task) -> tuple[IntArray, IntArray]:
-    """`first` and `program` of `layout.Rules`, without what conditions on the run need.
-
-    Every state that can be reached twice has a memo number; where rows may be skipped, any can be.
-    """
+    """`first` and `program` of `layout.Rules`, without what conditions on the run need."""
     folded = task.pattern.folding.choices
     choices = [choice for state in folded for choice in state]
     first = np.cumsum([0, *map(len, folded)]).astype(np.int64)
     source = np.repeat(np.arange(len(folded)), np.diff(first))
-    twice = np.array(reached_twice(folded)) | task.selects
+    twice = np.array(reached_twice(folded)) | task.selects  # where rows may be skipped, any can be
     memo = [*np.where(twice, np.cumsum(twice) - 1, layout.NOT_REMEMBERED), layout.NOT_REMEMBERED]
     program = np.zeros((len(choices), layout.CHOICE_SIZE), np.int64)
     columns: dict[int, Sequence[int] | IntArray] = {
@@ -322,29 +321,7 @@ def word_and_mask(condition: Condition) -> tuple[int, int]:
     return condition.row_condition // 64, int(bit.astype(np.int64))
 
 
-def _moves(program: IntArray, stages: Staged | None) -> tuple[Move, ...]:
-    """The choices that map a row, in order; of stages, tests are asked before that."""
-    test = layout.TEST if stages is None else layout.VARIABLE
-    columns = [layout.SOURCE, layout.VARIABLE, layout.TARGET, test]
-    return tuple(Move(*row) for row in program[program[:, layout.TARGET] >= 0][:, columns].tolist())
-
-
-def _add_links(program: IntArray, linked: LinkedConditions) -> None:
-    """Say of each choice where its instructions are; forget no failure that a register decides."""
-    target, test = program[:, layout.TARGET], program[:, layout.TEST]
-    mapping, asked = target >= 0, test >= 0
-    program[mapping, layout.STEPS : layout.STEPS_END + 1] = np.reshape(linked.steps, (-1, 2))
-    code = np.reshape(linked.code, (-1, 2))
-    program[asked, layout.CODE : layout.CODE_END + 1] = code[test[asked]]
-    live = np.diff(linked.live_first) > 0
-    forgotten = np.flatnonzero(mapping)[live[target[mapping]]]
-    program[forgotten, layout.MEMO] = layout.NOT_REMEMBERED
-
-
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
-    """A contiguous array of `dtype`, as kernels take it, copied only if it must be.
-
-    It cannot be written to, so that kernels need no other code for arrays that never could.
-    """
+    """A contiguous array of `dtype` that cannot be written to, as kernels take it."""
     found: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
     return found

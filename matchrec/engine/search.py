@@ -59,15 +59,13 @@ CONDITION_FAILURES = (layout.OVERFLOW, layout.DIVISION_BY_ZERO, layout.FUNCTION_
 
 
 def at_most(room: Room, most: Room) -> Room:
-    """The room, for no more matches and their rows than another one has."""
     rows, matches = min(room.rows, most.rows), min(room.matches, most.matches)
     return replace(room, rows=rows, matches=matches)
 
 
 class KernelSearch(ABC):
-    """One search of one task. kernel: what searches, in `work`. begins_anew: see `beginnings`.
-
-    room: of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
+    """One search of one task. kernel: what searches in `work`. begins_anew: see `beginnings`. room:
+    of a chunk, and at first. counters: to which it adds, at its end, what it has counted.
     """
 
     kernel: Any
@@ -84,9 +82,9 @@ class KernelSearch(ABC):
         self.work = initial_work(task, arrays)
         self.steps_left: int | None = None  # that Python may take
         arrays.show_to_python(lambda: self.work)
-        memory = max(room.memory, 2)
-        self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), memory)
-        self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * memory
+        size = max(room.memory, 2)
+        self.sizes = dict.fromkeys((layout.PATH_FULL, layout.MEMO_FULL, layout.RUNS_FULL), size)
+        self.sizes[layout.NODES_FULL] = NODES_OF_A_RUN * size
         self.make_room()
 
     @property
@@ -95,9 +93,8 @@ class KernelSearch(ABC):
 
     @property
     def hooks(self) -> tuple[Any, Any]:
-        """What the kernel takes beside the records, None where it does nothing about it.
-
-        The registers, or with event selection the negation; then what is added up or counted.
+        """What the kernel takes beside the records: the registers, or with event selection the
+        negation; then what is added up or counted. None where it does nothing about it.
         """
         given = self.arrays.negation if self.arrays.selects else self.work.registers
         return given, self.arrays.totals
@@ -125,7 +122,11 @@ class KernelSearch(ABC):
                 yield self.matches(output)
             elif status == layout.OUTPUT_FULL:
                 matches, rows = 2 * matches, max(2 * rows, int(progress.needed))
-        self.finish()
+        done, most = self.work.counters, layout.MOST_LIVE
+        if self.counters is not None and done is not None:
+            live = max(self.counters[most], done[most])
+            self.counters += done
+            self.counters[most] = live
 
     def advance(self) -> int:
         """Call the kernel; while its code is not there, have Python take its first steps over few
@@ -214,10 +215,7 @@ class KernelSearch(ABC):
             raise RunFailure(stream_without_room, row, fields)
 
     def grow(self, status: int) -> None:
-        """At least double what `status` says is full; what a ring has remembered is forgotten.
-
-        What must be found out again is no more than what fitted.
-        """
+        """At least double what `status` says is full; what a ring has remembered is forgotten."""
         size = 2 * self.sizes[status]
         while status == layout.MEMO_FULL and size < self.progress.needed:
             size *= 2
@@ -258,7 +256,6 @@ class KernelSearch(ABC):
         return matches if self.arrays.ends is None else by_first_end(matches, self.arrays.ends)
 
     def look_up(self, column: int, choices: layout.ChoiceArray, found: npt.NDArray[Any]) -> None:
-        """Fill `found` with what a column says of each choice: all matches have many rows."""
         of_choice = self.rules.program[:, column].astype(found.dtype)
         # to clip is to write at once: no choice is out of bounds
         np.take(of_choice, choices[: len(found)], out=found, mode="clip")
@@ -280,14 +277,6 @@ class KernelSearch(ABC):
             if isinstance(error, AnsiError):
                 message = failures.function_failed_under_ansi
         raise RunFailure(message, int(row), fields)
-
-    def finish(self) -> None:
-        """Add what has been counted, if anyone asks, of live runs the most."""
-        done, most = self.work.counters, layout.MOST_LIVE
-        if self.counters is not None and done is not None:
-            live = max(self.counters[most], done[most])
-            self.counters += done
-            self.counters[most] = live
 
     def registers_of(self, runs: int) -> Shapes:
         """Registers before the first row of a run, then those of so many runs; or none at all."""
@@ -320,7 +309,11 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     progress.best_start = progress.memo_window = progress.unfinished_in = -1
     progress.partition = -1
     progress.match_kind = A_MATCH
-    progress.match_limit = most_found(task)
+    progress.match_limit = layout.NO_LIMIT
+    if task.most_matches is not None and task.skip is None:
+        is_all = task.output is MatchOutput.ALL
+        if not (is_all and may_map_twice(task.pattern.folding, task.waits)):  # each is found once
+            progress.match_limit = task.most_matches
     steps = None if task.selects else task.max_steps
     progress.step_limit = min(steps or layout.NO_LIMIT, layout.NO_LIMIT)
     return layout.Work(
@@ -331,28 +324,14 @@ def initial_work(task: Task, arrays: SearchInput) -> layout.Work:
     )
 
 
-def most_found(task: Task) -> int:
-    """After how many matches the search of a partition may end.
-
-    Where all are asked for it may not if some are found twice; nor where one run at a time finds
-    them in another order than that in which they come out, which `selection.find_matches` knows.
-    """
-    if task.most_matches is None or task.skip is not None:
-        return layout.NO_LIMIT
-    if task.output is MatchOutput.ALL and may_map_twice(task.pattern.folding, task.waits):
-        return layout.NO_LIMIT
-    return task.most_matches
-
-
 def needs_release_times(task: Task) -> bool:
     """Whether it matters when a match is released: runs that time out before it come out too."""
     return task.stages is not None and task.stages.timeouts and task.skip is not None
 
 
 def by_first_end(matches: Matches, ends: IntArray) -> Matches:
-    """Matches, each run that timed out by the first window of those that end at that time.
-
-    So that a run which waited in several places is the same where it timed out at the same time.
+    """Matches, each run that timed out by the first window of those that end at that time: so it is
+    the same in whichever place it waited.
     """
     assert matches.kind is not None
     assert matches.rows is not None
@@ -378,14 +357,10 @@ class PathSearch(KernelSearch):
 
     @property
     def keeps_states(self) -> bool | None:
-        """Whether computation states are kept as well that a starting row has seen.
-
-        None where no query of this kind keeps them.
-        """
+        """Whether computation states are kept that a starting row has seen; None where never."""
         return None
 
     def remember_nothing(self) -> None:
-        """Try each way again wherever it is come to."""
         program = self.rules.program.copy()
         program[:, layout.MEMO] = layout.NOT_REMEMBERED
         self.rules = self.rules._replace(program=program)
@@ -445,7 +420,7 @@ class BreadthFirstSearch(BufferSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """Where rows follow each other, a node does not say which one it is."""
+        """Where rows follow each other, a node does not say which row it is."""
         nodes, states = self.sizes[layout.NODES_FULL], len(self.rules.first) - 1
         shapes = super().shapes | self.memo
         if "registers" not in shapes:
@@ -463,7 +438,6 @@ class BreadthFirstSearch(BufferSearch):
         return self.work.registers, self.rules.waits
 
     def grow(self, status: int) -> None:
-        """As any search over a buffer, which has room for a row of all runs."""
         if status == layout.RUNS_FULL:
             least = 8 * self.sizes[layout.RUNS_FULL]
             self.sizes[layout.NODES_FULL] = max(self.sizes[layout.NODES_FULL], least)

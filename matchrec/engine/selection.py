@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.graph import versioned
+from matchrec.engine.graph import versions_of
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import breadth_first, layout
 from matchrec.engine.kernels.order import (
@@ -36,6 +36,7 @@ from matchrec.engine.kernels.totals import KNOWN, NUMBER, OF_A_TOTAL, ROW, VALUE
 from matchrec.engine.matches import (
     Matches,
     Numbering,
+    Pointers,
     RunFailure,
     next_starts,
     no_matches,
@@ -57,9 +58,8 @@ from matchrec.plan.clauses import MatchOutput
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Sort matches by partition, kind, completing row, first row, positions, variables; once each.
-
-    by_start: first row before completing row.
+    """Sort matches by partition, kind, completing and first row, or first and completing row, then
+    positions, variables; once each.
     """
     assert matches.rows is not None
     assert matches.completed is not None
@@ -171,9 +171,8 @@ def release_matches(task: Task, found: Matches, position: SearchPosition) -> Rel
 
 
 def decide(task: Task, ranked: Matches, position: SearchPosition) -> tuple[IntArray, IntArray]:
-    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one.
-
-    ranked: in the order of their first rows. Raises RunFailure.
+    """int64[m], which matches are kept or held, and int64[m, 2], the start bound after each one, of
+    matches in the order of their first rows. Raises RunFailure.
     """
     skip = task.skip
     assert skip is not None
@@ -201,7 +200,6 @@ class MatchSearch(PathSearch):
     """One run at a time, for the matches that are asked for."""
 
     kernel = staticmethod(search_matches)
-
     keeps_states = False
 
 
@@ -225,11 +223,11 @@ def find_matches(
         one.progress.match_limit = layout.NO_LIMIT  # found in no order of ends
         found = list(one.find_matches())
         return number_chunks(task, iter([sort_matches(concatenate(found))] if found else []))
+    if task.totals is not None:
+        return TotalsSearch(task, arrays, room, counters).find_matches()
     search = RunsSearch(task, arrays, room, counters)
     if task.output is MatchOutput.GRAPH:
         return search.find_graph()
-    if task.totals is not None:
-        return TotalsSearch(task, arrays, room, counters).find_matches()
     return number_chunks(task, map(sort_matches, search.find_matches()))
 
 
@@ -266,9 +264,8 @@ def in_large_chunks(found: Iterator[Matches]) -> Iterator[Matches]:
 
 @dataclass(frozen=True, slots=True)
 class LiveRuns:
-    """Live runs, each with its registers, and the nodes of the buffer that they lead to.
-
-    runs: int64[r, RUN_SIZE]. registers: int64[r, q]. nodes: int64[n, NODE_SIZE]: see `Work`.
+    """Live runs, int64[r, RUN_SIZE], each with its registers, int64[r, q], and the nodes that they
+    lead to, int64[n, NODE_SIZE]: see `Work`.
     """
 
     runs: IntArray
@@ -300,7 +297,7 @@ class LiveRuns:
         first = (self.nodes[:, layout.NODE_BEFORE] < 0) & ~self.joins
         return np.asarray(self.nodes[first, layout.NODE_ROW], np.int64)
 
-    def needed_rows(self, positions: IntArray, extremes: Extremes = ()) -> IntArray:
+    def needed_rows(self, positions: IntArray, extremes: Extremes) -> IntArray:
         """Every row that the runs need. positions: of registers that hold a row or less than 0."""
         found: list[IntArray] = []
 
@@ -311,14 +308,9 @@ class LiveRuns:
         self.change_rows(note, positions, extremes)
         return np.concatenate(found)
 
-    def move(self, places: IntArray, positions: IntArray, extremes: Extremes = ()) -> LiveRuns:
-        """The runs over other rows: row i has become row places[i]."""
-        return self.change_rows(places.__getitem__, positions, extremes)
-
     def change_rows(
         self, change: Callable[[IntArray], IntArray], positions: IntArray, extremes: Extremes
     ) -> LiveRuns:
-        """The runs with other rows in the place of those that they hold."""
         runs, registers, nodes = self.runs.copy(), self.registers.copy(), self.nodes.copy()
         runs[:, layout.RUN_START] = change(runs[:, layout.RUN_START])
         nodes[~self.joins, layout.NODE_ROW] = change(nodes[~self.joins, layout.NODE_ROW])
@@ -388,8 +380,8 @@ class RunsSearch(BufferSearch):
         before = nodes[:, layout.NODE_BEFORE].copy()
         again = program[program[:, layout.AGAIN] != 0, layout.VARIABLE]
         loops = np.isin(np.arange(len(self.task.variables)), again)
-        state = variable.astype(np.int64)
-        pointers = versioned(partition, row, state, (before, completes), loops)
+        versions = versions_of(partition, row, variable.astype(np.int64), before, loops)
+        pointers = Pointers(before, completes, *versions)
         yield replace(of_one_row(partition, row, variable), pointers=pointers)
 
 
@@ -433,7 +425,6 @@ class TotalsSearch(RunsSearch):
 
     @property
     def shapes(self) -> Shapes:
-        """Nodes with what is known of the ways to them."""
         size = self.sizes[layout.NODES_FULL], node_size(self.task)
         return super().shapes | {"nodes": (size, np.int64)}
 
@@ -496,14 +487,10 @@ class ReleasingSearch:
         for found in self.search.find_matches():
             released = self.release(found)
             yield released
+            # few matches are left out where the runs of one starting row are followed alone
             many = not waits and released.count >= MANY * found.count
-            self.search.room = self.rooms[many or self.is_alone]
+            self.search.room = self.rooms[many or bool(self.search.progress.alone)]
         yield self.release(no_matches())
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether the runs of one starting row are followed alone: few matches are left out."""
-        return bool(self.search.progress.alone)
 
     def release(self, found: Matches) -> Matches:
         search, task = self.search, self.search.task
@@ -512,13 +499,11 @@ class ReleasingSearch:
             runs.prune()
         first_rows = np.zeros(0, np.int64) if runs is None else runs.live_runs().first_rows
         stop, starts = int(search.progress.start), search.arrays.rows.starts
-        position = SearchPosition(
-            stop, first_rows, search.work.last_live, self.start_bounds, starts
-        )
-        matches = concatenate([self.held, found])
+        last_live, matches = search.work.last_live, concatenate([self.held, found])
+        position = SearchPosition(stop, first_rows, last_live, self.start_bounds, starts)
         release = release_matches(task, matches, position)
         self.held, self.start_bounds = release.held, release.start_bounds
-        if runs is not None and not self.is_alone:
+        if runs is not None and not search.progress.alone:
             live = runs.live_runs()
             runs.restore(live.keep(live.starts >= release.settled))
         return release.matches

@@ -17,9 +17,9 @@ from matchrec.engine.engines import classify_time
 from matchrec.explanation.formulas import (
     absence_lines,
     conditions_of,
+    few,
     formulas,
     nondeterminism_lines,
-    program_lines,
     selection_lines,
     vector_lines,
     window_lines,
@@ -36,7 +36,6 @@ from matchrec.pruning.irrelevant_rows import fails
 
 
 def stream_lines(executable: Executable) -> Iterator[str]:
-    """What is kept, and how much that can be."""
     yield "kept of each partition: rows that the watermark has not passed, and"
     if executable.task.selects:
         yield "the runs that have begun, with the rows that they lead to"
@@ -85,8 +84,8 @@ class ExplainedClause:
     def sections(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Titles and lines, in the order of the stages; one without lines does not appear."""
         plan, executable = self.plan, self.executable
-        task = executable.task
-        program = program_lines(task.pattern.program, formulas(plan, task))
+        program, written = executable.task.pattern.program, formulas(plan, executable.task)
+        states = (program.text_of(state, written) for state in range(len(program.states)))
         yield "row pattern", iter((executable.pattern,))
         lines = partition_lines(plan, self.keys, self.sorts)
         needed = needed_lines(executable, self.sorts)
@@ -98,7 +97,8 @@ class ExplainedClause:
         yield "computed by Spark before the match", before_lines(executable)
         yield "computed in the worker before the match", nearby_lines(executable)
         yield "conditions", condition_lines(plan, executable)
-        yield "program (NFA^b; edges in preferment order)", program
+        more = "more states, all of which dot() of the explanation has"
+        yield "program (NFA^b; edges in preferment order)", few(states, more)
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
         yield "engine", engine_lines(executable)
@@ -189,7 +189,6 @@ def before_lines(executable: Executable) -> Iterator[str]:
 
 
 def nearby_lines(executable: Executable) -> Iterator[str]:
-    """The row conditions that the worker computes."""
     for condition in executable.nearby:
         also = "" if condition.row_condition is None else f"bit {condition.row_condition} AND "
         yield f"bit {condition.bit} = {also}{show_column(condition.column)}"

@@ -1,10 +1,6 @@
 """Coverage: how far the starting rows of a query come, and what ends them.
 
 What the workers have counted goes in; a funnel comes out, as text, table and picture.
-
-    summary   counts → figures          text      the lines, and the answer at their end
-    figures   what is said of a clause  picture   SVG
-    coverage  all clauses of a query
 """
 
 from __future__ import annotations
@@ -50,9 +46,8 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunEnding:
-    """What ended some runs. awaited: the variables that would have brought them nearer to a match.
-
-    remaining: how many rows a match still needed at least.
+    """What ended some runs. awaited: the variables that would have brought them nearer to a match,
+    remaining: the rows that this still needed.
     """
 
     reason: Reason
@@ -165,7 +160,6 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
 
 
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
-    """A line for each occurrence, with bars, then the matches."""
     if not clause.tried:
         return
     names = [occurrence.variable or "tried" for occurrence in clause.occurrences]
@@ -186,7 +180,6 @@ def bar(part: int, whole: int) -> str:
 
 
 def why(coverage: OccurrenceCoverage) -> str:
-    """How many ended at an occurrence, and what ended most of them."""
     if not coverage.ended:
         return ""
     most = coverage.endings[0]
@@ -202,26 +195,21 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     if not clause.without_match:
         yield "nothing: every one of them begins a match"
         return
-    decisive = decisive_occurrence(clause)
-    most = decisive.endings[0]
+    ended = [occurrence for occurrence in clause.occurrences if occurrence.ended]
+    if clause.figures.matches:
+        decisive = max(ended, key=lambda one: one.ended)
+        runs = f"{decisive.ended:,} of {clause.without_match:,} without a match"
+    else:  # where those ended that came nearest to one
+        decisive = min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
+        runs = f"no match: of those that came nearest to one, {decisive.ended:,}"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
-    if not clause.figures.matches:
-        yield f"no match: of those that came nearest to one, {decisive.ended:,} ended {where}"
-    else:
-        yield f"{decisive.ended:,} of {clause.without_match:,} without a match ended {where}"
+    yield f"{runs} ended {where}"
+    most = decisive.endings[0]
     yield f"{most}: {most.count:,}"
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
         yield from nearest_lines(clause.nearest)
-
-
-def decisive_occurrence(clause: ClauseCoverage) -> OccurrenceCoverage:
-    """Without any match, where the runs ended that came nearest to one; else where most ended."""
-    ended = [occurrence for occurrence in clause.occurrences if occurrence.ended]
-    if clause.figures.matches:
-        return max(ended, key=lambda one: one.ended)
-    return min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
 
 
 def nearest_lines(nearest: NearestStart) -> Iterator[str]:
@@ -375,7 +363,6 @@ def states_after(occurrences: Occurrences) -> list[int | None]:
 
 
 def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
-    """An ending in a state, of no run yet."""
     occurrences, names = asked.occurrences, asked.drafted.plan.variables
     nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
     return RunEnding(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)

@@ -108,16 +108,13 @@ class Explanation:
         return data_frame(("clause", "part", "line"), rows)
 
     def _repr_html_(self) -> str:
-        return "".join(self._html())
-
-    def _html(self) -> Iterator[str]:
-        """The row patterns; folded, the text."""
+        parts = []
         for clause in self.clauses:
-            yield wide(clause.svg)
-            yield from (paragraph(line) for line in selection_lines(clause.plan))
-        yield folded("all stages", preformatted(self._clauses()))
+            parts += [wide(clause.svg), *map(paragraph, selection_lines(clause.plan))]
+        parts.append(folded("all stages", preformatted(self._clauses())))
         if self.counters is not None:
-            yield getattr(self.counters, "_repr_html_", self.counters.__str__)()
+            parts.append(getattr(self.counters, "_repr_html_", self.counters.__str__)())
+        return "".join(parts)
 
 
 # A rule set as text: what Spark computes for all rules together, then each rule by itself.
@@ -129,10 +126,8 @@ KEPT = (
 
 
 def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Explanation:
-    """What all rules share, then each of them.
-
-    drafts: of each rule by itself, by name. sorts: who sorts the rows, empty of a stream, whose
-    rows come little by little.
+    """What all rules share, then each of them. drafts: of each rule by itself, by name. sorts: who
+    sorts the rows, empty of a stream.
     """
     first = next(iter(drafts.values())).plan
     plan = MatchPlan(first.pattern, first.partition_by, first.order_by)

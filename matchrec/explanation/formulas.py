@@ -33,7 +33,7 @@ from matchrec.plan.clauses import Absence, Definition, EventSelection, Gap, Matc
 from matchrec.plan.expression import ColumnReference, End, Reference, Scalar, render
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_navigation, show_reference, show_scalar
-from matchrec.plan.stages import Skip, Staging
+from matchrec.plan.stages import Skip
 
 # The sources of nondeterminism. Source: SASE+, "Runtime complexity", the four sources.
 
@@ -50,11 +50,6 @@ BEGIN_BEGIN = "Begin-Begin (alternatives and groups, which the paper has not)", 
 
 EVERYTHING = "TRUE"
 MOST_STATES = 20
-
-
-def program_lines(program: Program, formulas: Formulas) -> Iterator[str]:
-    every = (program.text_of(state, formulas) for state in range(len(program.states)))
-    return few(every, "more states, all of which dot() of the explanation has")
 
 
 def few(texts: Iterable[str], more: str) -> Iterator[str]:
@@ -90,14 +85,6 @@ def show_test(scalar: Scalar, test: str) -> str:
     return render(scalar, show)
 
 
-def stage_lines(staging: Staging) -> Iterator[str]:
-    """What may be skipped, and which matches come out."""
-    yield "each stage says what may be skipped before its events: its ignore edges"
-    yield "every match, once" if staging.skip is None else after_match(staging.skip)
-    if staging.timeouts is not None:
-        yield "runs whose window ends come out as well"
-
-
 def after_match(skip: Skip) -> str:
     """What a match that comes out leaves to others."""
     of_stage = "" if skip.variable is None else f" of {skip.variable}"
@@ -109,7 +96,6 @@ def after_match(skip: Skip) -> str:
 
 
 def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
-    """The sources in one state, as in the paper."""
     edges = [edge for edge in program.states[state].edges if edge.target != program.stop]
     takes = [edge for edge in edges if edge.action is Action.TAKE]
     ignores = [edge for edge in edges if edge.action is Action.IGNORE]
@@ -130,7 +116,11 @@ def sources_in_stages(program: Program, state: StateId) -> Iterator[Branching]:
 def selection_lines(plan: MatchPlan) -> Iterator[str]:
     """The strategy and the matches that come out, where they are not those of plain SQL."""
     if plan.staging is not None:
-        yield from stage_lines(plan.staging)
+        skip = plan.staging.skip
+        yield "each stage says what may be skipped before its events: its ignore edges"
+        yield "every match, once" if skip is None else after_match(skip)
+        if plan.staging.timeouts is not None:
+            yield "runs whose window ends come out as well"
     elif plan.selects:
         yield f"{plan.selection.words}: {plan.selection.meaning}"
     if plan.selects or plan.output is not MatchOutput.PREFERRED:
@@ -152,7 +142,6 @@ def window_lines(plan: MatchPlan) -> Iterator[str]:
 
 
 def window_line(plan: MatchPlan, within: Within) -> str:
-    """How far apart the first and the last row may lie, and who says so."""
     order, said = plan.order_by[0].expression.text, within.distance
     if said is None or not said.variables:
         interval = within.interval.text
@@ -226,18 +215,14 @@ def formula(edge: Edge, state: StateId, task: Task, written: dict[str, str]) -> 
     if edge.action is Action.IGNORE:
         if task.selection is EventSelection.SKIP_TILL_ANY_MATCH:
             return ""
-        return f"not ({' or '.join(blocking(program, state))})"
+        # what is taken again may not be skipped, or else what is begun
+        takes = [edge for edge in program.states[state].edges if edge.action is Action.TAKE]
+        blocking = map(program.label, takes) if takes else filter(None, ways_on(program, state))
+        return f"not ({' or '.join(dict.fromkeys(blocking))})"
     if not task.selects:
         return ""
     ways = list(dict.fromkeys(ways_on(program, edge.target)))
     return "" if "" in ways else " or ".join(ways)
-
-
-def blocking(program: Program, state: StateId) -> list[str]:
-    """What a row must not be for a run in a state to skip it: taken again, or else begun."""
-    edges = program.states[state].edges
-    own = [program.label(edge) for edge in edges if edge.action is Action.TAKE]
-    return own or list(dict.fromkeys(way for way in ways_on(program, state) if way))
 
 
 def ways_on(program: Program, state: StateId) -> Iterator[str]:
@@ -319,7 +304,6 @@ def sources(
 
 
 def rows_in_reach(task: Task) -> str:
-    """What W is."""
     return "the rows of a window" if task.windowed else "the rows of a partition"
 
 
@@ -384,7 +368,6 @@ class Vector:
     columns: list[str]
 
     def show(self, register: int, meaning: registers.Meaning) -> str:
-        """What a value is: operation, column, variables."""
         match meaning:
             case registers.RowOf(end, members, offset):
                 side = "after" if end is End.FIRST else "before"

@@ -6,7 +6,6 @@ Source: numba's manual, "Implementing intrinsics".
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,29 +21,20 @@ class SameBits(KernelPart):
     @property
     def dispatcher(self) -> Any:
         if self._dispatcher is None:
-            self._dispatcher = same_bits(*self.options["types"])
+            from numba import types
+            from numba.extending import intrinsic
+
+            given, found = (getattr(types, name) for name in self.options["types"])
+
+            def cast(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+                return builder.bitcast(values[0], context.get_value_type(found))
+
+            self._dispatcher = intrinsic(lambda _context, _value: (found(given), cast))
         return self._dispatcher
 
 
-def same_bits(given: str, found: str) -> Any:
-    """What numba makes of a value of a type, as one of another type."""
-    from numba import types
-    from numba.extending import intrinsic
-
-    signature = getattr(types, found)(getattr(types, given))
-
-    def cast(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-        return builder.bitcast(values[0], context.get_value_type(signature.return_type))
-
-    return intrinsic(lambda _context, _value: (signature, cast))
-
-
 def _casting(given: str, found: str) -> Callable[[_F], _F]:
-    def taken(function: _F) -> _F:
-        assert isinstance(function, FunctionType)
-        return SameBits(function, {"types": (given, found)})  # type: ignore[return-value]
-
-    return taken
+    return lambda own: SameBits(own, {"types": (given, found)})  # type: ignore[return-value]
 
 
 @_casting("int64", "float64")

@@ -14,17 +14,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit.kept import (
-    ONE_THREAD,
-    Files,
-    announce_compiling,
-    digest_of_sources,
-    enable_caching,
-    is_found,
-    lock_name,
-    taken_by_numba,
-    with_parts,
-)
+from matchrec.jit import kept
 
 Function = Callable[[int, int, int], int]
 
@@ -39,30 +29,27 @@ def callback(function: Function) -> Any:
 
 
 def pointer_to(function: Function) -> Any:
-    """What a kernel calls as `function`, which is compiled, or found where kernels are kept.
-
-    Of the same type as a callback: of another one, kernels would be compiled again.
-    """
-    with ONE_THREAD:
+    """What a kernel calls as `function`, which is compiled, or found where kernels are kept."""
+    with kept.ONE_THREAD:  # of a callback's type: of another, kernels would be compiled again
         return _POINTER(compiled(function).address)
 
 
 @lru_cache
 def compiled(function: Function) -> Any:
-    """What numba makes of a function of integers. It lives as long as the process."""
+    """What numba makes of a function, as long as the process lives."""
     assert isinstance(function, FunctionType)
     import numba
 
     cfunc: Any = numba.cfunc  # its types do not know all options
-    name = f"{function.__qualname__}-pointer-{digest_of_sources()}"
-    named = with_parts(function, name)
-    place = enable_caching(taken_by_numba(named, {}))
-    with lock_name(place, name):
-        if not is_found(function, place, name):
-            announce_compiling()
+    name = f"{function.__qualname__}-pointer-{kept.digest_of_sources()}"
+    named = kept.with_parts(function, name)
+    place = kept.enable_caching(kept.taken_by_numba(named, {}))
+    with kept.lock_name(place, name):
+        if not kept.is_found(function, place, name):
+            kept.announce_compiling()
         found = cfunc(_SIGNATURE, cache=place is not None, **_OPTIONS)(named)
         if place is not None:
-            Files(place, name).vouch()
+            kept.Files(place, name).vouch()
     return found
 
 

@@ -95,8 +95,5 @@ def _is_compiled(_call: Any, caller: Any, _called: Any) -> bool:
 
 
 def inlined(function: _F) -> _F:
-    """A function whose code stands where it is called, for what is called all the time.
-
-    It is optimised by itself, and again in each function that calls it: large ones are `inner`.
-    """
+    """A function whose code is optimised again wherever it is called: large ones are `inner`."""
     return KernelPart(function, _PART | {"forceinline": True})  # type: ignore[return-value]

@@ -11,7 +11,7 @@ It would use code that was made from other sources than those there are now, as 
 file of the function itself: so a digest of all sources is in the name of its files. It numbers a
 function's files, and two processes that compile it for different types could take the same number:
 so a name is for one combination of types. It would run what is in a damaged file: so files are
-vouched for, see `files`. It looks for files only where it may write: so those of a read-only
+vouched for, see `Files`. It looks for files only where it may write: so those of a read-only
 installation are copied. And it lets every process compile: so the first one locks its name.
 """
 
@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import RLock
@@ -65,11 +64,6 @@ class Files:
         digests = {file.name: hashlib.sha256(file.read_bytes()) for file in self.kept()}
         return "\n".join(f"{digest.hexdigest()}  {name}" for name, digest in digests.items())
 
-    def are_sound(self) -> bool:
-        with suppress(OSError):
-            return self.voucher.read_bytes() == self.digests().encode()
-        return False
-
     def vouch(self) -> None:
         """Say that the files are as they should be; those made from other sources are removed."""
         with suppress(OSError):
@@ -83,15 +77,6 @@ class Files:
         for file in (self.voucher, *self.kept()):
             with suppress(OSError):
                 file.unlink()
-
-    def copy_from(self, place: Path) -> None:
-        """Copy the files in another place, unless there are some here."""
-        there = Files(place, self.name)
-        if self.voucher.exists() or not there.voucher.exists():
-            return
-        with suppress(OSError):
-            for file in (*there.kept(), there.voucher):
-                write(self.place / file.name, file.read_bytes())
 
 
 def write(path: Path, content: bytes) -> None:
@@ -191,16 +176,13 @@ ONE_THREAD = RLock()  # held by the thread that compiles; numba has one do so at
 
 @contextmanager
 def lock_name(place: Path | None, name: str) -> Iterator[None]:
-    """Has one process at a time do this for a name in a place.
-
-    Where there is no place, or its file system has no locks, nobody waits.
-    """
+    """Has one process at a time do this for a name in a place, if that has locks of files."""
     with ExitStack() as opened:
         with suppress(OSError):
             if place is not None and fcntl is not None:
                 place.mkdir(parents=True, exist_ok=True)
                 locks = opened.enter_context((place / LOCKS).open("ab"))
-                byte = int.from_bytes(sha256(name.encode()).digest()[:4], "big")
+                byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
                 fcntl.lockf(locks, fcntl.LOCK_EX, 1, byte)
         yield
 
@@ -275,14 +257,7 @@ class KeptFunction:
         places, name = (self.place(), folder_beside(self.function)), self.name(types)
         return any(place is not None and Files(place, name).voucher.exists() for place in places)
 
-    def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-        try:
-            return self.kept_as(self.name(types), arguments)
-        except OSError:  # there is no room to keep it
-            return taken_by_numba(with_parts(self.function), self.options)
-
     def name(self, types: tuple[Any, ...]) -> str:
-        """What the files are called that hold the code for some types."""
         import numba
 
         config: Any = numba.config
@@ -290,28 +265,41 @@ class KeptFunction:
         digest = hashlib.sha256(told_apart.encode()).hexdigest()[:16]
         return f"{self.function.__qualname__}-{digest}-{self.sources}"
 
-    def kept_as(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """The function, compiled for arguments or found among the files of a name."""
+    def compiled_for(self, types: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+        """The function, compiled for arguments or found; vouches for what is kept."""
+        import numba
+
+        name = self.name(types)
         compiled = taken_by_numba(with_parts(self.function, name), self.options)
-        place = enable_caching(compiled)
-        with lock_name(place, name):
-            if not is_found(self.function, place, name):
-                announce_compiling()
-            compile_for(compiled, arguments)
-        return compiled
+        try:
+            place = enable_caching(compiled)
+            with lock_name(place, name):
+                if not is_found(self.function, place, name):
+                    announce_compiling()
+                compiled.compile(tuple(map(numba.typeof, arguments)))
+                if place is not None and sum(compiled.stats.cache_misses.values()):
+                    Files(place, name).vouch()
+            return compiled
+        except OSError:  # there is no room to keep it
+            return taken_by_numba(with_parts(self.function), self.options)
 
     def place(self) -> Path | None:
         return enable_caching(taken_by_numba(self.function, {}))
 
 
 def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
-    """Whether numba will find the code of a name in a place; damaged files are removed."""
+    """Whether numba will find the code of a name in a place, to which that beside the source is
+    copied; damaged files are removed.
+    """
     if place is None:
         return False
-    found, own = Files(place, name), folder_beside(function)
-    if place != own:
-        found.copy_from(own)
-    is_sound = found.are_sound()
+    found, beside, is_sound = Files(place, name), Files(folder_beside(function), name), False
+    if place != beside.place and beside.voucher.exists() and not found.voucher.exists():
+        with suppress(OSError):
+            for file in (*beside.kept(), beside.voucher):
+                write(place / file.name, file.read_bytes())
+    with suppress(OSError):
+        is_sound = found.voucher.read_bytes() == found.digests().encode()
     if not is_sound:
         found.remove()
     return is_sound
@@ -329,16 +317,6 @@ def type_of(argument: Any) -> tuple[Any, ...]:
     if isinstance(argument, np.void):  # a record
         return (argument.dtype,)
     return (type(argument),)
-
-
-def compile_for(compiled: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile a function for arguments, or find it; vouches for what is kept."""
-    import numba
-
-    compiled.compile(tuple(map(numba.typeof, arguments)))
-    place = compiled.stats.cache_path
-    if place is not None and sum(compiled.stats.cache_misses.values()):
-        Files(Path(place), compiled.py_func.__qualname__).vouch()
 
 
 def enable_caching(compiled: Any) -> Path | None:

@@ -95,8 +95,7 @@ def fold(program: Program, *, every_way: bool = False, span: Span | None = None)
     """
 
     def ways(state: StateId) -> Iterator[tuple[Choice, StateId | None]]:
-        for choice in choices_of(program, state, every_way=every_way):
-            yield choice, choice.target
+        return ((one, one.target) for one in choices_of(program, state, every_way=every_way))
 
     found = number_states([program.start], ways)
     if every_way:
@@ -214,10 +213,7 @@ UNREACHABLE = 1 << 30
 
 
 def least_rows(folded: Folded) -> tuple[int, ...]:
-    """For each state, the number of rows that a match needs from there at least.
-
-    UNREACHABLE where no way leads to an acceptance, as in `A $ B`.
-    """
+    """For each state, how many rows a match needs from there; UNREACHABLE as in `A $ B`."""
     sources: list[list[int]] = [[] for _ in folded]
     for state in range(len(folded)):
         for target in targets(folded, state):
@@ -233,10 +229,8 @@ def least_rows(folded: Folded) -> tuple[int, ...]:
 
 
 def live_states(folded: Folded) -> tuple[bool, ...]:
-    """For each state, whether a run that has mapped rows may still become a match by more of them.
-
-    No row after the first one is the partition's first, and none before another one its last.
-    """
+    """For each state, whether a run that has mapped rows may still become a match by more."""
+    # no row after the first one is the partition's first, and none before another one its last
     later = tuple(
         tuple(one for one in choices if one.guard == 0 or (one.accepts and one.guard == GUARD_END))
         for choices in folded
@@ -312,10 +306,7 @@ class FollowSets:
 
 
 def is_needed(folding: Folding, marked: Callable[[Choice], bool]) -> bool:
-    """Whether nothing comes out of a partition unless some row is mapped by one of these choices.
-
-    Conditions are unknown here.
-    """
+    """Whether nothing comes out of a partition unless one of these choices maps some row."""
     endings = (Effect.COMPLETES, Effect.TIMES_OUT)
 
     def onward(state: int) -> Iterator[int]:

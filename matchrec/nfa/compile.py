@@ -86,10 +86,7 @@ def compile_program(
     variables: tuple[str, ...],
     selection: EventSelection = EventSelection.STRICT_CONTIGUITY,
 ) -> Program:
-    """The program of `pattern`; a variable's id is its index in `variables`.
-
-    Raises MatchRecognizePlanError where quantifiers or PERMUTE make it too large.
-    """
+    """The program of `pattern`; ids are indices in `variables`. Raises MatchRecognizePlanError."""
     compiler = _PatternCompiler(pattern, {name: number for number, name in enumerate(variables)})
     final = compiler.add_state()
     start = compiler.compile_node(pattern, _Then(final, final))
@@ -107,9 +104,6 @@ class _Then:
     empty: StateId
 
 
-_Key = tuple[object, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _PatternCompiler:
     """The states so far, shared by the compilers inside and outside of exclusions."""
@@ -117,7 +111,7 @@ class _PatternCompiler:
     pattern: RowPattern
     ids: dict[str, int]
     states: list[State] = field(default_factory=list)
-    compiled: dict[_Key, StateId] = field(default_factory=dict)
+    compiled: dict[tuple[object, ...], StateId] = field(default_factory=dict)
     excluded: bool = False
 
     def add_state(self, *edges: Edge) -> StateId:
@@ -246,9 +240,7 @@ class _PatternCompiler:
         return _Then(consumed, consumed if same else entry(then.empty))
 
     def _last_required(self, part: RowPattern, after: _Then, then: _Then) -> _Then:
-        """Continuations before the iteration that reaches the least number; an empty one
-        ends the loop.
-        """
+        """Continuations before the iteration that reaches the least number of them."""
         return _Then(
             self.compile_node(part, _Then(after.consumed, then.consumed)),
             self.compile_node(part, _Then(after.consumed, then.empty)),
@@ -312,11 +304,7 @@ class CompiledPattern:
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether a row leaves no state in more than one way, whatever the conditions say.
-
-        Conditions are unknown here, so two variables may hold for the same row, and stopping where
-        one could go on is a second way.
-        """
+        """Whether no state is left in two ways, be it by stopping, whatever the conditions say."""
         return all(len(choices) <= 1 for choices in self.folding.choices)
 
     @cached_property
@@ -342,9 +330,6 @@ class CompiledPattern:
 
     @cached_property
     def guards(self) -> int:
-        """All bits of the guards of choices: whether one depends on where a partition begins or
-        ends.
-        """
         every = (choice.guard for choices in self.folding.choices for choice in choices)
         return reduce(or_, every, 0)
 

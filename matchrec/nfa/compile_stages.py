@@ -109,17 +109,14 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before the first.
-
-    Beyond the least repetitions of a loop their number does not matter.
-    """
+    """What follows repetition `count` of `part`, the first step of `rest`; 0 is before any."""
 
     part: RepeatedPart
     count: int
     rest: Rest
 
     def after_next(self) -> Repeated:
-        count = self.count + 1
+        count = self.count + 1  # beyond the least of a loop the number does not matter
         return replace(self, count=min(count, self.part.least) if self.part.most is None else count)
 
     @property
@@ -171,16 +168,25 @@ MOST_STATES = 5_000
 
 
 def compile_stages(steps: Steps, variables: Names) -> Program:
-    """The program of a pattern of stages; a variable's id is its index in `variables`.
-
-    Raises MatchRecognizePlanError where repetitions make it too large.
-    """
+    """The program of stages; ids are indices in `variables`. Raises MatchRecognizePlanError."""
     compiler = _StageCompiler({name: number for number, name in enumerate(variables)})
     start = compiler.compile_rest(Rest(steps, 0, None), NOT_PENDING)
     while compiler.unfilled:  # whose edges may lead to new ones
         state, edges = compiler.unfilled.pop()
         compiler.states[state] = State(tuple(edges))
-    return compiler.program(start, variables)
+    states, final, stop = compiler.states, compiler.FINAL, compiler.STOP
+    order = order_states(states, start, (final, stop))  # as a reader meets them
+    if not any(edge.target == stop for one in order for edge in states[one].edges):
+        del order[stop]
+    return Program(
+        renumber_states(states, order),
+        order[start],
+        order[final],
+        variables,
+        names=number_names(tuple(compiler.names[old] for old in order)),
+        stop=order.get(stop),
+        pending=frozenset(order[one] for one in compiler.pending if one in order),
+    ).check()
 
 
 @dataclass(slots=True)
@@ -200,21 +206,6 @@ class _StageCompiler:
 
     FINAL = 0
     STOP = 1
-
-    def program(self, start: StateId, variables: Names) -> Program:
-        """All that is reached from `start`, numbered as a reader meets it."""
-        order = order_states(self.states, start, (self.FINAL, self.STOP))
-        if not any(edge.target == self.STOP for one in order for edge in self.states[one].edges):
-            del order[self.STOP]
-        return Program(
-            renumber_states(self.states, order),
-            order[start],
-            order[self.FINAL],
-            variables,
-            names=number_names(tuple(self.names[old] for old in order)),
-            stop=order.get(self.STOP),
-            pending=frozenset(order[one] for one in self.pending if one in order),
-        ).check()
 
     def make(self, key: object, name: str, edges: Iterator[Edge]) -> StateId:
         """The state made for `key`, which has these edges once it is filled."""
@@ -281,16 +272,12 @@ class _StageCompiler:
         return self.compile_nots(first, pending, state) if first else state
 
     def edges_of_end(self, closing: Nots) -> Iterator[Edge]:
-        """The edges of a run that waits for the end of the pattern.
-
-        A NOT up to the end of the window has none to the stop state: each prefix of a loop is
-        judged by itself.
-        """
         if closing[-1].only_next:
             tests = tuple(event.test for event in closing)
             yield Edge(Action.IGNORE, self.FINAL, forbids=self.ids_of(tests))
             yield from self.edges_to_stop(tests)
             return
+        # none to the stop state: each prefix of a loop is judged by itself
         near = tuple(event.near for event in closing if event.near is not None)
         for one in near:
             yield Edge(Action.IGNORE, self.FINAL, needs=self.ids_of((one,)))

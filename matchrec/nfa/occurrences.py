@@ -1,8 +1,4 @@
-"""A row pattern goes in; out comes its program, whose choices say which occurrence a row takes.
-
-occurrences   pattern → program by occurrence
-copies        states that the same occurrences lead to, told apart
-"""
+"""A row pattern goes in; out comes its program, whose choices say which occurrence a row takes."""
 
 from __future__ import annotations
 
@@ -132,10 +128,7 @@ def may_await_others(
 
 
 def choices_of_copy(folded: Folded, copy: Copy) -> Iterator[tuple[Choice, Copy | None]]:
-    """The choices of a copy, and to which copy each one leads.
-
-    Where `^` decides to which states the first row leads, its choice is first one with `^`.
-    """
+    """The choices of a copy, and to which copy each leads; one that `^` decides comes first."""
     state, states = copy
     for choice in folded[state]:
         if choice.target is None:
@@ -191,8 +184,7 @@ def compile_occurrences(
 ) -> Occurrences:
     """The occurrences of variables in `pattern`, of which `compiled` is the program.
 
-    every_way: as of `fold`; an empty match is none then. Raises MatchRecognizePlanError where it is
-    too large.
+    every_way: as of `fold`; an empty match is none then. Raises MatchRecognizePlanError.
     """
     names = compiled.program.variables
     numbers = count()
@@ -216,28 +208,20 @@ def compile_occurrences(
 
 
 def occurrences_of_stages(compiled: CompiledPattern, stages: int) -> Occurrences:
-    """Those of a program of so many stages, each of which is one, as no two share a name.
-
-    A run that begins awaits what any of the first places does.
-    """
-    folding = compiled.folding
-    remaining = least_rows(accepting_by_time(folding))
-    first = frozenset(range(folding.starts))
-    others = [first if state in first else frozenset() for state in range(len(folding.choices))]
-    by_choice = tuple(taken(folding.choices))
-    ways = tuple(nearer(folding.choices, remaining, others))
-    return Occurrences(compiled, tuple(range(stages)), by_choice, remaining, ways)
-
-
-def accepting_by_time(folding: Folding) -> Folded:
-    """The choices, with one that accepts where a run needs no further row but time."""
-    accept = Choice(0, None, None)
-    return tuple(
-        (*choices, accept)
+    """Those of a program of so many stages, each of which is one, as no two share a name."""
+    folding, accept = compiled.folding, Choice(0, None, None)
+    accepting = tuple(
+        (*choices, accept)  # where a run needs no further row but time
         if end == A_MATCH or any(choice.effect is Effect.COMPLETES for choice in choices)
         else choices
         for choices, end in zip(folding.choices, folding.ends, strict=True)
     )
+    remaining = least_rows(accepting)
+    first = frozenset(range(folding.starts))  # a run that begins awaits what any of these does
+    others = [first if state in first else frozenset() for state in range(len(folding.choices))]
+    by_choice = tuple(taken(folding.choices))
+    ways = tuple(nearer(folding.choices, remaining, others))
+    return Occurrences(compiled, tuple(range(stages)), by_choice, remaining, ways)
 
 
 def named(choice: Choice, variables: list[int]) -> Choice:

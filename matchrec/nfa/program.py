@@ -26,6 +26,9 @@ class Action(Enum):
     PROCEED = "proceed"  # no row is consumed
 
 
+_LINE = dict(zip(Action, ("solid", "bold", "dashed", "dotted"), strict=True))
+
+
 # Bits of guards: where in the partition the next row must be.
 GUARD_START = 1
 GUARD_END = 2
@@ -187,9 +190,6 @@ def number_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-_LINE = dict(zip(Action, ("solid", "bold", "dashed", "dotted"), strict=True))
 
 
 # What a run comes out as.

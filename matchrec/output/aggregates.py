@@ -34,9 +34,8 @@ def never_wraps(values: IntArray) -> bool:
 
 
 def links_of(matches: Matches) -> Links:
-    """int32[k], the mapped row whose total each one continues, which has a lesser index, or -1.
-
-    It is the row before it in its match; where matches share their rows, the row after it.
+    """int32[k], the mapped row whose total each one continues, which has a lesser index, or -1: the
+    row before it in its match, or after it where matches share their rows.
     """
     if matches.chains is not None:
         return matches.chains.following

@@ -91,10 +91,7 @@ class Reader:
         return belongs
 
     def look(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """int64[r] each: the mapped rows that an output row sees are base .. limit - 1.
-
-        An empty match and an unmatched row see nothing: both are equal.
-        """
+        """int64[r], base and limit of the mapped rows that output rows see: equal where none."""
         rows, offsets = self.rows, self.matches.offsets
         seen = rows.current >= 0
         base = np.where(seen, offsets[rows.match], 0)
@@ -102,9 +99,7 @@ class Reader:
         return base, np.where(seen, end + 1, base)
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
-        """Row positions after the physical step of a navigation from those of its logical one, -1
-        where there was none, or none that may be read.
-        """
+        """Row positions after the physical step from those of the logical one, -1 for none."""
         matches, partitions = self.matches, self.partitions
         if navigation.physical_offset == 0:
             return positions
@@ -151,10 +146,7 @@ class Reader:
         return at(self.matches.classifiers, mapped, -1)
 
     def step_rows(self, mapped: IntArray, distance: int) -> IntArray:
-        """int64[r], index of the mapped row `distance` rows from another, -1 where none is mapped.
-
-        Where rows were skipped, the mapped row beside may be further away.
-        """
+        """int64[r], index of the mapped row `distance` rows from another, -1 where none is."""
         target = mapped + distance
         if self.matches.rows is None:
             base, limit = self.look(Semantics.FINAL)
@@ -163,6 +155,7 @@ class Reader:
         rows, lengths = self.matches.rows, np.diff(self.matches.offsets)
         if not len(rows):
             return mapped
+        # where rows were skipped, the mapped row beside may be further away
         width = self.partitions.rows + abs(distance) + 1
         keys = np.repeat(np.arange(self.matches.count), lengths) * width + rows
         wanted = self.rows.match * width + rows[mapped] + distance
@@ -185,9 +178,8 @@ class Reader:
         return np.where(self.rows.current >= 0, self.rows.current - base, -1)
 
     def collect(self, mask: BoolArray, semantics: Semantics) -> tuple[IntArray, IntArray]:
-        """Indices of the marked mapped rows that each output row sees, and where its own begin.
-
-        int64[sum of lengths] and int64[r + 1]. mask: bool[k].
+        """Indices of the marked mapped rows that each output row sees, and where its own begin,
+        int64[r + 1]. mask: bool[k].
         """
         before = starts_of(mask)
         first, end = (before[place] for place in self.look(semantics))

@@ -134,7 +134,6 @@ class ReadMatchedRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the fields."""
         return (*map("c{}".format, range(len(self.columns))), "v", "p")
 
 
@@ -204,10 +203,8 @@ class ReadAggregate:
 
 @dataclass(frozen=True, slots=True)
 class ReadTotal:
-    """An aggregate over all matches of what is read in each of them.
-
-    of: an aggregate of a match, or the value on its first or last row of a variable; None where the
-    matches are counted.
+    """An aggregate over all matches. of: an aggregate of each, or its value on the first or last
+    row of a variable; None where the matches are counted.
     """
 
     asked: AskedTotal
@@ -262,7 +259,6 @@ def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> boo
 
 
 def is_chained(read: Read) -> bool:
-    """Whether matches that share their rows are enough to answer a read, if sums are exact."""
     match read:
         case ReadRow() | ReadFact.MATCH_NUMBER | ReadFact.NOTHING:
             return True
@@ -303,10 +299,7 @@ class MeasureReader:
     aggregates: list[RowAggregate] = field(default_factory=list)
 
     def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
-        """The read of an aggregate over all matches.
-
-        Raises MatchRecognizeUnsupportedError where Spark computes the measure, or a part of it.
-        """
+        """The read of an aggregate over all matches. Raises NotCarriedError for one of Spark's."""
         if measure is None:
             return self.read(ReadTotal(asked, None))
         alone = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
@@ -346,11 +339,8 @@ class MeasureReader:
                 assert_never(reference)
 
     def aggregate(self, aggregate: Aggregate) -> Pieces:
-        """An aggregate as a read where its form and its type allow, else as Spark's own.
-
-        One over a frame, which no MEASURES has but the measures of `why`, is that of the last row.
-        """
-        if aggregate.frame is not None:
+        """An aggregate as a read where its form and its type allow, else as Spark's own."""
+        if aggregate.frame is not None:  # in measures of `why` alone: that of the last row
             last = Navigation(semantics=Semantics.FINAL)
             return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
         if aggregate.function == MATCHED_ROWS:
@@ -424,7 +414,6 @@ class MeasureReader:
         return self.read(ReadAggregate(function, of.variable, places, of.semantics))
 
     def by_spark(self, aggregate: Aggregate) -> Pieces:
-        """The aggregate over the rows of the match, which are read as one array."""
         self.read(ReadMatchedRows(()))
         condition, members = aggregate.condition, sorted(self.plan.members[aggregate.variable])
         names = tuple(self.plan.variables[member] for member in members)
@@ -461,7 +450,6 @@ class MeasureReader:
                 assert_never(piece)
 
     def field(self, column: RowColumn) -> str:
-        """A column of a row of the match, as SQL."""
         return f"{ROW}.c{self.fields.setdefault(self.place(column), len(self.fields))}"
 
     def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:

@@ -40,21 +40,9 @@ def output_rows(matches: Matches, rows_per_match: RowsPerMatch) -> OutputRows:
     """The rows that come out for `matches`; unmatched rows are `unmatched_rows`'s to add."""
     if rows_per_match.is_one_row:
         return one_row_each(matches)
-    return all_rows(matches, with_empty=rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY)
-
-
-def one_row_each(matches: Matches) -> OutputRows:
-    """One row per match, which looks from the match's last row."""
-    if matches.chains is not None:  # what it sees from its first row on
-        return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
+    # one for each mapped row that is not excluded, and mostly for each empty match
     lengths = np.diff(matches.offsets)
-    current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
-    return OutputRows(matches.start, np.arange(matches.count), current)
-
-
-def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
-    """One row per mapped row that is not excluded, and one per empty match if `with_empty`."""
-    lengths = np.diff(matches.offsets)
+    with_empty = rows_per_match is not RowsPerMatch.ALL_ROWS_OMIT_EMPTY
     shown = np.maximum(lengths, 1) if with_empty else lengths
     match = np.repeat(np.arange(matches.count), shown)
     first = np.cumsum(shown) - shown
@@ -68,6 +56,15 @@ def all_rows(matches: Matches, *, with_empty: bool) -> OutputRows:
         row[~empty] = matches.rows[current[~empty]]
     rows = OutputRows(row, match, current)
     return rows if kept.all() else rows.take(kept)
+
+
+def one_row_each(matches: Matches) -> OutputRows:
+    """One row per match, which looks from the match's last row."""
+    if matches.chains is not None:  # what it sees from its first row on
+        return OutputRows(matches.start, np.arange(matches.count), matches.chains.first)
+    lengths = np.diff(matches.offsets)
+    current = np.where(lengths > 0, matches.offsets[1:] - 1, -1)
+    return OutputRows(matches.start, np.arange(matches.count), current)
 
 
 def matched_rows(matches: Matches, rows: int) -> BoolArray:

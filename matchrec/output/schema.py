@@ -37,8 +37,6 @@ class RowOutput:
 
 @dataclass(frozen=True, slots=True)
 class PointerOutput:
-    """A column of the compressed form."""
-
     field: PointerField
     name: str
 
@@ -66,9 +64,8 @@ OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 def output_columns(
     plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
 ) -> tuple[OutputColumn, ...]:
-    """The columns of the result of a resolved plan. Raises where two would have one name.
-
-    name_of: the name that Spark gives to an expression that is no plain column.
+    """The columns of the result of a resolved plan. Raises where two would have one name. name_of:
+    that Spark gives to an expression.
     """
     found = table_columns(plan, columns, name_of)
     if plan.totals is not None:

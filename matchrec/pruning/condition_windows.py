@@ -89,7 +89,6 @@ Meaning = Bound | NotBefore | None
 
 
 def read_distance(conjunct: Scalar, in_order: InOrder) -> Meaning:
-    """What a conjunct says, if that is all it says."""
     if not isinstance(conjunct, Operation):
         return None
     if conjunct.operator == "BETWEEN":
@@ -179,14 +178,19 @@ class Limit:
 
     @property
     def reach(self) -> tuple[float, bool]:
-        """By which limits of one form compare."""
         return self.value, not self.strict
 
 
 def limit_of(bound: Bound, order: OrderType) -> Limit | None:
     """The limit that a bound is along an order column; None where it is none, or below zero."""
     if order.type == DOUBLE:
-        return limit_of_doubles(bound)
+        if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
+            return None
+        value, strict = float(bound.amount.value), bound.strict
+        if bound.form is Form.DIFFERENCE and strict:
+            value, strict = nextafter(value, -1), False
+        is_limit = value >= 0 and not (strict and not value)
+        return Limit(value, bound.form, strict) if is_limit else None
     unit = unit_of(bound, order)
     if unit is None:
         return None
@@ -195,18 +199,11 @@ def limit_of(bound: Bound, order: OrderType) -> Limit | None:
     return Limit(limit) if 0 <= limit < MOST_UNITS.get(order.type.family, LONGEST) else None
 
 
-def limit_of_doubles(bound: Bound) -> Limit | None:
-    """The limit that a bound is along a DOUBLE; None where it is none, or not above zero."""
-    if bound.amount.is_time or bound.form in (Form.DAYS, Form.TRIED):
-        return None
-    value, strict = float(bound.amount.value), bound.strict
-    if bound.form is Form.DIFFERENCE and strict:
-        value, strict = nextafter(value, -1), False
-    return Limit(value, bound.form, strict) if value >= 0 and not (strict and not value) else None
-
-
 def unit_of(bound: Bound, order: OrderType) -> Fraction | None:
-    """How much a unit of the order is in an amount's; None where Spark does not count in it."""
+    """How much a unit of the order is in an amount's; None where Spark does not count in it.
+
+    Dates differ by intervals, and days are added to them.
+    """
     length, family = bound.amount, order.type.family
     if bound.form is Form.DAYS:
         return Fraction(1) if family is Family.DATE and not length.is_time else None
@@ -215,22 +212,16 @@ def unit_of(bound: Bound, order: OrderType) -> Fraction | None:
             return Fraction(1)
         case Family.DECIMAL if not is_wide_decimal(order.type) and not length.is_time:
             return Fraction(1, 10**order.type.scale)
-        case Family.DATE:
-            return unit_of_dates(bound.form, length)
+        case Family.DATE if bound.form is Form.DIFFERENCE or length.is_days:
+            return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
+        case Family.DATE if not length.is_time and length.value.denominator == 1:
+            return Fraction(1)
         case Family.TIMESTAMP_NTZ if length.is_time:
             return Fraction(1)
         case Family.TIMESTAMP if length.is_time:
             in_hours = bound.form is not Form.DIFFERENCE and length.value < MICROSECONDS["DAY"] - 1
             return Fraction(1) if order.has_one_offset or in_hours else None
     return None
-
-
-def unit_of_dates(form: Form, length: Amount) -> Fraction | None:
-    """The unit of dates, or None: they differ by intervals, and days are added to them."""
-    if form is Form.DIFFERENCE or length.is_days:
-        return Fraction(MICROSECONDS["DAY"]) if length.is_time else None
-    is_whole = not length.is_time and length.value.denominator == 1
-    return Fraction(1) if is_whole else None
 
 
 Window = tuple[Limit, Bound]
@@ -247,7 +238,6 @@ def measure_windows(plan: MatchPlan, order: OrderType) -> MatchPlan:
 
 
 def bits_of(order: OrderType) -> int:
-    """The width of an integer, else 0."""
     return order.type.bits if order.type.family is Family.INTEGER else 0
 
 
@@ -263,10 +253,7 @@ def distance(interval: RowExpression, order: OrderType) -> Distance | None:
 def find_condition_window(
     plan: MatchPlan, follow: FollowSets, type_of_order: Callable[[str], OrderType]
 ) -> MatchPlan:
-    """The plan with the window that its conditions say, without what the window implies.
-
-    plan: resolved. type_of_order: of the text of an order column, asked only where it matters.
-    """
+    """The resolved plan with the window that its conditions say, without what that implies."""
     if not may_have_one(plan):
         return plan
     said: Said = {
@@ -382,7 +369,6 @@ class Recognised:
         return replace(definition, condition=joined("AND", left, whole.span))
 
     def is_implied_in(self, variable: str) -> bool:
-        """Whether the window implies a bound of a variable."""
         return any(map(self.implies, bounds(self.said.get(variable, ()))))
 
     def implies(self, part: Bound | NotBefore) -> bool:
@@ -422,7 +408,6 @@ def gaps_as_conditions(plan: MatchPlan, follow: FollowSets) -> MatchPlan:
 
 
 def conditions_of_gaps(plan: MatchPlan, follow: FollowSets) -> Iterator[tuple[str, Scalar]]:
-    """Variables with what must hold of their rows."""
     for gap in plan.gaps:
         if gap.to is not None:
             for member in sorted(plan.members[gap.to]):

@@ -13,7 +13,7 @@ A loop over a variable whose condition looks at one row is a filler as well, as 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from matchrec.conditions.residual import SplitCondition
@@ -39,10 +39,7 @@ RowTests = Mapping[str, RowColumn | None]  # by variable what Spark computes of 
 def find_relevance_tests(
     plan: MatchPlan, pattern: CompiledPattern, conditions: tuple[SplitCondition, ...]
 ) -> tuple[RowColumn, ...]:
-    """Conditions of which a row must satisfy one to matter; none where every row may matter.
-
-    conditions: of all variables that have one, none of them over neighbours.
-    """
+    """Conditions of which a row must satisfy one to matter; none where every row may matter."""
     if not taken().rows or why_not(Shortcut.ROWS, plan, pattern.follow) is not None:
         return ()
     tests = {condition.variable: condition.before for condition in conditions}
@@ -62,7 +59,11 @@ def tests_beside(
 ) -> tuple[RowColumn, ...]:
     """The tests with these fillers: another condition holds, or one of theirs does not."""
     looped = {plan.variables[filler] for filler in fillers} & tests.keys()
-    if not all(sees_none(plan, fillers, looped)):
+    # the condition of a filler reads the row itself; all others must read and count none of these
+    scalars = [one.condition for one in plan.definitions if one.variable not in looped]
+    scalars += [one.value for one in plan.measures]
+    read = (reference for scalar in scalars for reference in scalar.references)
+    if not all(sees_no_row(plan, reference, fillers) for reference in read):
         return ()
     found: dict[RowColumn, None] = {}
     for number, variable in enumerate(plan.variables):
@@ -76,7 +77,6 @@ def tests_beside(
 
 
 def fails(test: RowColumn) -> RowColumn:
-    """The test whether a condition on one row is false or NULL."""
     return row_column(f"({test.text}) IS NOT TRUE")
 
 
@@ -141,30 +141,25 @@ def find_staying(folded: Folded) -> Variables:
 
 
 def finds_the_same_without(plan: MatchPlan, pattern: CompiledPattern, fillers: Variables) -> bool:
-    """Whether the matches are the same without the rows that only fillers could take.
-
-    The preferred match ends where it can rather than skip a row, so there is one to skip, or none.
-    """
+    """Whether the matches are the same without the rows that only fillers could take."""
+    folded = pattern.folding.choices
     if plan.selection is not EventSelection.STRICT_CONTIGUITY:
-        prefers = plan.output is MatchOutput.PREFERRED
-        return not (prefers and may_end_early(pattern.folding.choices))
+        # a preferred match that may end early does so rather than skip a row, if there is one
+        ends = ([choice.target is None for choice in choices] for choices in folded)
+        may_end_early = any(any(one) and not all(one) for one in ends)
+        return not (plan.output is MatchOutput.PREFERRED and may_end_early)
     if plan.selects or plan.rows_per_match is not RowsPerMatch.ONE_ROW:
         return False
     if plan.output is MatchOutput.LONGEST:  # which match that is, fillers decide as well
         return False
     skips_to_one = plan.after_match.variable is not None
-    return not skips_to_one and takes_any_row(pattern.folding.choices, fillers)
-
-
-def may_end_early(folded: Folded) -> bool:
-    ends = ([choice.target is None for choice in choices] for choices in folded)
-    return any(any(one) and not all(one) for one in ends)
+    return not skips_to_one and takes_any_row(folded, fillers)
 
 
 def takes_any_row(folded: Folded, free: Variables) -> bool:
     """Whether a run takes a row that only `free` variables can take, and is where it was.
 
-    Nor may a match begin with one, or end where it could go on: then it would be another match.
+    A match that began with one, or ended where it could go on, would be another match.
     """
     if any(choice.variable in free for choice in folded[0]):
         return False
@@ -181,16 +176,6 @@ def takes_any_row(folded: Folded, free: Variables) -> bool:
 
 def ways(choices: tuple[Choice, ...]) -> list[tuple[VariableId | None, int | None]]:
     return [(choice.variable, choice.target) for choice in choices]
-
-
-def sees_none(plan: MatchPlan, fillers: Variables, looped: Container[str]) -> Iterator[bool]:
-    """For each condition and measure, whether it reads and counts no row of a filler.
-
-    looped: the fillers that have a condition; it reads the row itself.
-    """
-    asked = (definition for definition in plan.definitions if definition.variable not in looped)
-    for scalar in (*(one.condition for one in asked), *(one.value for one in plan.measures)):
-        yield all(sees_no_row(plan, reference, fillers) for reference in scalar.references)
 
 
 def sees_no_row(plan: MatchPlan, reference: Reference, fillers: Variables) -> bool:

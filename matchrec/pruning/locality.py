@@ -39,11 +39,10 @@ class Seen:
 
 
 Looks = tuple[Beyond, ...]
-Named = tuple[str, Looks]
 
 # What each operator and reference looks at; choices of a clause say so themselves.
 
-OPERATORS: Mapping[type, Named] = {
+OPERATORS: Mapping[type, tuple[str, Looks]] = {
     pattern.Empty: ("()", ()),
     pattern.PartitionStart: ("^", (Beyond.EDGES,)),
     pattern.PartitionEnd: ("$", (Beyond.EDGES,)),
@@ -88,7 +87,6 @@ class Where:
 
 
 def of_column(reference: expression.ColumnReference, where: Where) -> Iterable[Seen]:
-    """A value on a row that is mapped, or beside such a row."""
     name = "PREV" if reference.navigation.physical_offset < 0 else "NEXT"
     return named(name, where.beside(reference.navigation))
 
@@ -119,12 +117,11 @@ REFERENCES: Mapping[type, Reading] = {
 
 
 def named(part: str, looks: Looks) -> Iterable[Seen]:
-    """A part with all that it looks at."""
     return map(partial(Seen, part), looks)
 
 
-def of_scalar(scalar: expression.Scalar, where: Where) -> Iterator[Seen]:
-    for reference in scalar.references:
+def of_scalars(scalars: Iterable[expression.Scalar], where: Where) -> Iterator[Seen]:
+    for reference in (one for scalar in scalars for one in scalar.references):
         yield from REFERENCES[type(reference)](reference, where)
 
 
@@ -138,14 +135,10 @@ def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
         yield Seen("PATTERN", Beyond.EMPTY)
 
 
-def of_measures(measures: tuple[clauses.Measure, ...], where: Where) -> Iterator[Seen]:
-    for measure in measures:
-        yield from of_scalar(measure.value, where)
-
-
 def of_definitions(definitions: tuple[clauses.Definition, ...], where: Where) -> Iterator[Seen]:
     for definition in definitions:
-        yield from of_scalar(definition.condition, replace(where, variable=definition.variable))
+        within = replace(where, variable=definition.variable)
+        yield from of_scalars((definition.condition,), within)
 
 
 def of_option(option: clauses.Option, _: Where) -> Iterable[Seen]:
@@ -183,7 +176,7 @@ FIELDS: Mapping[str, Reading | None] = {
     "pattern": of_pattern,
     "partition_by": None,
     "order_by": None,
-    "measures": of_measures,
+    "measures": lambda given, where: of_scalars((one.value for one in given), where),
     "rows_per_match": of_option,
     "partial": of_option,
     "columns": None,

@@ -55,21 +55,16 @@ def as_matches(task: Task, attempts: Sequence[Attempt], keys: Sequence[Key]) -> 
 
 
 def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
-    """The rows mapped before a trial, and the row that it is about.
-
-    Of stages that row is mapped to the test: no condition counts it among a stage's events.
-    """
-    trial = attempt.trials[index]
+    """The rows mapped before a trial, and the row that it is about."""
+    trial = attempt.trials[index]  # of stages mapped to the test, which no stage has as an event
     last = trial.variable if task.stages is None else trial.asked
-    return (*attempt.mapped_by(index), (trial.row, last))
+    way = (attempt.trials[i] for i in attempt.way_to(trial.before))
+    return (*((one.row, one.variable) for one in way), (trial.row, last))
 
 
 @dataclass(frozen=True)
 class Explainer:
-    """Words for trials.
-
-    values: of the measures, by the index of a trial among `keys`. rows: how many there are.
-    """
+    """Words for trials. values: of measures, by the index among `keys`. rows: their number."""
 
     task: Task
     parts: Parts
@@ -102,7 +97,6 @@ class Explainer:
                 yield self.sentence(conjunct, truth, values, mapped)
 
     def sentence(self, conjunct: Conjunct, truth: str, values: Texts, mapped: Mapped) -> str:
-        """A conjunct with the values of its parts."""
         sides = f" {conjunct.operator} ".join(value_text(values[side]) for side in conjunct.sides)
         shown = f"{sides} is {truth}" if sides else truth
         found = (self.note(reference, values, mapped) for reference in conjunct.references)
@@ -121,7 +115,6 @@ class Explainer:
         return f"{part.text} = {value}{place}"
 
     def row_read(self, navigation: Navigation, mapped: Mapped) -> int | None:
-        """The position of the row that a navigation reads, or None."""
         name, members = navigation.variable, self.task.members
         rows = [row for row, variable in mapped if name is None or variable in members[name]]
         if navigation.logical_offset >= len(rows):

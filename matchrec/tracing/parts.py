@@ -50,10 +50,7 @@ Write = Callable[[Scalar], str]
 
 @dataclass(frozen=True, slots=True)
 class ReferencePart:
-    """A reference: how it is written, the measure of its value, and which row it reads, if one.
-
-    is_side: whether a side of the comparison is this and nothing else.
-    """
+    """A reference. is_side: whether a side of the comparison is this and nothing else."""
 
     text: str
     measure: int
@@ -82,10 +79,7 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The conjuncts of each variable's condition, by name, and the measures of their values.
-
-    The first measure is the number of the trial.
-    """
+    """The conjuncts of conditions by variable; first the trial's number, then their measures."""
 
     conjuncts: dict[str, tuple[Conjunct, ...]]
     measures: tuple[Measure, ...]
@@ -94,10 +88,8 @@ class Parts:
 def parts_of(
     plan: MatchPlan, write: Write | None = None, tests: Iterable[tuple[str, Definition]] = ()
 ) -> Parts:
-    """The parts of all conditions of a plan.
-
-    write: an expression as its author wrote it. tests: further conditions of rows that are mapped
-    to a variable, with its name.
+    """The parts of all conditions. write: an expression as its author wrote it. tests: further
+    conditions of rows that are mapped to a variable, with its name.
     """
     number = Term((MATCH_NUMBER, f" DIV {MATCH_NUMBERS}"), NOWHERE)
     splitter = Splitter(plan.staging is not None, write, [Measure("__why0", number)])
@@ -113,10 +105,7 @@ def number_of(trial: int, match_number: int) -> int:
 
 @dataclass
 class Splitter:
-    """Collects the measures of parts of conditions.
-
-    of_stages: whether conditions are asked before the row is mapped. write: as of `parts_of`.
-    """
+    """Collects measures. of_stages: whether conditions are asked before the row is mapped."""
 
     of_stages: bool
     write: Write | None
@@ -132,7 +121,6 @@ class Splitter:
         return tuple(found)
 
     def conjunct(self, scalar: Scalar, variable: str, guards: Sequence[Scalar]) -> Conjunct:
-        """A conjunct that is asked of rows mapped to a variable, where guards hold."""
         looks_back = any(map(self.looks_back, scalar.references))
         text = self.text(scalar, variable)
         is_complement = isinstance(scalar, Operation) and scalar.operator == "IS NOT TRUE"
@@ -160,14 +148,10 @@ class Splitter:
         return ReferencePart(text, self.measure(term, variable), navigation, is_side)
 
     def text(self, scalar: Scalar, variable: str) -> str:
-        """An expression in a variable's condition as one would write it."""
         return show_test(scalar, variable) if self.of_stages else show_scalar(scalar)
 
     def measure(self, scalar: Scalar, variable: str, guards: Sequence[Scalar] = ()) -> int:
-        """The place of the measure that gives a value where it is asked for.
-
-        Its operations stay operations, as whoever computes them may need them written otherwise.
-        """
+        """The place of the measure that gives a value where it is asked for."""
         value = self.measured(scalar)
         mapped = Classifier(Navigation(semantics=Semantics.FINAL))
         tests: list[Scalar] = [Term((mapped, f" = {string_literal(variable)}"), NOWHERE)]
@@ -175,28 +159,25 @@ class Splitter:
         # one in the other: an AND may ask all of them at once
         conditions = [part for test in tests for part in ("CASE WHEN ", test, " THEN ")]
         parts = (*conditions, value, " END" * len(tests))
+        # operations stay operations: whoever computes them may need them written otherwise
         shown = Operation("SHOWN", parts, NOWHERE, own=UNREAD)
         self.measures.append(Measure(f"__why{len(self.measures)}", shown))
         return len(self.measures) - 1
 
     def measured(self, scalar: Scalar) -> Scalar:
-        """A part of a condition as a measure reads it."""
         if isinstance(scalar, Operation):
             return scalar.of_operands(self.measured)
         pieces = tuple(changed for one in scalar.pieces for changed in self.as_measured(one))
         return replace(scalar, pieces=pieces)
 
     def as_measured(self, piece: Piece) -> Iterator[Piece]:
-        """A piece of a condition as a measure reads it: from the match's last row.
-
-        What leaves out the current row reads with running semantics: see `spark.tracing`.
-        """
+        """A piece of a condition as a measure reads it: from the match's last row."""
         match piece:
             case str():
                 yield piece
             case MatchValue(MatchFunction.NUMBER):
                 yield from ("(", piece, f" % {MATCH_NUMBERS})")
-            case Aggregate():
+            case Aggregate():  # with running semantics without the current row: see `spark.tracing`
                 semantics = Semantics.RUNNING if self.looks_back(piece) else Semantics.FINAL
                 yield with_semantics(piece, semantics)
             case ColumnReference(navigation=navigation) | Classifier(navigation=navigation):

@@ -35,8 +35,6 @@ Mapped = tuple[tuple[int, int], ...]
 
 
 class Outcome(Enum):
-    """What came of a trial."""
-
     TAKEN = "taken"
     FAILED = "failed"
     KNOWN = "tried before"  # the condition holds, and what follows had been tried in vain
@@ -94,15 +92,10 @@ class Attempt:
 
     @cached_property
     def best(self) -> tuple[int, ...]:
-        """The trials that took the rows of the match, or else of the way that came furthest.
-
-        Of several that came as far the first one, which is preferred.
-        """
-        ends = [i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.MATCHED]
+        """The trials that took the rows of the match, or of the first way that came furthest."""
+        ends = [trial for trial in self.trials if trial.outcome is Outcome.MATCHED]
         if ends:
-            longest = max((self.trials[i].depth for i in ends), default=0)
-            end = next(i for i in ends if self.trials[i].depth == longest)
-            return self.way_to(self.trials[end].before)
+            return self.way_to(max(ends, key=lambda trial: trial.depth).before)
         taken = (i for i, trial in enumerate(self.trials) if trial.outcome is Outcome.TAKEN)
         last = next((i for i in taken if self.trials[i].depth + 1 == self.reach), -1)
         return self.way_to(last)
@@ -123,11 +116,6 @@ class Attempt:
             index = self.trials[index].before
         return tuple(reversed(found))
 
-    def mapped_by(self, index: int) -> Mapped:
-        """The rows mapped when a trial was asked, with the ids of their variables."""
-        way = (self.trials[i] for i in self.way_to(self.trials[index].before))
-        return tuple((trial.row, trial.variable) for trial in way)
-
 
 MOST_TRIALS = 20_000
 ASKED_OFTEN = ("first", "program", "goes_on", "waits", "ends")
@@ -135,12 +123,10 @@ LEAVING = (Effect.ENDS, Effect.TIMES_OUT, Effect.CUTS)
 
 
 class Recorder:
-    """What a search tells of its questions, as the trials of an attempt. most: of these.
+    """What a search tells of its questions. most: trials. way: those that took the path's rows."""
 
-    way: the trials that took the rows of the path.
-    """
-
-    SKIPPED, NO_ROW = Outcome.SKIPPED, Outcome.NO_ROW  # which the search notes by itself
+    # which the search notes by itself; KNOWN, where nothing new can follow
+    TAKEN, KNOWN, SKIPPED, NO_ROW = Outcome.TAKEN, Outcome.KNOWN, Outcome.SKIPPED, Outcome.NO_ROW
 
     def __init__(self, rules: layout.Rules, progress: layout.Progress, most: int) -> None:
         self.program, self.progress, self.most = rules.program, progress, most
@@ -153,7 +139,6 @@ class Recorder:
         return len(self.trials) >= self.most
 
     def note(self, outcome: Outcome, choice: int, row: int, depth: int) -> None:
-        """Write a trial down, of a choice if one is asked for."""
         if self.is_full:
             return
         variable = asked = -1
@@ -178,12 +163,7 @@ class Recorder:
             ended = Outcome.ENDED if target in LEAVING else Outcome.BLOCKED
             self.note(ended, choice, row, depth)
 
-    def note_way(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """That a row is mapped, unless nothing new can follow."""
-        self.note(Outcome.TAKEN if answer == HOLDS else Outcome.KNOWN, choice, row, depth)
-
     def note_acceptance(self, answer: int, choice: int, row: int, depth: int) -> None:
-        """Whether the path is a match."""
         if answer == HOLDS:
             self.note(Outcome.MATCHED, -1, row, depth)
         elif answer == FORBIDDEN:

@@ -53,10 +53,7 @@ class AttemptStory:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A trace in words. heading: of what. found: the matches, or what else is known of the rows.
-
-    orders: what the rows are sorted by.
-    """
+    """A trace in words. orders: what rows are sorted by. found: matches, or what else is known."""
 
     heading: tuple[str, ...]
     orders: str
@@ -80,7 +77,6 @@ class TracedRows:
         return ", ".join(self.places[row]) if row < len(self.places) else "end"
 
     def named(self, row: int) -> str:
-        """A row as a sentence names it."""
         if row >= len(self.places) or not self.orders:
             return f"row {row + 1}"
         pairs = zip(self.orders, self.places[row], strict=True)
@@ -98,16 +94,13 @@ class Teller:
     conditions: Mapping[Key, tuple[str, ...]]
 
     def story(self) -> Story:
-        orders = ", ".join(self.rows.orders)
+        pattern = " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.window()])
+        keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
+        partition = f"partition {keys}" if keys else "the only partition"
+        heading = pattern, f"{partition}: {counted(len(self.rows.places), 'row')}"
         found = self.found() if self.trace.passed is None else self.passed(self.trace.passed)
         attempts = (self.attempt(number, one) for number, one in enumerate(self.trace.attempts))
-        return Story(tuple(self.heading()), orders, tuple(found), tuple(attempts))
-
-    def heading(self) -> Iterator[str]:
-        keys = ", ".join(f"{name} = {value}" for name, value in self.rows.keys.items())
-        rows = counted(len(self.rows.places), "row")
-        yield " ".join([f"PATTERN ({show(self.plan.pattern)})", *self.window()])
-        yield f"partition {keys}: {rows}" if keys else f"the only partition: {rows}"
+        return Story(heading, ", ".join(self.rows.orders), tuple(found), tuple(attempts))
 
     def found(self) -> Iterator[str]:
         matches, trace = self.trace.matches, self.trace
@@ -122,7 +115,6 @@ class Teller:
             yield f"too many trials: attempts are known up to row {trace.until}"
 
     def passed(self, rows: Mapping[int, EngineMatch | None]) -> Iterator[str]:
-        """Of rows that no search started from, why."""
         for row, match in rows.items():
             yield f"{self.rows.named(row)}: no search started from it"
             if match is None:
@@ -140,13 +132,10 @@ class Teller:
             return f"empty, at row {start + 1}"
         first, last = mapped[0][0] + 1, mapped[-1][0] + 1
         rows = f"row {first}" if first == last else f"rows {first} to {last}"
-        return f"{rows}: {self.word(mapped)}"
-
-    def word(self, mapped: Mapped) -> str:
-        """The variables of mapped rows: `A B{3}`."""
         names = (self.task.variables[variable] for _, variable in mapped)
         runs = ((name, len(list(same))) for name, same in groupby(names))
-        return " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
+        word = " ".join(name if count == 1 else f"{name}{{{count}}}" for name, count in runs)
+        return f"{rows}: {word}"
 
     def attempt(self, number: int, attempt: Attempt) -> AttemptStory:
         key = {*attempt.best, *attempt.stopped}
@@ -158,12 +147,10 @@ class Teller:
         return AttemptStory(attempt.start + 1, title, tuple(lines), ends)
 
     def line(self, trial: Trial, key: Key, attempt: Attempt, *, is_key: bool) -> Line:
-        outcome = trial.outcome.value
-        if trial.outcome is Outcome.TAKEN and key[1] not in attempt.best:
-            outcome = "given back"
+        given_back = trial.outcome is Outcome.TAKEN and key[1] not in attempt.best
+        outcome = "given back" if given_back else trial.outcome.value
+        place, name = self.rows.place(trial.row), self.name(trial)
         conditions = self.conditions.get(key, ())
-        place = self.rows.place(trial.row)
-        name = self.name(trial)
         return Line(trial.row + 1, place, name, outcome, conditions, trial.depth, is_key)
 
     def name(self, trial: Trial) -> str:
@@ -184,7 +171,6 @@ class Teller:
         return f"{name}: no match"
 
     def ends(self, attempt: Attempt) -> Iterator[str]:
-        """How far an attempt came, and what it would have needed next."""
         if attempt.start in self.rows.irrelevant:
             yield "it is left out before the search: no variable but of loops can take it"
         if attempt.is_cut:

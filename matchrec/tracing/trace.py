@@ -51,9 +51,8 @@ def matches_in(chunk: Matches, task: Task) -> Iterator[EngineMatch]:
 
 
 def starting_rows(task: Task, matches: EngineMatches, lower: int, upper: int) -> dict[int, int]:
-    """The rows of a partition from which the engine searched; of each, how many matches before.
-
-    matches: of the partition. Where all matches are asked for, every row is one, without a number.
+    """The rows of a partition from which the engine searched; of each, how many matches before; 0
+    where all matches are asked for.
     """
     if task.output not in ONE_OF_A_ROW:
         return dict.fromkeys(range(lower, upper), 0)
@@ -103,57 +102,41 @@ class Trace:
     until: int | None = None
 
 
-@dataclass(frozen=True)
-class TracedSearch:
-    """A task over one partition. The engine answers first: only then is it traced."""
+def trace_search(
+    task: Task, algorithm: Algorithm, partitions: Partitions, asked: Sequence[int], limit: int
+) -> Trace:
+    """The attempts, `limit` at most, from the rows asked for, or else those that found nothing and
+    came furthest, the earlier of equals. The engine answers first. Raises RunFailure.
+    """
+    matches = engine_matches(algorithm, task, partitions)
+    starts, tracer = starting_rows(task, matches, 0, partitions.rows), Tracer(task, partitions)
 
-    task: Task
-    algorithm: Algorithm
-    partitions: Partitions
+    def attempt(row: int) -> Attempt:
+        found = tracer.attempt(row, starts[row])
+        check_attempt(task, found, matches)
+        return found
 
-    def trace(self, asked: Sequence[int], limit: int) -> Trace:
-        """The attempts from the rows asked for, or else those that came furthest without a match.
-
-        limit: how many attempts. Raises RunFailure.
-        """
-        matches = engine_matches(self.algorithm, self.task, self.partitions)
-        starts = starting_rows(self.task, matches, 0, self.partitions.rows)
-        if asked:
-            return self.of_rows(asked[:limit], matches, starts)
-        return self.of_the_best(limit, matches, starts)
-
-    def of_rows(self, rows: Sequence[int], matches: EngineMatches, starts: dict[int, int]) -> Trace:
-        tracer, tried = Tracer(self.task, self.partitions), [row for row in rows if row in starts]
-        attempts = [self.checked(tracer, row, starts[row], matches) for row in tried]
-        passed = {row: over(row, matches) for row in rows if row not in starts}
-        return Trace(matches, tuple(attempts), passed, len(starts))
-
-    def of_the_best(self, limit: int, matches: EngineMatches, starts: dict[int, int]) -> Trace:
-        """The attempts that found nothing and came furthest, the earlier of equals."""
-        tracer, trials = Tracer(self.task, self.partitions), 0
-        best: list[tuple[int, int, Attempt]] = []
-        for tried, (row, number) in enumerate(starts.items()):
-            if trials >= MOST_IN_ALL:
-                return Trace(matches, in_order(best), None, tried, row)
-            attempt = self.checked(tracer, row, number, matches)
-            trials += len(attempt.trials)
-            if not attempt.matches:
-                push = heappush if len(best) < limit else heappushpop
-                push(best, (attempt.reach, -attempt.start, attempt))
-        return Trace(matches, in_order(best), None, len(starts))
-
-    def checked(self, tracer: Tracer, row: int, number: int, matches: EngineMatches) -> Attempt:
-        """The attempt from a row, which found what the engine did."""
-        attempt = tracer.attempt(row, number)
-        check_attempt(self.task, attempt, matches)
-        return attempt
+    if asked:
+        attempts = tuple(attempt(row) for row in asked[:limit] if row in starts)
+        passed = (row for row in asked[:limit] if row not in starts)
+        return Trace(matches, attempts, {row: over(row, matches) for row in passed}, len(starts))
+    trials = 0
+    best: list[tuple[int, int, Attempt]] = []
+    for tried, row in enumerate(starts):
+        if trials >= MOST_IN_ALL:
+            return Trace(matches, in_order(best), None, tried, row)
+        found = attempt(row)
+        trials += len(found.trials)
+        if not found.matches:
+            push = heappush if len(best) < limit else heappushpop
+            push(best, (found.reach, -row, found))
+    return Trace(matches, in_order(best), None, len(starts))
 
 
 def in_order(best: list[tuple[int, int, Attempt]]) -> tuple[Attempt, ...]:
     """The attempts, those that came furthest first; without a row only if there are no others."""
-    found = sorted(best, key=lambda one: (-one[0], -one[1]))
-    found = [one for one in found if one[0] or not found[0][0]]
-    return tuple(attempt for _, _, attempt in found)
+    found = sorted(best, reverse=True)
+    return tuple(attempt for reach, _, attempt in found if reach or not found[0][0])
 
 
 def over(row: int, matches: EngineMatches) -> EngineMatch | None:

@@ -42,10 +42,7 @@ def attempt_lines(attempt: AttemptStory, orders: str) -> Iterator[str]:
 
 
 def shown_lines(attempt: AttemptStory) -> Sequence[Line]:
-    """The lines of a short attempt; of a long one those where the outcomes change.
-
-    If these are too many, those of its best way, and of these the ends.
-    """
+    """All lines of a short attempt; else those where outcomes change, or of its best way."""
     if len(attempt.lines) <= MOST_LINES:
         return attempt.lines
     found = fold(attempt.lines)
@@ -144,10 +141,7 @@ def draw_trial(panel: Axes, line: Line, names: Sequence[str], y: float) -> None:
 
 
 def failing(lines: list[Line]) -> list[str]:
-    """What stands beside a row: why it could not be mapped, and what is folded after it.
-
-    That it was skipped, the dashes say.
-    """
+    """What stands beside a row: why it could not be mapped, and what is folded after it."""
     found = [
         f"{line.variable}: {one}" if line.variable else one
         for line in lines

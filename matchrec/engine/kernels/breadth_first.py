@@ -196,9 +196,7 @@ def finish_step(
 
 @spliced
 def are_told_apart(row: int, count: int, rules: Rules, progress: Progress, totals: Hook) -> bool:
-    """Whether runs are told apart at a row, so that equal ones merge; those that carry totals are
-    at each.
-    """
+    """Whether equal runs merge at a row; those that carry totals do at each."""
     if totals is not None:
         return True
     is_time = row & (ROWS_APART - 1) == 0 or count >= 2 * progress.merged
@@ -227,10 +225,7 @@ def accept(
     negation: Hook,
     totals: Hook,
 ) -> int:
-    """Take the matches of a run that has arrived in an accepting state; DONE or a status.
-
-    place: of its registers. row: its last one.
-    """
+    """Take the matches of a run that is accepted with its last row, `row`; DONE or a status."""
     if negation is not None:
         answer = closes(row, place, negation, rows.satisfied, on_run_of(rules, rows, work))
         if answer == HOLDS_NOT:
@@ -257,10 +252,8 @@ def accept(
 def add_run(
     state: int, node: int, start: int, merge: bool, run: int, rules: Rules, work: Work, totals: Hook
 ) -> int:
-    """Add a run, whose registers stand in their place, or merge it.
-
-    run: how many there are at the next row; the answer is how many there are then, or -1 where
-    there is no room for nodes.
+    """Add a run, whose registers stand in their place, to `run` others, or merge it: how many there
+    are then, or -1 where there is no room for nodes.
     """
     runs, nodes, progress = work.runs, work.nodes, work.progress
     bank = 1 - progress.bank

@@ -50,23 +50,10 @@ FAILED, ENDS, FIRST_NODE = range(1, 4)
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
-    """Write out the preferred match at progress.start, and go on to the next starting row."""
+    found, nodes, progress = work.output.found, work.output.taken, work.progress
     length = follow(rules, rows, work)
     if length < 0:
-        return go_on_without(length, work.progress)
-    return write_chain(length, rules, work)
-
-
-search = searching(search_start)
-
-
-@inlined
-def write_chain(length: int, rules: Rules, work: Work) -> int:
-    """Write out the match that begins with the rows that `follow` has gone, and skip to the next.
-
-    DONE, OUTPUT_FULL or a failure.
-    """
-    found, nodes, progress = work.output.found, work.output.taken, work.progress
+        return go_on_without(length, progress)
     if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
     node = chain(length, rules, work, nodes)
@@ -80,11 +67,13 @@ def write_chain(length: int, rules: Rules, work: Work) -> int:
     return go_on_from(row, start, progress)
 
 
+search = searching(search_start)
+
+
 @inlined
 def follow(rules: Rules, rows: RowArrays, work: Work) -> int:
-    """Go the preferred way from progress.start on until it is known how it goes on.
-
-    How many rows, whose choices are in `path`; then progress.known is what is known there.
+    """How many rows the preferred way has from progress.start on, until it is known how it goes on:
+    that is progress.known then. The choices of these rows are in `path`.
     """
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     known, path, progress = work.known, work.path, work.progress

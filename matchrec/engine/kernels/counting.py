@@ -234,17 +234,14 @@ def count_start(
 def count_parts(
     other: int, until: int, rules: Rules, rows: RowArrays, progress: Progress, counting: RunCounts
 ) -> None:
-    """Count which parts of the condition of a choice were true of none of the rows before `until`.
-
-    What depends on the run is to blame where all else was true of one of them.
-    """
+    """Count which parts of a choice's condition were true of none of the rows before `until`."""
     parts, start, first = counting.parts, progress.start, counting.ends[0, END_ROW]
     choice = counting.ends[0, END_CHOICE]
     place = 0 if choice == NO_CHOICE else counting.taken[choice] + 1
     asked = counting.asked[other]
     word, mask = rules.program[other, layout.WORD], rules.program[other, layout.MASK]
     for part in range(counting.parts_first[asked], counting.parts_first[asked + 1]):
-        on_run = parts[part, PART_MASK] == 0
+        on_run = parts[part, PART_MASK] == 0  # to blame where all else was true of one of them
         one_word = word if on_run else parts[part, PART_WORD]
         one_mask = mask if on_run else parts[part, PART_MASK]
         holds = False

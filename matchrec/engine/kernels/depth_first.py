@@ -56,7 +56,6 @@ from matchrec.jit.decorators import spliced
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, counting: Hook) -> int:
-    """Write out the preferred match at progress.start, and go on to the next starting row."""
     progress = work.progress
     bound = begin_start(rows.window_end, progress)
     length = find_match(bound, rules, rows, work, registers, counting)

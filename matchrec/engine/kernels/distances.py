@@ -42,7 +42,6 @@ NONE_FROM_HERE = UNKNOWN - 1  # NONE_FROM_HERE - k is kept of a state: none up t
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, _registers: None, _counts: None) -> int:
-    """Write out the match at progress.start, and go on to the next starting row."""
     length = find_goal(rules, rows, work)
     if length >= 0:
         length = np.int64(walk(length, rules, rows, work))
@@ -56,10 +55,7 @@ search = searching(search_start)
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
-    """The row before which the match ends, or of nearest ones its window; or what is below 0.
-
-    That is NO_MATCH, NO_ROOM, or UNDECIDED, where rows from `edge` on decide.
-    """
+    """The row before which the match ends, or of nearest ones its window; or what is below 0."""
     progress = work.progress
     start, edge = progress.start, progress.edge
     if rules.output != layout.LONGEST:
@@ -134,10 +130,7 @@ def measure(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
 
 @inner
 def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> int:
-    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM.
-
-    Depth first, so that what comes later is known when a pair of state and row is left.
-    """
+    """How many rows a run in `state` at `row` is away, where it is unknown; or NO_ROOM."""
     first, program, satisfied = rules.first, rules.program, rows.satisfied
     path, before, progress = work.path, work.best_before, work.progress
     longest = rules.output == layout.LONGEST
@@ -174,7 +167,8 @@ def explore(state: int, row: int, rules: Rules, rows: RowArrays, work: Work) -> 
             choice = first[state]
             best = nothing
             continue
-        keep(state, row, best, work)
+        kept = best if best != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
+        note(work.known, progress, state, row, kept)
         if row == begin:
             return int(best)
         row -= 1
@@ -226,11 +220,3 @@ def look(state: int, row: int, rules: Rules, work: Work) -> int:
     if not ends_here:
         return UNKNOWN
     return NEVER if row == progress.upper else TOO_FAR
-
-
-@inlined
-def keep(state: int, row: int, away: int, work: Work) -> None:
-    """Note what has been found out: a distance, or up to which row there is none."""
-    progress = work.progress
-    kept = away if away != TOO_FAR else NONE_FROM_HERE - (progress.horizon - row)
-    note(work.known, progress, state, row, kept)

@@ -29,10 +29,7 @@ Hook = Any  # an array or a record, or None where a search does nothing about it
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP, see `kernels.starts`.
-
-    backwards: whether the last target counts. past: how many rows beyond it the search goes on.
-    """
+    """AFTER MATCH SKIP: `past` rows beyond the first target or the last one, see `starts`."""
 
     backwards: bool
     past: int

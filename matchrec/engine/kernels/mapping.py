@@ -67,10 +67,7 @@ def copy_registers(before: int, after: int, registers: IntArray) -> None:
 def update_copy(
     choice: int, before: int, after: int, row: int, program: IntArray, on_run: OnRun
 ) -> None:
-    """Copy the registers of a run, and update the copy by the row that `choice` maps.
-
-    before, after: where the registers stand before and after the row.
-    """
+    """Copy registers from one place to another, and update the copy by the row that is mapped."""
     registers = on_run.registers
     copy_registers(before, after, registers)
     begin, end = program[choice, layout.STEPS], program[choice, layout.STEPS_END]
@@ -167,10 +164,7 @@ def has_failed(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
 
 @spliced
 def remember_failure(bits: ByteArray, progress: Progress, bit: int, row: int) -> bool:
-    """Note a failure; false when the ring is too small for the rows from the starting row on.
-
-    Then it is noted how many there are.
-    """
+    """Note a failure; or false, and how many rows there are, if the ring is too small for them."""
     size, width = bits.shape
     if row >= progress.memo_to:
         if row - progress.start >= size:
@@ -224,10 +218,7 @@ def live_in(state: int, rules: Rules) -> IntArray:
 def find_equal(
     state: int, key: int, own: IntArray, live: IntArray, entry: int, stamp: int, table: IntArray
 ) -> int:
-    """The entry with the same state, key and live registers, or NONE; then `entry` is noted.
-
-    own: the registers of the run. live: those that are in its state.
-    """
+    """The entry with the same state, key and live registers as `own`, or NONE and `entry` noted."""
     code = wrapped_product(key, 0x2545F4914F6CDD1D) ^ state
     for register in live:
         code = wrapped_product(code ^ own[register], 0x2545F4914F6CDD1D)

@@ -150,7 +150,6 @@ def comes_before(path: IntArray, first: int, length: int, best_length: int) -> b
 
 @spliced
 def write_path(which: int, length: int, work: Work) -> int:
-    """Add the match in `path`, or the best one so far, to the output: see `write_match`."""
     return write_match(which, np.int64(0), length, work.path, work.progress, work.output)
 
 
@@ -158,10 +157,7 @@ def write_path(which: int, length: int, work: Work) -> int:
 def write_match(
     which: int, first: int, length: int, path: IntArray, progress: Progress, output: FoundArrays
 ) -> int:
-    """Add a match to the output; DONE or OUTPUT_FULL.
-
-    which: the row of `path` with its rows, before that with its choices. first: its first column.
-    """
+    """Add the match in row `which` of `path`, from column `first` on; DONE or OUTPUT_FULL."""
     found, match, mapped = output.found, progress.matches, progress.mapped
     if not has_room(length, output, progress):
         return layout.OUTPUT_FULL

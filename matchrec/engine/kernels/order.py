@@ -25,10 +25,7 @@ from matchrec.jit.decorators import inner, kernel, spliced
 
 
 class MappedRows(NamedTuple):
-    """The mapped rows of matches, as in `matches.Matches`.
-
-    mapped: the variable of each, or in a search the choice.
-    """
+    """Mapped rows as in `matches.Matches`. mapped: the variable of each, in a search the choice."""
 
     offsets: IntArray
     rows: IntArray
@@ -52,10 +49,7 @@ def mark_equal(groups: IntArray, order: IntArray, again: BoolArray, matches: Map
 
 @kernel
 def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: MappedRows) -> None:
-    """Sort the matches of each group by row positions, then by variables, by merging.
-
-    Searches find most matches in that order: few need this. spare: like `order`, scratch.
-    """
+    """Sort the matches of each group by row positions, then by variables. spare: like `order`."""
     for group in range(groups.shape[0] - 1):
         begin, end = groups[group], groups[group + 1]
         width = 1
@@ -79,10 +73,7 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 
 @spliced
 def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
-    """Negative, zero or positive, by row positions, then by variables.
-
-    program: where matches have choices, what says of which variables these are.
-    """
+    """Negative, zero or positive, by row positions, then by variables, `program`'s of choices."""
     offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
     first, second = offsets[left], offsets[right]
     length, other_length = offsets[left + 1] - first, offsets[right + 1] - second
@@ -105,8 +96,7 @@ def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
 class Ranked(NamedTuple):
     """Matches by partition, by first row, then in the order of completion.
 
-    lower: the first row of the first partition. target: int64[m], the next start of each match, or
-    NO_ROW.
+    lower: the first row of the first partition. target: int64[m], the next start, or NO_ROW.
     """
 
     lower: int

@@ -91,7 +91,11 @@ def expand(
             continue
         target = program[choice, layout.TARGET]
         if target == layout.ACCEPT and longest:
-            note_longer(run, row, progress)
+            # runs of one start come one after the other, none is of a later one than the best match
+            if progress.best_start != run.start or progress.best_end < row:
+                progress.best_start = run.start
+                progress.best_end = row
+                progress.best_node = run.node
             continue
         if target == layout.ACCEPT:
             if not arrived:
@@ -170,19 +174,20 @@ def skip_row(run: Run, bound: int, rules: Rules, work: Work, registers: Hook, wa
 def has_twin(
     bank: int, row: int, bound: int, rules: Rules, work: Work, registers: Hook, waits: Hook
 ) -> bool:
-    """Whether a run before the one that is added next has its future; if not, it is noted.
-
-    row: that it has mapped last. bound: the end of its window.
-    """
-    runs, progress = work.runs, work.progress
+    """Whether a run has the future of the one added next, which mapped `row`; if not, note it."""
+    runs, progress, table = work.runs, work.progress, work.table
     place, stamp = progress.runs, progress.stamp
     state = runs[bank, place, layout.RUN_STATE]
     if registers is None:
-        return has_come(state, bound, work.table, stamp)
+        known = table[state, layout.TABLE_STAMP] == stamp
+        known = known and table[state, layout.TABLE_ENTRY] == bound
+        table[state, layout.TABLE_STAMP] = stamp
+        table[state, layout.TABLE_ENTRY] = bound
+        return bool(known)
     if not rules.merge_runs:
         return False
     own, live = registers[1 + 2 * place + bank], live_in(state, rules)
-    twin = find_equal(state, bound, own, live, place, stamp, work.table)
+    twin = find_equal(state, bound, own, live, place, stamp, table)
     if waits is None:
         return twin != NONE
     if twin == NONE:
@@ -190,29 +195,6 @@ def has_twin(
     other = work.nodes[runs[bank, twin, layout.RUN_NODE], layout.NODE_ROW]
     work.counters[layout.MERGES] += other == row
     return bool(other == row)
-
-
-@spliced
-def note_longer(run: Run, row: int, progress: Progress) -> None:
-    """Make a run that accepts the best match, unless one is before it that is as long.
-
-    Of the runs that are looked at, those of one starting row come one after the other, and none is
-    of a later starting row than the best match.
-    """
-    if progress.best_start != run.start or progress.best_end < row:
-        progress.best_start = run.start
-        progress.best_end = row
-        progress.best_node = run.node
-
-
-@spliced
-def has_come(state: int, bound: int, table: IntArray, stamp: int) -> bool:
-    """Whether a run has come to a state at this row, with a window that ends there; now one has."""
-    if table[state, layout.TABLE_STAMP] == stamp and table[state, layout.TABLE_ENTRY] == bound:
-        return True
-    table[state, layout.TABLE_STAMP] = stamp
-    table[state, layout.TABLE_ENTRY] = bound
-    return False
 
 
 @inner
@@ -234,10 +216,6 @@ def wait(state: int, choice: int, start: int, runs: IntArray, progress: Progress
 
 @spliced
 def search_start(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits: Hook) -> int:
-    """Write out the first match from progress.start on, and go on to the next starting row.
-
-    waits: see `Rules`, None where no row may be skipped.
-    """
     status = find_match(rules, rows, work, registers, waits)
     if status != layout.DONE or work.progress.best_start < 0:
         return int(status)
@@ -318,32 +296,20 @@ def find_match(rules: Rules, rows: RowArrays, work: Work, registers: Hook, waits
             if answer != GOES_ON:
                 break
         if waits is not None:
-            count_step(count + begins, progress, work.counters)
+            work.counters[layout.READS] += count + begins
+            work.counters[layout.RUNS_CREATED] += progress.runs
+            most = max(work.counters[layout.MOST_LIVE], progress.runs)
+            work.counters[layout.MOST_LIVE] = most
         if answer > GOES_ON:
             break
         progress.bank = 1 - bank
         count = progress.runs
         row += 1
-    begin_again(count, row, runs, progress)
-    return int(answer)
-
-
-@inner
-def count_step(reads: int, progress: Progress, counters: IntArray) -> None:
-    counters[layout.READS] += reads
-    counters[layout.RUNS_CREATED] += progress.runs
-    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], progress.runs)
-
-
-@spliced
-def begin_again(count: int, row: int, runs: IntArray, progress: Progress) -> None:
-    """Go back to the first starting row that lives, of a search that cannot look at `row`.
-
-    What it has remembered of runs that still live is no failure yet.
-    """
+    # back to the first starting row that lives; what is remembered of it is no failure yet
     if count > 0:
         row = runs[progress.bank, 0, layout.RUN_START]
     elif progress.best_start >= 0:
         row = progress.best_start
     progress.start = row
     forget(row, progress)
+    return int(answer)

@@ -154,7 +154,12 @@ def search_from(
                 return layout.MEMO_FULL
         state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
         forks += 1
-    count_steps(reads, forks, depth, deepest, work.counters)
+    counters = work.counters  # the search went back for each fork
+    counters[layout.READS] += reads
+    counters[layout.FORKS] += forks
+    counters[layout.RUNS_CREATED] += forks + 1
+    counters[layout.NODES_CREATED] += forks + depth
+    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
     return int(status)
 
 
@@ -233,7 +238,8 @@ def try_choices(
                     status = np.int64(-answer)
                     break
                 if tracing is not None:
-                    tracing.note_way(answer, choice, row, depth)
+                    taken = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
+                    tracing.note(taken, choice, row, depth)
                 if answer == HOLDS:
                     break
             elif answer == HOLDS:
@@ -246,7 +252,9 @@ def try_choices(
                     if target == layout.ENDS or target == layout.STOPS:
                         note_reason(counted.FORBIDDEN, depth, counting)
                 else:
-                    outcome = outcome_of(target, kind)
+                    outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
+                    if target == layout.COMPLETES_HERE:
+                        outcome = np.int64(A_MATCH)
                     if outcome != 0:
                         if tracing is not None:
                             tracing.note_end(outcome, row, depth)
@@ -254,7 +262,8 @@ def try_choices(
                             status = np.int64(layout.OUTPUT_FULL)
                             break
                         matches += 1
-                blocked = block(target, blocked)
+                if target != layout.CUTS:
+                    blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
                 if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
                     choice = last
                     break
@@ -309,39 +318,10 @@ def open_way(
 
 
 @spliced
-def count_steps(reads: int, forks: int, depth: int, deepest: int, counters: IntArray) -> None:
-    """Count what a search from one starting row has done, which went back for each fork."""
-    counters[layout.READS] += reads
-    counters[layout.FORKS] += forks
-    counters[layout.RUNS_CREATED] += forks + 1
-    counters[layout.NODES_CREATED] += forks + depth
-    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
-
-
-@spliced
 def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
     path[layout.PATH_ROWS, depth] = row
     path[layout.PATH_CHOICES, depth] = choice
     path[layout.PATH_MARKS, depth] = marks
-
-
-@spliced
-def outcome_of(target: int, end: int) -> int:
-    """What a run is that a row which is not mapped completes, 0 where it completes none.
-
-    end: what a run is whose window ends in its state.
-    """
-    if target == layout.COMPLETES_HERE:
-        return A_MATCH
-    return end if target == layout.TIMES_OUT else 0
-
-
-@spliced
-def block(target: int, blocked: int) -> int:
-    """What a row that is not mapped makes of `blocked`."""
-    if target == layout.CUTS:
-        return blocked
-    return STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
 
 
 # The kernels that go from starting row to starting row.
@@ -405,10 +385,7 @@ search_matches = searching(search_start)
 
 @spliced
 def go_on_after(start: int, work: Work) -> int:
-    """Go on to the next starting row, after the best match if none can be better: DONE or a status.
-
-    A match is better that is complete earlier.
-    """
+    """Go on to the next row, after the best match if none can be complete earlier: a status."""
     progress = work.progress
     best_end = min(progress.best_end, progress.upper - 1)
     if progress.best_start < 0 or start < best_end:

@@ -34,10 +34,8 @@ search_start: Any = None
 
 
 def searching(search_start: Any) -> Any:
-    """The kernel of a search.
-
-    search_start: a part that searches from progress.start on and either sets the next starting row
-    and answers DONE, or answers another status.
+    """The kernel of a search, of a part that searches from progress.start on and sets the next
+    starting row and answers DONE, or answers another status.
     """
     return kernel_with(search_partitions, "search_start", search_start)
 
@@ -66,10 +64,7 @@ def search_partitions(
 
 @spliced
 def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
-    """Go on from the next starting row to the first one with which a match may begin.
-
-    One whose search has not ended is such a row.
-    """
+    """Go on to the first starting row with which a match may begin, as one not ended does."""
     start = progress.start
     while start < until and not begins[start]:
         start += 1
@@ -78,10 +73,7 @@ def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
 
 @inner
 def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progress) -> None:
-    """Note how far the search of a partition has come, and go on to the next one, if any.
-
-    A search that follows all runs at once counts the rows that it has looked at.
-    """
+    """Note how far the search of a partition has come, and go on to the next one, if any."""
     number = progress.partition
     if number >= 0:
         start, until = progress.start, frontier.until[number]
@@ -107,10 +99,7 @@ def go_to_next_partition(starts: IntArray, frontier: Frontier, progress: Progres
 
 @spliced
 def begin_at(row: int, progress: Progress) -> None:
-    """Set the next starting row; where as many matches are found as are sought, none is left.
-
-    So that is asked once for each match, and not for each starting row.
-    """
+    """Set the next starting row: none where as many matches are found as are sought."""
     is_enough = progress.number >= progress.match_limit
     progress.start = layout.NO_LIMIT if is_enough else row
 
@@ -126,10 +115,7 @@ def go_on_without(answer: int, progress: Progress) -> int:
 
 @spliced
 def write_path(length: int, rules: Rules, work: Work) -> int:
-    """Write out the match that `path` leads through from the starting row on, as `finish_match`.
-
-    DONE, OUTPUT_FULL or a failure.
-    """
+    """Write out the match in `path`, as `finish_match`: DONE, OUTPUT_FULL or a failure."""
     path, taken, progress = work.path, work.output.taken, work.progress
     if not has_room(length, work.output, progress):
         return layout.OUTPUT_FULL
@@ -153,10 +139,7 @@ def has_room(length: int, output: FoundArrays, progress: Progress) -> bool:
 def finish_match(
     start: int, length: int, rules: Rules, output: FoundArrays, progress: Progress, rows: Hook
 ) -> int:
-    """Add the match whose choices are at the end of the output; set the next starting row.
-
-    rows: its positions, None where they follow each other. DONE or a failure.
-    """
+    """Add the match whose choices end the output, and skip, as `skip_match`: DONE or a failure."""
     begin = progress.mapped
     progress.mapped = begin + length
     add_match(output.found, progress, start, length)
@@ -188,10 +171,7 @@ def note(known: ChoiceArray, progress: Progress, state: int, row: int, what: int
 
 @spliced
 def begin_start(window_end: IntArray, progress: Progress) -> int:
-    """The row before which a match ends that starts at progress.start.
-
-    What has been found out in a window with another end is forgotten.
-    """
+    """The row before which a match ends that starts now; forget what held in another window."""
     start = progress.start
     bound = end_of_window(window_end, start, progress)
     if bound != progress.memo_window:
@@ -242,10 +222,7 @@ def next_start(skip: SkipRule, is_target: Any, mapped: Any, start: int, rows: Ho
 
 @inlined
 def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
-    """How many rows after a row of a match the search goes on, if from `rest` rows after the next.
-
-    NO_ROW where neither the row nor those after it are targets.
-    """
+    """How many rows after a row the search goes on, if `rest` rows after the next; or NO_ROW."""
     if is_target and (rest == NO_ROW or not skip.backwards):
         return skip.past
     return rest if rest == NO_ROW else rest + 1
@@ -253,10 +230,7 @@ def distance_to_next_start(skip: SkipRule, is_target: bool, rest: int) -> int:
 
 @spliced
 def skip_match(mapped: Any, start: int, rows: Hook, rules: Rules, progress: Progress) -> int:
-    """AFTER MATCH SKIP: set the next starting row, arguments as of `next_start`. DONE or a failure.
-
-    mapped: the choices.
-    """
+    """AFTER MATCH SKIP, arguments as of `next_start`: set the next starting row, or a failure."""
     is_target = rules.program[:, layout.IS_TARGET]
     row = next_start(rules.skip, is_target, mapped, start, rows)
     if rules.forgets:

@@ -130,7 +130,6 @@ def is_before(value: int, other: int, aggregate: int, floats: int) -> bool:
 
 @inlined
 def is_extreme(ways: IntArray, at: int, value: int, aggregate: int, floats: int) -> bool:
-    """Whether a value is the extreme beside those of the known ways of a total."""
     known = not is_none(ways, at + KNOWN)
     return not known or is_before(value, ways[at + VALUE], aggregate, floats)
 
@@ -198,10 +197,8 @@ def keep_extreme(ways: IntArray, at: int, value: int, row: int, asked: IntArray)
 
 @inlined
 def extend(ways: IntArray, at: int, value: int, row: int, asked: IntArray) -> None:
-    """Change the extreme of an aggregate that grows with each way.
-
-    Addition keeps the order of the ways, and so does the extreme with one value.
-    """
+    """Change the extreme of an aggregate that grows with each way."""
+    # addition keeps the order of the ways, and so does the extreme with one value
     inside, floats, held = asked[IN_A_MATCH], asked[IS_FLOAT], at + VALUE
     if not is_none(ways, at + KNOWN):
         if inside == MIN or inside == MAX:
@@ -252,7 +249,6 @@ def carry(made: IntArray, before: IntArray, is_first: bool, row: int, totals: To
 
 @inner
 def join(made: IntArray, left: IntArray, right: IntArray, totals: TotalArrays) -> None:
-    """Give a node what is known of the ways to two others."""
     ways = made[layout.NODE_SIZE :]
     copy_ways(made, left)
     put_together(ways, right[layout.NODE_SIZE :], totals)

@@ -65,9 +65,9 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     timed_out = PartialMatches(timed_out=True)
     hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
     rows, none = ones(4), np.zeros(0, np.int64)
-    runs = PartialSearch(hopeless, rows, Room())
+    runs = PartialSearch(hopeless, rows, Room(), find_starts(hopeless, rows, none, none))
     with pytest.raises(RunFailure) as failure:
-        list(runs.find_runs(find_starts(hopeless, rows, none, none)))
+        list(runs.find_matches())
     assert failure.value.message is failures.too_many_steps
     assert failure.value.row == 0
 
