@@ -20,11 +20,7 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """Spark SQL over one row of the input, and where it was written.
-
-    name: of a partition column in the result, if one is given. amount: see `Term`. names: see
-    `ColumnReference`.
-    """
+    """SQL over one row of the input. name: of a partition column in the result, if one is given."""
 
     text: str
     span: Span | None = field(default=None, compare=False)
@@ -34,7 +30,6 @@ class RowExpression:
 
     @property
     def place(self) -> Span:
-        """Where it was written, or nowhere."""
         return self.span or Span(0, 0)
 
 
@@ -48,13 +43,11 @@ class SortItem:
 
     @property
     def direction(self) -> str:
-        """How Spark SQL says in which direction to sort."""
         way = "DESC" if self.descending else "ASC"
         return f"{way} NULLS {'LAST' if self.puts_nulls_last else 'FIRST'}"
 
     @property
     def puts_nulls_last(self) -> bool:
-        """Whether NULL comes after every value."""
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
@@ -114,7 +107,6 @@ class RowsPerMatch(OptionChoice):
 
     @property
     def shows_unmatched(self) -> bool:
-        """Whether rows come out that belong to no match."""
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
@@ -174,10 +166,7 @@ class SkipTo(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchSkip:
-    """AFTER MATCH SKIP; `variable` (primary or union) is set for FIRST and LAST only.
-
-    span: of the variable, or of all that is written.
-    """
+    """AFTER MATCH SKIP; `variable`: of FIRST and LAST. span: of the variable, or of all of it."""
 
     to: SkipTo = SkipTo.PAST_LAST_ROW
     variable: str | None = None
@@ -215,13 +204,9 @@ class EventSelection(OptionChoice):
 class MatchOutput(OptionChoice):
     """Which matches come out.
 
-    PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
-    LONGEST: of the matches at each starting row the one with the most rows, among those as long the
-    preferred one; AFTER MATCH SKIP as before.
-    ALL: every mapping of rows to variables that is a match, each once.
+    LONGEST: among those as long the preferred one; AFTER MATCH SKIP as for PREFERRED.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
-    positions; then the search goes on after it.
-    GRAPH: all matches as the shared buffer that holds them, one pointer a row.
+    positions.
     """
 
     PREFERRED = (
@@ -241,17 +226,14 @@ class MatchOutput(OptionChoice):
 
 @dataclass(frozen=True, slots=True)
 class FirstMatches:
-    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater.
-
-    parameter: what takes the place of `count`; no plan has one.
-    """
+    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater."""
 
     beyond: ClassVar = (Beyond.EARLIER,)
     meaning: ClassVar = "of a partition, which is not searched any further"
 
     count: int
     span: Span | None = field(default=None, compare=False)
-    parameter: Parameter | None = None
+    parameter: Parameter | None = None  # in the place of `count`; no plan has one
 
     @property
     def words(self) -> str:
@@ -260,7 +242,6 @@ class FirstMatches:
 
 # What a clause may ask for beside its row pattern, conditions and measures.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
-
 
 # Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one.
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
@@ -364,15 +345,12 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A union variable: `name` stands for the rows of any of `members`, primary variables.
-
-    span: of the name. member_spans: of each member, or none of them.
-    """
+    """A union variable: `name` stands for the rows of any of `members`, primary variables."""
 
     name: str
     members: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False)
-    member_spans: tuple[Span, ...] = field(default=(), compare=False)
+    span: Span | None = field(default=None, compare=False)  # of the name
+    member_spans: tuple[Span, ...] = field(default=(), compare=False)  # of each, or none
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,7 @@ class ColumnReference:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Rows of the partition around the current one: from `start` to `end` rows after it, both
-    included; negative is before it, None is the partition's end on that side.
-    """
+    """Rows `start` to `end` after the current one, both included; None: to the partition's end."""
 
     start: int | None
     end: int | None
@@ -130,17 +128,12 @@ class Classifier:
 
 
 class MatchFunction(Enum):
-    """What tells something of the match that is in no column, by its name.
+    """What tells something of the match that is in no column, by its name."""
 
-    NUMBER: counts the matches of a partition from 1, empty ones included. STATUS: whether a run is
-    a match, timed out or unfinished. TIMEOUT: of a run that timed out, when its window ended.
-    ROW_NUMBER: in an aggregate, the number of its row in the match, from 1.
-    """
-
-    NUMBER = "MATCH_NUMBER"
-    STATUS = "MATCH_STATUS"
-    TIMEOUT = "MATCH_TIMEOUT"
-    ROW_NUMBER = "MATCH_ROW_NUMBER"
+    NUMBER = "MATCH_NUMBER"  # counts the matches of a partition from 1, empty ones included
+    STATUS = "MATCH_STATUS"  # whether a run is a match, timed out or unfinished
+    TIMEOUT = "MATCH_TIMEOUT"  # of a run that timed out, when its window ended
+    ROW_NUMBER = "MATCH_ROW_NUMBER"  # in an aggregate, the number of its row in the match, from 1
 
 
 # Those whose value is known only when a run has ended.
@@ -149,14 +142,11 @@ OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
 
 @dataclass(frozen=True, slots=True)
 class MatchValue:
-    """The value of a function of the match."""
-
     function: MatchFunction
     span: Span | None = field(default=None, compare=False)
 
 
 MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
-
 
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
 Piece = str | Reference
@@ -164,19 +154,14 @@ Piece = str | Reference
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
-
-    own: the operations of the text. operations: with those of the columns that it reads.
-    amount: how much it is, of a number or an interval that is written.
-    references: the holes, in the order in which they are written, repeats included.
-    """
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
-    own: Operations = field(default=UNREAD, compare=False, repr=False)
-    amount: Amount | None = field(default=None, compare=False, repr=False)
-    operations: Operations = field(init=False, compare=False, repr=False)
-    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
+    own: Operations = field(default=UNREAD, compare=False, repr=False)  # of the text
+    amount: Amount | None = field(default=None, compare=False, repr=False)  # of a constant
+    operations: Operations = field(init=False, compare=False, repr=False)  # and of its columns
+    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)  # in order
 
     def __post_init__(self) -> None:
         own, read, references = NO_OPERATIONS, NO_OPERATIONS, []
@@ -364,10 +349,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The expression with every reference changed, or with text in its place.
-
-    Itself where nothing changes.
-    """
+    """The expression with each reference changed, or text for it; itself where nothing changes."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(partial(with_references, change=change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
@@ -417,16 +399,12 @@ def number_term(number: int, span: Span) -> Term:
 def column_term(
     navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
 ) -> Term:
-    """A column of the row that a navigation finds."""
     reference = ColumnReference(navigation, text, span, NO_OPERATIONS, names)
     return Term((reference,), span or Span(0, 0))
 
 
 def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
-    """Several conditions as one, by AND or OR; one condition is itself.
-
-    span: of the whole; None for the least one that covers the parts.
-    """
+    """Conditions joined by AND or OR; one is itself. span: None for the least that covers all."""
     if len(parts) == 1:
         return parts[0]
     written: list[str | Scalar] = []

@@ -209,7 +209,6 @@ class Use:
     unread: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        """Whether a column of the clause may be read."""
         own = name.lower()
         return own not in self.unread and (self.columns is None or own in self.columns)
 

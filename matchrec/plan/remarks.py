@@ -86,10 +86,11 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for conjunct in required:
             if conjunct.references or not isinstance(conjunct, Operation):
                 continue
+            texts = [text_of(operand) for operand in conjunct.operands]
+            differ = len({text[1:-1].strip().casefold() for text in texts}) == 2
             if is_false(conjunct):
                 yield false_constants(conjunct.span)
-            elif are_other_texts(conjunct):
-                texts = map(text_of, conjunct.operands)
+            elif conjunct.operator in ("=", "==") and all(texts) and differ:
                 yield false_texts(conjunct.span, next((x for x in texts if x[0] == '"'), ""))
 
 
@@ -131,10 +132,7 @@ def comparison_with_later(
 
 
 def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
-    """Which variables may have rows when a part of the condition of a variable is tested.
-
-    It depends on whether that part must hold: see `stages.mapped_before`.
-    """
+    """The variables that may have rows where a condition is tested: see `stages.mapped_before`."""
     names = variable_names(plan.pattern)
     if plan.staging is not None:
         from matchrec.plan.stages import mapped_before  # of no use in SQL
@@ -188,9 +186,7 @@ def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Pi
 def is_of_current_row(
     reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
 ) -> bool:
-    """Whether the row that is tested is read, or that so many rows after it. A test of a stage sees
-    it by its own name only.
-    """
+    """Whether a reference reads the row that is tested, or that so many rows after it."""
     navigation = reference.navigation
     if not navigation.is_last or navigation.physical_offset != step:
         return False
@@ -217,12 +213,6 @@ def is_false(one: Operation) -> bool:
         return False
     holds = HOLDS.get(one.operator)
     return holds is not None and not holds(*numbers)
-
-
-def are_other_texts(one: Operation) -> bool:
-    """Whether a comparison says that two texts are one, and they differ in more than case."""
-    texts = {text_of(operand)[1:-1].strip().casefold() for operand in one.operands}
-    return one.operator in ("=", "==") and all(map(text_of, one.operands)) and len(texts) == 2
 
 
 def text_of(operand: Scalar) -> str:
@@ -279,12 +269,17 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         yield empty_matches(plan.pattern.span, written=show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
-    has_window = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
+    is_open = (plan.within, plan.within_rows, plan.row_gap) == (None, None, None) and defined
     for loop in last_loops(plan.pattern):
-        if not loop.greedy and is_preferred:
-            yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
-        elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
-            yield any_rows(loop.span, written=show(loop), variable=show(loop.part))
+        match loop:
+            case Quantified(part, least, greedy=False) if is_preferred:
+                fixed = replace(loop, most=least, greedy=True)
+                fewest = {0: "", 1: show(part)}.get(least, show(fixed))
+                instead = show(replace(loop, greedy=True)), fewest
+                yield reluctant_end(show(loop), least, instead, loop.span)
+            case Quantified(Variable(name) as part, _, None, True) if is_open:
+                if name not in defined:
+                    yield any_rows(loop.span, written=show(loop), variable=show(part))
 
 
 def prefers_empty(pattern: RowPattern) -> bool:
@@ -302,13 +297,17 @@ def prefers_empty(pattern: RowPattern) -> bool:
             return False
 
 
+_CONDITIONAL = PartitionStart | PartitionEnd | Negation  # not left out everywhere in a partition
+
+
 def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
     """The quantified parts after which a match may end whatever follows."""
     match pattern:
         case Concatenation(parts):
-            for number in reversed(range(len(parts))):
-                yield from last_loops(parts[number])
-                if not may_be_left_out(parts[number]):
+            for part in reversed(parts):
+                yield from last_loops(part)
+                conditional = any(isinstance(one, _CONDITIONAL) for one in walk(part))
+                if conditional or not may_be_empty(part):
                     return
         case Alternation(parts):
             for part in parts:
@@ -317,24 +316,6 @@ def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
             yield from last_loops(part)
         case Quantified(least=least, most=most) if least != most:
             yield pattern
-
-
-def may_be_left_out(pattern: RowPattern) -> bool:
-    """Whether nothing needs to stand for it, anywhere in the partition."""
-    conditional = PartitionStart | PartitionEnd | Negation
-    return may_be_empty(pattern) and not any(isinstance(one, conditional) for one in walk(pattern))
-
-
-def instead_of(loop: Quantified) -> tuple[str, str]:
-    """The greedy loop, and what takes as few rows; nothing where that is none."""
-    fixed = replace(loop, most=loop.least, greedy=True)
-    shown = {0: "", 1: show(loop.part)}.get(loop.least, show(fixed))
-    return show(replace(loop, greedy=True)), shown
-
-
-def takes_any_row(loop: Quantified, defined: set[str]) -> bool:
-    """Whether one variable without a condition is repeated without an upper bound."""
-    return loop.most is None and isinstance(loop.part, Variable) and loop.part.name not in defined
 
 
 # All rules, over one plan.

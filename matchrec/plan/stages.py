@@ -18,14 +18,11 @@ from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenatio
 
 
 class Contiguity(Enum):
-    """Which events may be skipped before an event is accepted.
+    """Which events may be skipped before an event is accepted."""
 
-    STRICT: none. RELAXED: those that do not satisfy the stage's own condition. ANY: all.
-    """
-
-    STRICT = "next"
-    RELAXED = "followed_by"
-    ANY = "followed_by_any"
+    STRICT = "next"  # none
+    RELAXED = "followed_by"  # those that do not satisfy the stage's own condition
+    ANY = "followed_by_any"  # all
 
 
 @dataclass(frozen=True, slots=True)
