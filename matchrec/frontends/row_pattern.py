@@ -60,7 +60,6 @@ DEEPEST = 100  # groups in groups; more would exceed the interpreter's stack in 
 _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "(", "-}": "{-"}
 
-
 Bound = int | Parameter | None  # a bound of a quantifier as it is written
 
 
@@ -223,7 +222,6 @@ class _Parser(Cursor):
         return Variable(token.variable, token.span)
 
     def negation(self, word: Token) -> RowPattern:
-        """What must not follow: the names of variables, after NOT."""
         part = self.primary() if self.token.is_name or self.key == "(" else Empty()
         names = part.parts if isinstance(part, Alternation) else (part,)
         span = word.span.to(self.tokens[self.position - 1].span)
@@ -331,17 +329,9 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
     raise errors.unclosed_comment(opening)
 
 
-# A symbol of PATTERN outside of its parentheses.
-
-_OF_PATTERN = words("^ $ * + ? { |")
-
-
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
-    """The error of a symbol of PATTERN at `wrong`, outside of its parentheses; None of another.
-
-    word: the index of PATTERN.
-    """
-    if tokens.key(wrong) not in _OF_PATTERN:
+    """The error of a symbol at `wrong` that belongs to PATTERN, which stands at `word`; or None."""
+    if tokens.key(wrong) not in words("^ $ * + ? { |"):
         return None
     at = word + 1
     while at < len(tokens) and (tokens[at].kind is TokenKind.SYMBOL or tokens.key(at - 1) == "|"):
@@ -360,22 +350,16 @@ def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
             yield from filter(None, node.parameters)
 
 
-_BOUND = "the bound of a quantifier in PATTERN"
-
-
 def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
-    """The pattern with the values of its parameters; a pattern without any is itself.
-
-    Raises MatchRecognizeError for what is no bound.
-    """
+    """The pattern with values for parameters. Raises MatchRecognizeError for what is no bound."""
     if next(parameters_in(pattern), None) is None:
         return pattern
     filled = replace_children(pattern, lambda part: fill_bounds(part, values))
     if not isinstance(filled, Quantified):
         return filled
-    low, high = filled.parameters
-    least = filled.least if low is None else number_of(low, values, _BOUND)
-    most = filled.most if high is None else number_of(high, values, _BOUND)
+    (low, high), what = filled.parameters, "the bound of a quantifier in PATTERN"
+    least = filled.least if low is None else number_of(low, values, what)
+    most = filled.most if high is None else number_of(high, values, what)
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 

@@ -145,10 +145,7 @@ class ScalarReader(OperandReader):
         return self.binary(0)
 
     def binary(self, level: int) -> Scalar:
-        """Operands and operators that bind at least as tight as `level`.
-
-        More than DEEPEST operators of one level in a row are opaque.
-        """
+        """Operands and operators that bind at least as tight as `level`."""
         start = self.position
         tree = self.unary()
         tightness, row, signs = _LOOSEST[0], [tree], NO_OPERATIONS
@@ -205,7 +202,6 @@ class ScalarReader(OperandReader):
 def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
     """The expression of all these tokens.
 
-    >>> from matchrec.frontends.lexing.tokens import read_tokens
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
     >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)

@@ -71,17 +71,6 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
 }
 
 
-def operation_of_call(name: str, arguments: int) -> str | None:
-    """The operation that a call of a function is, or None where it is opaque.
-
-    >>> operation_of_call("NULLIF", 2), operation_of_call("NULLIF", 3), operation_of_call("NEG", 1)
-    ('NULLIF', None, None)
-    """
-    least, most = _ARGUMENTS.get(name, (1, None))
-    fits = least <= arguments and (most is None or arguments <= most)
-    return name if fits and name not in _OPERATORS else None
-
-
 # Names that functions give to the fields of a struct after their arguments.
 #
 #     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
@@ -108,8 +97,6 @@ MOST_PARENTHESES = 500
 
 
 class OperandReader(ExpressionCursor):
-    """One method per rule."""
-
     def primary(self) -> Scalar:
         """An operand with the subscripts, fields, casts and collations after it."""
         start = self.position
@@ -249,7 +236,6 @@ class OperandReader(ExpressionCursor):
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """The operand with the subscript, field, cast or collation after it, if there is one."""
-        place = self.position
         match self.key:
             case "[":
                 self.position += 1
@@ -270,8 +256,11 @@ class OperandReader(ExpressionCursor):
                 self.position += 1
                 self.name()
                 return self.term(start, named("COLLATE"), tree)
-            case "OVER" if self.key_at(place - 1) in (")", "NULLS"):
-                references.refuse_window(self)
+            case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
+                name = "window function"
+                if self.scope.of_rows:
+                    raise errors.window(self.here, clause=self.clause)
+                raise errors.reads_rows_of_a_match(self.here, function=name, clause=self.clause)
         return None
 
     def name(self) -> str:
@@ -477,10 +466,11 @@ class OperandReader(ExpressionCursor):
         name = self.key_at(start)
         is_plain, values = self.arguments(name)
         self.expect(")")
-        operation = operation_of_call(name, len(values)) if is_plain else None
-        if operation is None:
-            return self.term(start, named(name), *values)
-        return self.operation(operation, start, *values)
+        least, most = _ARGUMENTS.get(name, (1, None))
+        fits = least <= len(values) and (most is None or len(values) <= most)
+        if is_plain and fits and name not in _OPERATORS:
+            return self.operation(name, start, *values)
+        return self.term(start, named(name), *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Whether the arguments are values, and nothing else; and what they have of values."""
@@ -490,10 +480,12 @@ class OperandReader(ExpressionCursor):
         self.position += not is_plain
         values: list[Scalar] = []
         while True:
-            if self.is_lambda():
+            is_name = self.position < self.end and self.tokens[self.position].is_name
+            after = self.key_at(self.text.past(self.position))
+            if after == "->" and (is_name or self.key == "("):
                 is_plain = False
                 values.append(self.lambda_body())
-            elif self.key_at(self.position + 1) == "=>" and self.tokens[self.position].is_name:
+            elif after == "=>" and is_name:
                 is_plain = False
                 self.position += 2
                 values.append(self.expression())
@@ -512,12 +504,6 @@ class OperandReader(ExpressionCursor):
         if following is TokenKind.SYMBOL:
             return after in SIGNS | {"*", ":", "?", "{"}
         return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
-
-    def is_lambda(self) -> bool:
-        """Whether the parameters of a lambda stand next, with its arrow."""
-        after = self.text.past(self.position)
-        is_name = self.position < self.end and self.tokens[self.position].is_name
-        return (is_name or self.key == "(") and self.key_at(after) == "->"
 
     def lambda_body(self) -> Scalar:
         """`x -> ...` or `(x, y) -> ...`, of which the body is read."""

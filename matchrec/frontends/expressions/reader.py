@@ -48,17 +48,13 @@ class ClausePart(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may refer to: variables of PATTERN and union variables, normalized.
-
-    of_rows: whether it may read rows of a match; else it is SQL over one row of the input.
-    values: of parameters in the places of numbers of rows; None where such a number is written.
-    """
+    """What an expression may refer to: variables of PATTERN and union variables, normalized."""
 
     clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
-    of_rows: bool = True
-    values: Values | None = None
+    of_rows: bool = True  # reads rows of a match; else it is SQL over one row of the input
+    values: Values | None = None  # of parameters; None: numbers of rows must be written
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -181,10 +177,7 @@ class ExpressionCursor(Cursor, ABC):
     def term(
         self, start: int, own: Operations, *parts: Scalar, amount: Amount | None = None
     ) -> Term:
-        """The tokens since `start` as text that is Spark's, with what its parts read as holes.
-
-        amount: of a constant.
-        """
+        """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
         span = self.span(start, self.position)
         pieces = pieces_of(around(parts, self.written, span))
         return Term(pieces, span, own.union(*map(written_operations, parts)), amount)

@@ -31,15 +31,12 @@ _BEFORE_NAME = words(
 
 @dataclass(frozen=True, slots=True)
 class WrittenRelation:
-    """Tokens `start .. end` are a relation with its aliases, of which the last one counts.
-
-    name: by which its columns may be qualified, or None. names: it, and what it was called before.
-    """
+    """Tokens `start .. end` are a relation with its aliases, of which the last one counts."""
 
     start: int
     end: int
-    name: str | None
-    names: tuple[str, ...]
+    name: str | None  # by which its columns may be qualified
+    names: tuple[str, ...]  # it, and what it was called before
 
 
 def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelation:
