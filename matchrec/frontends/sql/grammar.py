@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword, shown_in
@@ -86,33 +86,22 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseTokens(TokenSequence):
-    """The tokens between the clause's parentheses, which stand at `inside` of the query.
-
-    in_window: they are those of a window, which has a frame.
-    """
+    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
 
     inside: Span
-    in_window: bool = False
+    in_window: bool = False  # of a window, which has a frame
 
     def ends_expression(self, index: int) -> bool:
         """Whether an expression, or the clause's start, may end with the token at `index`."""
-        if index < 0:
-            return True
-        symbol = self[index].kind is TokenKind.SYMBOL
-        return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
-
-    def is_end_word(self, index: int) -> bool:
-        """Whether no operator and no AS stands at `index`, unless it names a column or a field."""
         key, before = self.key(index), self.key(index - 1)
-        if key not in _NOT_AT_AN_END or before == ".":
+        if index >= 0 and self[index].kind is TokenKind.SYMBOL:
+            return key in (")", "]", "?")
+        if key not in _NOT_AT_AN_END or before == ".":  # no operator, no AS; else a field
             return True
-        names_key = before in ("BY", ",") and key != "NOT"
-        return names_key and not (key == "CASE" and self.is_case(index))
-
-    def is_case(self, index: int) -> bool:
-        """Whether WHEN belongs to the CASE at `index`."""
+        if key != "CASE" or before not in ("BY", ","):
+            return before in ("BY", ",") and key != "NOT"  # a column
         rest = (self.key(at) for at in self.level(index + 1, len(self)))
-        return next((key for key in rest if key in _AFTER_CASE), "") == "WHEN"
+        return next((word for word in rest if word in _AFTER_CASE), "") != "WHEN"
 
 
 def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
@@ -136,7 +125,12 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     refuse_strange(clause, "MATCH_RECOGNIZE")
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
-        _refuse_start(clause)
+        first = clause[0]
+        if first.key == "PATTERN":
+            raise _without_parentheses(clause, 0)
+        place = first.span.start
+        errors.refuse_other_language(clause.text[place - clause.offset :], place)
+        raise errors.unexpected_start(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     written: dict[ClausePart, Section] = {}
@@ -302,15 +296,6 @@ def _name(clause: ClauseTokens, part: ClausePart, index: int) -> str:
     return clause.key(index) if part is ClausePart.SEARCH else str(part.value)
 
 
-def _refuse_start(clause: ClauseTokens) -> NoReturn:
-    token = clause[0]
-    if token.key == "PATTERN":
-        raise _without_parentheses(clause, 0)
-    start = token.span.start
-    errors.refuse_other_language(clause.text[start - clause.offset :], start)
-    raise errors.unexpected_start(token.text, token.span)
-
-
 def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
     """The error of PATTERN at `index` that no parenthesis follows."""
     opening = next((at for at in range(index, len(clause)) if clause.key(at) == "("), index)
@@ -457,7 +442,10 @@ def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
 
 
 def _measure(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
-    _refuse_second_name(clause, start, end)
+    for index in clause.level(start, end - 2):
+        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
+            token = clause[index + 2]  # of another measure, or of no part of the clause
+            raise errors.unexpected_token(token.text, "MEASURES", token.span)
     name, stop = _name_after_as(clause, (start, end), "measure", "MEASURES"), end - 2
     if name is None:
         name, stop = clause[end - 1], end - 1
@@ -465,14 +453,6 @@ def _measure(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
         if not (name.is_name and follows and name.key not in ("END", "NULL")):
             raise _without_name(clause, start, end)
     return NamedExpression(clause.part(start, stop), name.name, name.span)
-
-
-def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
-    """What follows `AS name` belongs to another measure, or to no part of the clause."""
-    for index in clause.level(start, end - 2):
-        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            token = clause[index + 2]
-            raise errors.unexpected_token(token.text, "MEASURES", token.span)
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
@@ -570,23 +550,18 @@ def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[Named
     """`A, B AS condition` is a definition of each: names share the condition after them."""
     names: list[Token] = []
     for start, end in items:
-        if end - start == 1 and clause.can_name(start) and (start, end) != items[-1]:
-            _refuse_reserved(clause[start], "DEFINE")
-            names.append(clause[start])
+        is_name = end - start == 1 and (start, end) != items[-1]
+        is_defined = clause.key(start + 1) == "AS" and end - start > 2
+        if not clause.can_name(start) or not (is_name or is_defined):
+            raise _malformed_definition(clause, start, end)
+        _refuse_reserved(clause[start], "DEFINE")
+        names.append(clause[start])
+        if is_name:
             continue
-        last = _definition(clause, start, end)
-        yield from (replace(last, name=name.variable, span=name.span) for name in names)
-        yield last
+        _refuse_second_definition(clause, start + 2, end)
+        condition = clause.part(start + 2, end)
+        yield from (NamedExpression(condition, name.variable, name.span) for name in names)
         names.clear()
-
-
-def _definition(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
-    name = clause[start]
-    if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
-        raise _malformed_definition(clause, start, end)
-    _refuse_reserved(name, "DEFINE")
-    _refuse_second_definition(clause, start + 2, end)
-    return NamedExpression(clause.part(start + 2, end), name.variable, name.span)
 
 
 def _refuse_reserved(name: Token, where: str) -> None:

@@ -191,7 +191,6 @@ def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
 
 
 def _is_near_the_clause(written: str) -> bool:
-    """Whether words are the clause's with some letters wrong."""
     if _WORD.fullmatch(written):
         return False
     letters = re.sub(r"[-_\s]", "", written.upper())
@@ -439,10 +438,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
 
 
 def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
-    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`.
-
-    before: the index of the first site that is not yet evaluated.
-    """
+    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`."""
     small = tuple((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
     return joined_texts(_pieces(query.source.text, span, small))
 

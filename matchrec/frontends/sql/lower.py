@@ -102,7 +102,6 @@ def _of_rows(parts: Parts) -> Iterator[RowPattern]:
 
 
 def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
-    """What each NOT forbids, where it stands."""
     for place, part in enumerate(parts):
         if isinstance(part, Negation):
             before, after = tuple(_of_rows(parts[:place])), tuple(_of_rows(parts[place:]))
@@ -272,13 +271,12 @@ def _definitions(
 
 
 def _partition_key(key: nodes.PartitionKey) -> RowExpression:
-    expression = parse_row_expression(key.expression, ClausePart.PARTITION_BY)
-    return replace(expression, name=key.name)
+    return replace(parse_row_expression(key.expression, ClausePart.PARTITION_BY), name=key.name)
 
 
 def _sort_item(key: nodes.SortKey) -> SortItem:
-    expression = parse_row_expression(key.expression, ClausePart.ORDER_BY)
-    return SortItem(expression, bool(key.descending), key.nulls_first)
+    written = parse_row_expression(key.expression, ClausePart.ORDER_BY)
+    return SortItem(written, bool(key.descending), key.nulls_first)
 
 
 def _measures(clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch) -> Iterator[Measure]:

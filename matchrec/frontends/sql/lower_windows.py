@@ -89,7 +89,6 @@ def rows_before(pattern: RowPattern) -> dict[str, Rows]:
     """For each variable, how many rows come before a row that is mapped to it.
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
-    >>> from matchrec.source import Span
     >>> rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
@@ -155,7 +154,6 @@ class WithinFrame:
 
     @cached_property
     def before(self) -> dict[str, Rows]:
-        """How many rows of a match come before each variable."""
         return rows_before(self.plan.pattern)
 
     def limited(self) -> MatchPlan:
@@ -203,9 +201,12 @@ class WithinFrame:
             return reference
         navigation = reference.navigation
         distance = -navigation.physical_offset
-        if distance <= 0 or self.least_before(navigation, candidate) >= distance:
+        is_candidate = self.is_candidate(navigation, candidate)
+        members = self.plan.members[navigation.variable]
+        names = [candidate] if is_candidate else [self.plan.variables[one] for one in members]
+        if distance <= min((self.before[name][0] for name in names), default=0):
             return reference
-        if not self.is_candidate(navigation, candidate):
+        if not is_candidate:
             raise errors.rows_beyond_frame(reference.span, function="PREV")
         back = Navigation(None, End.LAST, distance, 0, navigation.semantics)
         return replace(reference, navigation=back)
@@ -221,13 +222,6 @@ class WithinFrame:
             raise errors.rows_beyond_frame(reference.span, function="NEXT")
         rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
         return self.before[candidate][1] + navigation.physical_offset > rows
-
-    def least_before(self, navigation: Navigation, candidate: str) -> int:
-        """How many rows of the frame come before the row that a logical step finds, at least."""
-        if self.is_candidate(navigation, candidate):
-            return self.before[candidate][0]
-        names = (self.plan.variables[member] for member in self.plan.members[navigation.variable])
-        return min((self.before[name][0] for name in names), default=0)
 
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
@@ -308,7 +302,12 @@ MATCHED = "the match"
 
 def seek(plan: MatchPlan) -> MatchPlan:
     """The plan of a window whose match may begin after the current row."""
-    check_skip(plan)
+    target, before = plan.after_match.variable, rows_before(plan.pattern)
+    firsts = plan.members[target] if target else frozenset[int]()
+    # To skip to the first row of a match is an error, which would not be seen after other rows.
+    if any(before[plan.variables[member]][0] == 0 for member in firsts):
+        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
+        raise errors.not_with_seek(plan.after_match.span, what=words)
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
@@ -317,17 +316,6 @@ def seek(plan: MatchPlan) -> MatchPlan:
     members = Subset(MATCHED, variable_names(plan.pattern))
     found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
     return with_each(found, of_match)
-
-
-def check_skip(plan: MatchPlan) -> None:
-    """To skip to the first row of a match is an error, which would not be seen after other rows."""
-    if (target := plan.after_match.variable) is None:
-        return
-    before = rows_before(plan.pattern)
-    names = (plan.variables[member] for member in plan.members[target])
-    if any(before[name][0] == 0 for name in names):
-        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
-        raise errors.not_with_seek(plan.after_match.span, what=words)
 
 
 def of_match(reference: Reference) -> Reference:
@@ -349,10 +337,7 @@ def of_match(reference: Reference) -> Reference:
 def lower_window(
     clause: MatchRecognize, calls: tuple[WindowCall, ...], values: Values = MappingProxyType({})
 ) -> MatchPlan:
-    """The plan of a window. Its measures are those of the calls, then all others, unnamed by any.
-
-    values: of parameters, which PATTERN may have as bounds.
-    """
+    """The plan of a window. Its measures are those of the calls, then all others, unnamed."""
     _refuse_parts(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
     _refuse_in_plan(plan)
@@ -367,7 +352,9 @@ def lower_window(
     limited = WithinFrame(plan, frame).limited()
     measures = (*_called(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
-        _refuse_next(measures)
+        for one in chain.from_iterable(measure.value.references for measure in measures):
+            if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
+                raise errors.next_in_own_frame(one.span)  # the engine does not know its end
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 
 
@@ -392,13 +379,6 @@ def _refuse_parts(clause: MatchRecognize) -> None:
     for node in walk(clause.pattern):
         if what := refused.get(type(node)):
             raise errors.not_in_window(node.span or clause.pattern_span, what=what)
-
-
-def _refuse_next(measures: tuple[Measure, ...]) -> None:
-    """NEXT in measures, where the engine does not know where the frame ends."""
-    for one in chain.from_iterable(measure.value.references for measure in measures):
-        if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
-            raise errors.next_in_own_frame(one.span)
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:

@@ -38,13 +38,11 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class NamedExpression:
-    """A measure, `expression AS name`, or a definition, `name AS expression`, whose name is a
-    variable, normalized. span: of the name.
-    """
+    """`expression AS name` of MEASURES, `name AS expression` of DEFINE, a normalized variable."""
 
     expression: TokenSequence
     name: str
-    span: Span = field(compare=False)
+    span: Span = field(compare=False)  # of the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +179,11 @@ class FrameEnd:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """What stands before OVER: a measure of the window, or a function over the match's rows.
+    """What stands before OVER: a measure of the window, or a function over the match's rows."""
 
-    column: of the column that stands for it. measure: the name of a measure, None of a function.
-    """
-
-    column: str
+    column: str  # that stands for it
     written: TokenSequence
-    measure: str | None
+    measure: str | None  # None of a function
 
 
 def uncalled(measure: str) -> str:
