@@ -8,24 +8,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from matchrec.plan.clauses import (
-    Absence,
-    AfterMatchSkip,
-    ColumnOrder,
-    Definition,
-    EventSelection,
-    FirstMatches,
-    Gap,
-    MatchOutput,
-    Measure,
-    PartialMatches,
-    RowExpression,
-    RowsPerMatch,
-    SortItem,
-    Subset,
-    Within,
-    goes_beyond_preferred,
-)
+from matchrec.plan import clauses
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -58,39 +41,39 @@ class MatchPlan:
     """
 
     pattern: RowPattern
-    partition_by: tuple[RowExpression, ...] = ()
-    order_by: tuple[SortItem, ...] = ()
-    measures: tuple[Measure, ...] = ()
-    rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
-    partial: PartialMatches | None = None
-    columns: ColumnOrder = ColumnOrder.STANDARD
-    after_match: AfterMatchSkip = AfterMatchSkip()
-    within: Within | None = None
+    partition_by: tuple[clauses.RowExpression, ...] = ()
+    order_by: tuple[clauses.SortItem, ...] = ()
+    measures: tuple[clauses.Measure, ...] = ()
+    rows_per_match: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
+    partial: clauses.PartialMatches | None = None
+    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
+    within: clauses.Within | None = None
     within_rows: int | None = None
-    gaps: tuple[Gap, ...] = ()
-    equal: tuple[RowExpression, ...] = ()
-    subsets: tuple[Subset, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    selection: EventSelection = EventSelection.STRICT_CONTIGUITY
-    output: MatchOutput = MatchOutput.PREFERRED
-    first_matches: FirstMatches | None = None
-    absences: tuple[Absence, ...] = ()
+    gaps: tuple[clauses.Gap, ...] = ()
+    equal: tuple[clauses.RowExpression, ...] = ()
+    subsets: tuple[clauses.Subset, ...] = ()
+    definitions: tuple[clauses.Definition, ...] = ()
+    selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
+    output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
+    first_matches: clauses.FirstMatches | None = None
+    absences: tuple[clauses.Absence, ...] = ()
     closing: str | None = None
     staging: Staging | None = None
     totals: Totals | None = None
 
     @property
-    def keys(self) -> tuple[RowExpression, ...]:
+    def keys(self) -> tuple[clauses.RowExpression, ...]:
         """All that partitions are made by."""
         return (*self.partition_by, *self.equal)
 
     @property
-    def sorted_by(self) -> tuple[RowExpression, ...]:
+    def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
         """What divides the rows, then what orders them."""
         return (*self.keys, *map(attrgetter("expression"), self.order_by))
 
     @property
-    def intervals(self) -> tuple[RowExpression, ...]:
+    def intervals(self) -> tuple[clauses.RowExpression, ...]:
         """How far rows may lie apart: the whole match, then the windows inside of it."""
         whole = () if self.within is None else (self.within.interval,)
         return (*whole, *map(attrgetter("interval"), self.gaps))
@@ -102,14 +85,15 @@ class MatchPlan:
         return (*(measure.value for measure in self.measures), *conditions)
 
     @cached_property
-    def row_gap(self) -> Gap | None:
+    def row_gap(self) -> clauses.Gap | None:
         """The window between each row and the next one, if there is one."""
         return next((gap for gap in self.gaps if gap.to is None), None)
 
     @property
     def selects(self) -> bool:
         """Whether it is event selection: rows may be skipped, or all matches are asked for."""
-        return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
+        asked = self.selection, self.output, self.absences, self.closing
+        return clauses.goes_beyond_preferred(*asked)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -167,12 +151,12 @@ class MatchPlan:
 
 def as_graph(plan: MatchPlan) -> MatchPlan:
     """The plan with the columns of a graph, all that divides partitions among them."""
-    if plan.output is not MatchOutput.GRAPH:
+    if plan.output is not clauses.MatchOutput.GRAPH:
         return plan
     here, nowhere = Navigation(semantics=Semantics.FINAL), Span(0, 0)
     state = Term((Classifier(here),), nowhere)
     event = column_term(here, "struct(*)")
-    measures = (Measure("state", state), Measure("event", event))
+    measures = (clauses.Measure("state", state), clauses.Measure("event", event))
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 
 
@@ -216,9 +200,9 @@ class Use:
 EVERYTHING = Use()
 
 
-def search_only(plan: MatchPlan, measures: tuple[Measure, ...]) -> MatchPlan:
+def search_only(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
     """The plan with a row for each match, without what is said of which of them come out."""
-    one_row = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+    one_row = replace(plan, measures=measures, rows_per_match=clauses.RowsPerMatch.ONE_ROW)
     return replace(one_row, partial=None, first_matches=None)
 
 

@@ -24,6 +24,7 @@ from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
 from matchrec.frontends.row_pattern import Values, number_of
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
+from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, Measure, RowsPerMatch, Subset
 from matchrec.plan.expression import (
     MATCH_NUMBER,
@@ -52,22 +53,6 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan, with_each
-from matchrec.plan.pattern import (
-    Alternation,
-    Concatenation,
-    Negation,
-    Parameter,
-    PartitionEnd,
-    PartitionStart,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-    children,
-    concatenation,
-    variable_names,
-    walk,
-)
 from matchrec.plan.rules import all_references, refuse_repeated
 from matchrec.source import Span
 
@@ -85,7 +70,7 @@ from matchrec.source import Span
 Rows = tuple[int, float]  # at least and at most so many rows
 
 
-def rows_before(pattern: RowPattern) -> dict[str, Rows]:
+def rows_before(pattern: patterns.RowPattern) -> dict[str, Rows]:
     """For each variable, how many rows come before a row that is mapped to it.
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
@@ -94,42 +79,42 @@ def rows_before(pattern: RowPattern) -> dict[str, Rows]:
     """
     found: dict[str, Rows] = {}
 
-    def add(part: RowPattern, before: Rows) -> None:
-        if isinstance(part, Variable):
+    def add(part: patterns.RowPattern, before: Rows) -> None:
+        if isinstance(part, patterns.Variable):
             other = found.get(part.name, before)
             found[part.name] = min(other[0], before[0]), max(other[1], before[1])
-        for place, inner in enumerate(children(part)):
+        for place, inner in enumerate(patterns.children(part)):
             add(inner, _sum((before, _rows_inside(part, place))))
 
     add(pattern, (0, 0))
     return found
 
 
-def _rows_inside(pattern: RowPattern, place: int) -> Rows:
+def _rows_inside(pattern: patterns.RowPattern, place: int) -> Rows:
     """How many rows of a pattern come before its part at a place."""
     match pattern:
-        case Concatenation(parts):
+        case patterns.Concatenation(parts):
             return _sum(map(length, parts[:place]))
-        case Permutation(parts):
+        case patterns.Permutation(parts):
             return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
-        case Quantified(part, _, most):
+        case patterns.Quantified(part, _, most):
             return 0, _times(length(part)[1], inf if most is None else most - 1)
         case _:
             return 0, 0
 
 
-def length(pattern: RowPattern) -> Rows:
+def length(pattern: patterns.RowPattern) -> Rows:
     match pattern:
-        case Variable():
+        case patterns.Variable():
             return 1, 1
-        case Alternation(parts):
+        case patterns.Alternation(parts):
             least, most = zip(*map(length, parts), strict=True)
             return min(least), max(most)
-        case Quantified(part, least, most):
+        case patterns.Quantified(part, least, most):
             once = length(part)
             return once[0] * least, _times(once[1], inf if most is None else most)
         case _:
-            return _sum(map(length, children(pattern)))
+            return _sum(map(length, patterns.children(pattern)))
 
 
 def _sum(several: Iterable[Rows]) -> Rows:
@@ -164,7 +149,7 @@ class WithinFrame:
         if isinstance(self.frame.rows, int):
             return replace(plan, within_rows=self.frame.rows + 1)
         defined = {one.variable: one for one in plan.definitions}
-        names = variable_names(plan.pattern)
+        names = patterns.variable_names(plan.pattern)
         return replace(plan, definitions=tuple(self.counted(name, defined) for name in names))
 
     def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
@@ -231,7 +216,7 @@ class WithinFrame:
     def has_row(self, distance: int, span: Span) -> Operation:
         """That a row so far after the one that is tested lies in the frame."""
         rows = self.frame.rows
-        assert not isinstance(rows, Parameter), "it has a value by now: lower_window"
+        assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
@@ -311,9 +296,9 @@ def seek(plan: MatchPlan) -> MatchPlan:
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
-    passed = Quantified(Variable(PASSED), 0, None, greedy=False)
-    pattern = concatenation([passed, plan.pattern], plan.pattern.span)
-    members = Subset(MATCHED, variable_names(plan.pattern))
+    passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
+    pattern = patterns.concatenation([passed, plan.pattern], plan.pattern.span)
+    members = Subset(MATCHED, patterns.variable_names(plan.pattern))
     found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
     return with_each(found, of_match)
 
@@ -347,7 +332,7 @@ def lower_window(
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
     frame = clause.frame
     assert frame is not None
-    if isinstance(frame.rows, Parameter):
+    if isinstance(frame.rows, patterns.Parameter):
         frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
     limited = WithinFrame(plan, frame).limited()
     measures = (*_called(plan.measures, calls), *functions)
@@ -375,9 +360,9 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
             raise errors.not_in_window(span or clause.span, what=option.words)
-    refused = {Negation: "NOT in PATTERN", PartitionStart: "^", PartitionEnd: "$"}
-    for node in walk(clause.pattern):
-        if what := refused.get(type(node)):
+    for node in patterns.walk(clause.pattern):
+        if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
+            what = "NOT in PATTERN" if isinstance(node, patterns.Negation) else patterns.show(node)
             raise errors.not_in_window(node.span or clause.pattern_span, what=what)
 
 
