@@ -116,16 +116,12 @@ OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPer
 
 @dataclass(frozen=True, slots=True)
 class PartialMatches:
-    """Runs that are no matches and come out beside them, of starting rows that begin none.
-
-    timed_out: those that are live where their window ends. unfinished: of those that are live where
-    their partition ends, within their window, the longest. span: of what is written.
-    """
+    """Runs that are no matches and come out beside them, of starting rows that begin none."""
 
     beyond: ClassVar = (Beyond.LIVE, Beyond.EDGES)
 
-    timed_out: bool = False
-    unfinished: bool = False
+    timed_out: bool = False  # those that are live where their window ends
+    unfinished: bool = False  # of those live where their partition ends, in windows, the longest
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -282,32 +278,24 @@ class Distance:
     """How far a row in a window may lie after another one, exactly.
 
     limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
-    of a decimal); a float along a DOUBLE, where rounding depends on the form. written: how far, as
-    it is written. Of a window that conditions say also: variables: whose conditions. forms: those
-    in which they say it, of a DOUBLE one only. strict: a row at the limit is outside, for a DOUBLE
-    only. tests_first: whether the first row must be in its own window, which no NULL is. bits: of
-    an integer order column, else 0.
+    of a decimal); a float along a DOUBLE, where rounding depends on the form.
     """
 
     limit: int | float
-    written: str
-    variables: tuple[str, ...] = ()
-    forms: tuple[Form, ...] = ()
-    strict: bool = False
-    tests_first: bool = True
-    bits: int = 0
+    written: str  # how far, as it is written
+    variables: tuple[str, ...] = ()  # whose conditions say it
+    forms: tuple[Form, ...] = ()  # in which they say it; of a DOUBLE one only
+    strict: bool = False  # a row at the limit is outside, for a DOUBLE only
+    tests_first: bool = True  # the first row must be in its own window, which no NULL is
+    bits: int = 0  # of an integer order column, else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the match's last row lies less than this after its first.
+    """`WITHIN interval`: the match's last row lies less than this after its first."""
 
-    distance: how far that is, where it is known; always of a window that conditions say. interval:
-    as SQL; empty for one that conditions say.
-    """
-
-    interval: RowExpression
-    distance: Distance | None = None
+    interval: RowExpression  # as SQL; empty for a window that conditions say
+    distance: Distance | None = None  # where it is known; always of a window that conditions say
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,15 +352,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match. span: of its name.
-
-    over_rows: it is a function over the match's rows, also where there are none; other measures are
-    NULL on a row that has no match. known_as: by which later measures know that of a window, whose
-    column is called otherwise.
-    """
+    """An output column computed from a match."""
 
     name: str
     value: Scalar
-    span: Span | None = field(default=None, compare=False)
-    over_rows: bool = False
-    known_as: str | None = None
+    span: Span | None = field(default=None, compare=False)  # of its name
+    over_rows: bool = False  # also where there are none; other measures are NULL without a match
+    known_as: str | None = None  # by which later measures know that of a window

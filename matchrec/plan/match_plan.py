@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -123,10 +124,9 @@ class MatchPlan:
 
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
-        found = (reference for measure in self.measures for reference in measure.value.references)
-        return tuple(
-            one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
-        )
+        found = chain.from_iterable(measure.value.references for measure in self.measures)
+        aggregates = (one for one in found if isinstance(one, Aggregate))
+        return tuple(one for one in aggregates if one.function == MATCHED_ROWS)
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
@@ -208,10 +208,8 @@ def search_only(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> Match
 
 def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
     """The plan with every expression changed: the condition of a variable, or a measure."""
-    definitions = (
-        replace(one, condition=change(one.condition, one.variable)) for one in plan.definitions
-    )
-    measures = (replace(one, value=change(one.value, None)) for one in plan.measures)
+    definitions = (replace(d, condition=change(d.condition, d.variable)) for d in plan.definitions)
+    measures = (replace(m, value=change(m.value, None)) for m in plan.measures)
     return replace(plan, definitions=tuple(definitions), measures=tuple(measures))
 
 

@@ -191,10 +191,8 @@ def is_false(one: Operation) -> bool:
     """Whether a comparison of two numbers does not hold."""
     found = map(amount_of, one.operands)
     numbers = [each.value for each in found if each is not None and not each.is_time]
-    if len(numbers) != 2:
-        return False
     holds = HOLDS.get(one.operator)
-    return holds is not None and not holds(*numbers)
+    return holds is not None and len(numbers) == 2 and not holds(*numbers)
 
 
 def text_of(operand: Scalar) -> str:

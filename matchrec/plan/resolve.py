@@ -158,10 +158,8 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
     """What is an earlier measure where no column has the name."""
     earlier: set[str] = set()
     for measure in plan.measures:
-        for reference in measure.value.references:
-            name = name_alone(reference) if isinstance(reference, ColumnReference) else None
-            if isinstance(reference, ColumnReference) and name and name.lower() in earlier:
-                yield reference
+        read = (one for one in measure.value.references if isinstance(one, ColumnReference))
+        yield from (one for one in read if (name := name_alone(one)) and name.lower() in earlier)
         earlier.add((measure.known_as or measure.name).lower())
 
 

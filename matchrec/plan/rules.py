@@ -242,9 +242,7 @@ def first_matches_are_counted(plan: MatchPlan) -> None:
 
 def endings_differ(plan: MatchPlan) -> None:
     """How a run has ended is asked only where not all of them are matches."""
-    if plan.partial is not None:
-        return
-    for measure in plan.measures:
+    for measure in plan.measures if plan.partial is None else ():
         for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
                 name = reference.function.value

@@ -195,7 +195,7 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
-    >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)
+    >>> tree = parse_scalar(lexing.read_tokens("A.price > 2 * PREV(a.price)"), scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """

@@ -42,14 +42,13 @@ from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Operation,
-    Piece,
     Scalar,
     Term,
     column_term,
     enclosed,
 )
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
-from matchrec.plan.text import NONDETERMINISTIC, quoted, run_together
+from matchrec.plan.text import NONDETERMINISTIC, quoted, spaced
 
 _LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
@@ -79,17 +78,6 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
 # ours, so the name that the text means is written.
 
 NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})  # the functions that name fields after their arguments
-
-
-def named_field(
-    function: str, place: int, name: str | None, read: tuple[Piece, ...]
-) -> tuple[Piece, ...]:
-    """An argument of one of `NAMING`, by its place from 1; name: of its column, if it is one."""
-    if function == "STRUCT":
-        return (*read, f" AS {quoted(name or f'col{place}')}")
-    if name is None:
-        return ("COALESCE(", *read, ")")
-    return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
 
 
 # Right inside of each other: Sail's parser has no more than some 1,000 levels.
@@ -244,8 +232,7 @@ class OperandReader(ExpressionCursor):
                 return self.operation("[]", start, tree, index)
             case "::":
                 self.position += 1
-                word = self.type_name()
-                return self.operation("CAST", start, tree, words=(word,))
+                return self.operation("CAST", start, tree, words=(self.type_name(),))
             case "." | ":" as sign:
                 self.position += 1
                 word = self.name()
@@ -264,11 +251,10 @@ class OperandReader(ExpressionCursor):
         return None
 
     def name(self) -> str:
-        token = self.tokens[self.position] if self.position < self.end else None
-        if token is None or not token.is_name:
+        if self.position >= self.end or not self.tokens[self.position].is_name:
             raise self.unexpected()
         self.position += 1
-        return token.text
+        return self.tokens[self.position - 1].text
 
     def type_name(self, end: int | None = None) -> str:
         """The type up to `end`, or that which stands next, as a word: `DECIMAL(10,2)`."""
@@ -279,11 +265,8 @@ class OperandReader(ExpressionCursor):
             self.position = end
         if self.position == start:
             raise self.unexpected()
-        text = ""
-        for token in self.tokens[start : self.position]:
-            word = self.text.text_at(token.span).upper()
-            text += f" {word}" if run_together(text, word) else word
-        return text
+        tokens = self.tokens[start : self.position]
+        return "".join(spaced(self.text.text_at(token.span).upper() for token in tokens))
 
     def _skip_type(self) -> None:
         """Goes past a type: a word with what it has in brackets, or an interval's units."""
@@ -416,7 +399,13 @@ class OperandReader(ExpressionCursor):
         column = self.column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
-            pieces = named_field(function, place, column, value.pieces)
+            name, pieces = quoted(column or f"col{place}"), value.pieces
+            if function == "STRUCT":
+                pieces = (*pieces, f" AS {name}")
+            elif column is None:
+                pieces = ("COALESCE(", *pieces, ")")
+            else:
+                pieces = ("STRUCT(", *pieces, f" AS {name}).{name}")
             value = Term(pieces, value.span, value.operations)
         return column or f"col{place}", value
 
@@ -425,11 +414,8 @@ class OperandReader(ExpressionCursor):
         if isinstance(value, Operation):
             return value.words[0] if value.operator == "." else None
         last = self.tokens[self.position - 1]
-        match value.pieces:
-            case (ColumnReference(),) if last.is_name:
-                return last.text
-            case _:
-                return None
+        is_column = last.is_name and list(map(type, value.pieces)) == [ColumnReference]
+        return last.text if is_column else None
 
     def call(self) -> Scalar:
         """A call; an operation when its arguments are plain expressions."""

@@ -423,17 +423,13 @@ _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS I
 
 @dataclass(frozen=True)
 class TokenSequence:
-    """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
-
-    pairs: the closing bracket of each opening one. dialect: how the text is read. Sequences of the
-    same text are equal.
-    """
+    """Tokens of a text that starts at `offset` of the query; spans count from the query's start."""
 
     text: str
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
-    pairs: dict[int, int] = field(compare=False, repr=False)
+    pairs: dict[int, int] = field(compare=False, repr=False)  # the closing of each opening one
     offset: int = field(default=0, compare=False)
-    dialect: Dialect = field(default=SPARK, compare=False)
+    dialect: Dialect = field(default=SPARK, compare=False)  # how the text is read
 
     @cached_property
     def openings(self) -> dict[int, int]:

@@ -475,8 +475,7 @@ def rows_alone(text: Template) -> tuple[View, str | None] | None:
             found = _BEHIND.fullmatch(behind)
             alias = found and found["alias"]
             return (view, alias) if found and (alias is None or _is_plain(alias)) else None
-        case _:
-            return None
+    return None
 
 
 def _is_plain(alias: str) -> bool:

@@ -144,8 +144,7 @@ def _unread(reference: expression.Reference, name: str) -> str | None:
             return "CLASSIFIER()"
         case expression.Aggregate(frame=None) if reference.variable in (None, name):
             return f"{reference.function} over the row itself"
-        case _:
-            return None
+    return None
 
 
 def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:

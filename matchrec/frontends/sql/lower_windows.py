@@ -253,13 +253,12 @@ _OF_MEASURES = Scope(ClausePart.MEASURES)
 def _aggregate(tokens: TokenSequence) -> Scalar | None:
     """Aggregates of columns, which know no pattern; None of anything else."""
     scalar = parse_scalar(tokens, _OF_MEASURES)
-    found = scalar.references
-    for one in found:
+    for one in scalar.references:
         if not isinstance(one, Aggregate) or one.function == MATCHED_ROWS:
             return None
         if not all(map(looks_at_columns_only, terms(one))):
             return None
-    return with_final_semantics(scalar) if found else None
+    return with_final_semantics(scalar) if scalar.references else None
 
 
 def _row_value(tokens: TokenSequence) -> Scalar | None:

@@ -45,20 +45,15 @@ _GROUPING = words("GROUP HAVING QUALIFY")
 
 @dataclass(frozen=True)
 class Select:
-    """The indices of the tokens of one SELECT.
-
-    relation: what FROM names. rows_end: after WHERE, or after the relation. definitions: by a
-    window's name in lower case, the parentheses of its definition, which WINDOW gives. copies: of v
-    in `WINDOW w AS v`. order: of the items of ORDER BY; nothing where they are those of a UNION.
-    """
+    """The indices of the tokens of one SELECT."""
 
     select: int
     from_: int
-    relation: Range
-    rows_end: int
-    definitions: Mapping[str, Range]
-    copies: tuple[int, ...]
-    order: Range
+    relation: Range  # what FROM names
+    rows_end: int  # after WHERE, or after the relation
+    definitions: Mapping[str, Range]  # by a name in lower case, its parentheses in WINDOW
+    copies: tuple[int, ...]  # of v in `WINDOW w AS v`
+    order: Range  # the items of ORDER BY; nothing where they are those of a UNION
     end: int
 
     @property
@@ -195,14 +190,10 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
     if not is_window(tokens, opening):
         return False
     level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
-    has_others = any(
-        tokens.key(i) == "MEASURES"
-        or tokens.says(i, "AFTER", "MATCH")
-        or (tokens.key(i) == "DEFINE" and tokens.key(i + 2) == "AS")
-        for i in level
-    )
+    defines = any(tokens.key(i) == "DEFINE" and tokens.key(i + 2) == "AS" for i in level)
+    has_more = any(tokens.key(i) == "MEASURES" or tokens.says(i, "AFTER", "MATCH") for i in level)
     patterns = (i for i in level if tokens.says(i, "PATTERN", "("))
-    return any(has_others or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
+    return any(defines or has_more or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
 
 
 def _holds(tokens: TokenSequence, outer: int, inner: int) -> bool:

@@ -404,9 +404,8 @@ def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None)
     inside = range(start, closing + 1)
     names = None if find_renames(tokens, alias) else names_outside(tokens, inside)
     where = (closing if alias is None else alias) + 1
-    if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
-        return Use(names)
-    return Use(names, tuple(_key_tests(tokens, where, alias)))
+    is_alone = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
+    return Use(names, tuple(_key_tests(tokens, where, alias)) if is_alone else ())
 
 
 def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
