@@ -81,10 +81,6 @@ class ExpressionCursor(Cursor, ABC):
     """Reads an expression's tokens, and makes nodes of those already read.
 
     where: what messages call it, the part of its scope unless it is given.
-    rows_read: the columns and classifiers so far. last_read: where what reads rows of a match, or a
-    column, stood last. functions: where ordinary functions are called.
-    caller: the navigation or aggregate in whose parentheses it reads. parameters: of the lambdas
-    around.
     """
 
     def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
@@ -93,11 +89,11 @@ class ExpressionCursor(Cursor, ABC):
         self.scope = scope
         self.clause = where or part(scope.clause.value)
         check_brackets(text, self.clause)
-        self.rows_read: list[RowRead] = []
-        self.last_read: Span | None = None
-        self.functions: list[int] = []
-        self.caller: int | None = None
-        self.parameters: frozenset[str] = frozenset()
+        self.rows_read: list[RowRead] = []  # the columns and classifiers so far
+        self.last_read: Span | None = None  # where a column, or what reads rows of a match, stood
+        self.functions: list[int] = []  # where ordinary functions are called
+        self.caller: int | None = None  # the navigation or aggregate in whose parentheses it reads
+        self.parameters: frozenset[str] = frozenset()  # of the lambdas around
         self.respelt = tuple(self.respell())
 
     def respell(self) -> Iterator[tuple[Span, str]]:

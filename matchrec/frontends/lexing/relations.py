@@ -183,10 +183,8 @@ def _row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
         return None
     index = start + (tokens.key(start) == "-")
     token = tokens[index]
-    if token.key == "(":
-        return tokens.past(index)
-    is_row = token.is_constant or token.key in _LITERALS
-    return index + 1 if is_row else None
+    is_row = token.key == "(" or token.is_constant or token.key in _LITERALS
+    return tokens.past(index) if is_row else None
 
 
 def past_sample(tokens: TokenSequence, index: int, end: int) -> int:

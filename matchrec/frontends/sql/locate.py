@@ -59,22 +59,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """sites: in the order of evaluation. frames: each `{name}` outside of clauses for which a
-    DataFrame was passed, and where it stands, left to right.
+    """A query's clauses and windows, and what stands in it beside them.
 
     markers: every `?` of a query with sites, left to right; in pieces of the query stands
     `parameter_name(span)` for the one at `span`, as their order is lost when the text is cut up.
     keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
-    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
-    pattern windows.
+    TABLE, and reads it again later: what fills its holes must stay.
     """
 
     source: Source
-    sites: tuple[Site, ...] = ()
-    frames: tuple[tuple[str, Span], ...] = ()
+    sites: tuple[Site, ...] = ()  # in the order of evaluation
+    frames: tuple[tuple[str, Span], ...] = ()  # `{name}` outside of clauses, left to right
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = ()  # the SELECTs with row pattern windows
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
