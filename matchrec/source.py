@@ -68,7 +68,6 @@ class Span:
         return Span(min(self.start, other.start), max(self.end, other.end))
 
     def holds(self, other: Span) -> bool:
-        """Whether all characters of `other` are among these."""
         return self.start <= other.start and other.end <= self.end
 
     def shifted(self, distance: int) -> Span:
@@ -125,10 +124,7 @@ class Source:
         return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
     def excerpt(self, span: Span) -> str:
-        """The line of `span` with carets under it; of a longer span, its first line.
-
-        Of a long line, what is around the span, with `...` where it is cut.
-        """
+        """The first line of `span`, or what is around it in a long one, with carets under it."""
         if self.origin:
             return self.origin.source.excerpt(self.origin.before(span))
         line, column = self.position(span.start)
@@ -136,21 +132,16 @@ class Source:
         indent = min(len(text) - len(text.lstrip()), column - 1)
         text, start = text[indent:], column - 1 - indent
         end = max(start + 1, min(start + span.end - span.start, len(text)))
-        left, right = _window(start, end, len(text))
+        left, right = 0, len(text)
+        if right > WIDTH:
+            beside = max(WIDTH - (end - start), WIDTH // 3) // 2
+            left = max(0, min(start - beside, len(text) - WIDTH))
+            right = left + WIDTH
         before, after = "..." * (left > 0), "..." * (right < len(text))
         space = " " * _columns(before + text[left:start].ljust(start - left))
         caret = "^" * max(1, _columns(text[start : min(end, right)]))
         shown = f"{before}{text[left:right]}{after}"
         return f"  line {line}, column {column}\n      {shown}\n      {space}{caret}"
-
-
-def _window(start: int, end: int, length: int) -> tuple[int, int]:
-    """The part of a line to show around its characters `start` up to `end`."""
-    if length <= WIDTH:
-        return 0, length
-    beside = max(WIDTH - (end - start), WIDTH // 3) // 2
-    left = max(0, min(start - beside, length - WIDTH))
-    return left, min(left + WIDTH, length)
 
 
 def _columns(text: str) -> int:

@@ -39,12 +39,9 @@ ALONE = re.compile(rf"\s*({NUMBER})\s*")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """A distance along the order column.
+    """A distance along the order column."""
 
-    is_time: whether `amount` is in microseconds, and not in the column's own unit.
-    """
-
-    is_time: bool
+    is_time: bool  # `amount` is in microseconds, and not in the column's own unit
     amount: Fraction
 
     @property

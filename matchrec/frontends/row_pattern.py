@@ -34,24 +34,7 @@ from matchrec.frontends.lexing.tokens import (
     whole_number,
     words,
 )
-from matchrec.plan.pattern import (
-    SIGNS,
-    Alternation,
-    Empty,
-    Exclusion,
-    Negation,
-    Parameter,
-    PartitionEnd,
-    PartitionStart,
-    Quantified,
-    RowPattern,
-    Variable,
-    alternation,
-    concatenation,
-    permutation,
-    replace_children,
-    walk,
-)
+from matchrec.plan import pattern as patterns
 from matchrec.plan.text import is_reserved, marker_of, parameter_name
 from matchrec.source import Span
 
@@ -60,8 +43,7 @@ DEEPEST = 100  # groups in groups; more would exceed the interpreter's stack in 
 _ENDS = ("|", ",", ")", "-}")
 _PAIRS = {")": "(", "-}": "{-"}
 
-
-Bound = int | Parameter | None  # a bound of a quantifier as it is written
+Bound = int | patterns.Parameter | None  # a bound of a quantifier as it is written
 
 
 def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:
@@ -69,7 +51,7 @@ def numbers_of(least: Bound, most: Bound) -> tuple[int, int | None]:
     return least if isinstance(least, int) else 0, most if isinstance(most, int) else None
 
 
-def parse_row_pattern(text: str, span: Span | None = None) -> RowPattern:
+def parse_row_pattern(text: str, span: Span | None = None) -> patterns.RowPattern:
     """The tree of the row pattern that stands at `span` of `text` (default: all of it).
 
     >>> from matchrec.plan.pattern import show
@@ -100,7 +82,7 @@ class _Parser(Cursor):
         """From the token at index `start` up to the one before the current token."""
         return self.span(start, max(start + 1, self.position))
 
-    def pattern(self) -> RowPattern:
+    def pattern(self) -> patterns.RowPattern:
         tree, closing = self.alternatives(), self.key
         if closing == ",":
             raise errors.stray_character(self.token.span, text=",")
@@ -108,7 +90,7 @@ class _Parser(Cursor):
             raise errors.unopened_bracket(self.token.span, closing=closing, opening=_PAIRS[closing])
         return tree
 
-    def alternatives(self) -> RowPattern:
+    def alternatives(self) -> patterns.RowPattern:
         start = self.position
         parts = [self.parts()]
         while self.key == "|":
@@ -119,23 +101,23 @@ class _Parser(Cursor):
             parts.append(self.parts())
             if self.position == bar + 1:
                 raise errors.empty_alternative(self.tokens[bar].span)
-        return alternation(parts, self.span_from(start))
+        return patterns.alternation(parts, self.span_from(start))
 
-    def parts(self) -> RowPattern:
+    def parts(self) -> patterns.RowPattern:
         start = self.position
         parts = []
         while self.token.kind is not TokenKind.END and self.key not in _ENDS:
             parts.append(self.quantified())
         if not parts:
-            return Empty(Span(self.token.span.start, self.token.span.start))
-        return concatenation(parts, self.span_from(start))
+            return patterns.Empty(Span(self.token.span.start, self.token.span.start))
+        return patterns.concatenation(parts, self.span_from(start))
 
-    def quantified(self) -> RowPattern:
+    def quantified(self) -> patterns.RowPattern:
         start = self.position
         part = self.primary()
         if not self.at_quantifier():
             return part
-        if isinstance(part, Negation):
+        if isinstance(part, patterns.Negation):
             raise errors.negation_repeated(self.span_from(start).to(self.token.span))
         quantifier, bounds = self.position, self.quantifier()
         span = self.span_from(quantifier)
@@ -146,17 +128,17 @@ class _Parser(Cursor):
             spans = self.span(quantifier, second), self.span(second, self.position)
             texts = [self.text[span.start : span.end] for span in spans]
             raise errors.two_quantifiers(spans[0].to(spans[1]), first=texts[0], second=texts[1])
-        low, high = [one if isinstance(one, Parameter) else None for one in bounds]
+        low, high = [one if isinstance(one, patterns.Parameter) else None for one in bounds]
         numbers = numbers_of(*bounds)
-        return Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
+        return patterns.Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")
 
     def quantifier(self) -> tuple[Bound, Bound]:
         token = self.advance()
-        if token.key in SIGNS:
-            return SIGNS[token.key]
+        if token.key in patterns.SIGNS:
+            return patterns.SIGNS[token.key]
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least
@@ -165,7 +147,7 @@ class _Parser(Cursor):
             end = self.text.find("}", start, self.tokens[-1].span.end) + 1
             raise errors.malformed_quantifier(Span(start, end or self.token.span.end))
         span = token.span.to(self.tokens[self.position - 1].span)
-        if not isinstance(least, Parameter) and not isinstance(most, Parameter):
+        if not isinstance(least, patterns.Parameter) and not isinstance(most, patterns.Parameter):
             check_bounds(*numbers_of(least, most), span)
         return least, most
 
@@ -179,16 +161,16 @@ class _Parser(Cursor):
             raise errors.bound_too_large(token.span, limit=MOST)
         return number
 
-    def parameter(self, mark: Token) -> Parameter:
+    def parameter(self, mark: Token) -> patterns.Parameter:
         """`?`, `:name` or `@name`, whose first token was just read."""
         if mark.key == "?":
-            return Parameter(parameter_name(mark.span), mark.key, mark.span)
+            return patterns.Parameter(parameter_name(mark.span), mark.key, mark.span)
         if self.token.kind is not TokenKind.WORD:
             raise errors.parameter_without_name(mark.span, mark=mark.text)
         name = self.advance()
-        return Parameter(name.text, mark.key, mark.span.to(name.span))
+        return patterns.Parameter(name.text, mark.key, mark.span.to(name.span))
 
-    def primary(self) -> RowPattern:
+    def primary(self) -> patterns.RowPattern:
         if self.at_quantifier():
             start = self.position
             before = self.tokens[start - 1] if start else self.token
@@ -205,11 +187,11 @@ class _Parser(Cursor):
                 if self.key == "-}":
                     raise errors.empty_exclusion(token.span.to(self.token.span))
                 part = self.group(token, "-}")
-                return Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
+                return patterns.Exclusion(part, token.span.to(self.tokens[self.position - 1].span))
             case "^":
-                return PartitionStart(token.span)
+                return patterns.PartitionStart(token.span)
             case "$":
-                return PartitionEnd(token.span)
+                return patterns.PartitionEnd(token.span)
         if not token.is_name:
             is_number = token.kind is TokenKind.NUMBER
             stray = errors.stray_number if is_number else errors.stray_character
@@ -220,33 +202,32 @@ class _Parser(Cursor):
             return self.negation(token)
         if token.kind is TokenKind.WORD and is_reserved(token.text):
             raise errors.reserved_word(token.key, "PATTERN", token.span)
-        return Variable(token.variable, token.span)
+        return patterns.Variable(token.variable, token.span)
 
-    def negation(self, word: Token) -> RowPattern:
-        """What must not follow: the names of variables, after NOT."""
-        part = self.primary() if self.token.is_name or self.key == "(" else Empty()
-        names = part.parts if isinstance(part, Alternation) else (part,)
+    def negation(self, word: Token) -> patterns.RowPattern:
+        part = self.primary() if self.token.is_name or self.key == "(" else patterns.Empty()
+        names = part.parts if isinstance(part, patterns.Alternation) else (part,)
         span = word.span.to(self.tokens[self.position - 1].span)
-        found = [name.name for name in names if isinstance(name, Variable)]
+        found = [name.name for name in names if isinstance(name, patterns.Variable)]
         if len(found) < len(names):
             raise errors.nothing_negated(span)
-        return Negation(tuple(dict.fromkeys(found)), span)
+        return patterns.Negation(tuple(dict.fromkeys(found)), span)
 
-    def group(self, opening: Token, closing: str) -> RowPattern:
+    def group(self, opening: Token, closing: str) -> patterns.RowPattern:
         self.enter(opening)
         part = self.alternatives()
         self.leave(closing)
-        if isinstance(part, Empty):
-            return Empty(opening.span.to(self.tokens[self.position - 1].span))
+        if isinstance(part, patterns.Empty):
+            return patterns.Empty(opening.span.to(self.tokens[self.position - 1].span))
         return part
 
-    def permutation(self, word: Token) -> RowPattern:
+    def permutation(self, word: Token) -> patterns.RowPattern:
         self.enter(self.advance())
         parts = self.several(self.permutation_part)
         self.leave(")")
-        return permutation(parts, word.span.to(self.tokens[self.position - 1].span))
+        return patterns.permutation(parts, word.span.to(self.tokens[self.position - 1].span))
 
-    def permutation_part(self) -> RowPattern:
+    def permutation_part(self) -> patterns.RowPattern:
         if self.key in (",", ")"):
             raise errors.empty_permutation_part(self.token.span)
         return self.alternatives()
@@ -331,17 +312,9 @@ def _comment_end(text: str, opening: Span, end: int) -> int:
     raise errors.unclosed_comment(opening)
 
 
-# A symbol of PATTERN outside of its parentheses.
-
-_OF_PATTERN = words("^ $ * + ? { |")
-
-
 def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecognizeError | None:
-    """The error of a symbol of PATTERN at `wrong`, outside of its parentheses; None of another.
-
-    word: the index of PATTERN.
-    """
-    if tokens.key(wrong) not in _OF_PATTERN:
+    """The error of a symbol at `wrong` that belongs to PATTERN, which stands at `word`; or None."""
+    if tokens.key(wrong) not in words("^ $ * + ? { |"):
         return None
     at = word + 1
     while at < len(tokens) and (tokens[at].kind is TokenKind.SYMBOL or tokens.key(at - 1) == "|"):
@@ -353,44 +326,38 @@ def pattern_outside(tokens: TokenSequence, word: int, wrong: int) -> MatchRecogn
 Values = Mapping[str, object]
 
 
-def parameters_in(pattern: RowPattern) -> Iterator[Parameter]:
+def parameters_in(pattern: patterns.RowPattern) -> Iterator[patterns.Parameter]:
     """The parameters of all quantifiers, left to right."""
-    for node in walk(pattern):
-        if isinstance(node, Quantified):
+    for node in patterns.walk(pattern):
+        if isinstance(node, patterns.Quantified):
             yield from filter(None, node.parameters)
 
 
-_BOUND = "the bound of a quantifier in PATTERN"
-
-
-def fill_bounds(pattern: RowPattern, values: Values) -> RowPattern:
-    """The pattern with the values of its parameters; a pattern without any is itself.
-
-    Raises MatchRecognizeError for what is no bound.
-    """
+def fill_bounds(pattern: patterns.RowPattern, values: Values) -> patterns.RowPattern:
+    """The pattern with values for parameters. Raises MatchRecognizeError for what is no bound."""
     if next(parameters_in(pattern), None) is None:
         return pattern
-    filled = replace_children(pattern, lambda part: fill_bounds(part, values))
-    if not isinstance(filled, Quantified):
+    filled = patterns.replace_children(pattern, lambda part: fill_bounds(part, values))
+    if not isinstance(filled, patterns.Quantified):
         return filled
-    low, high = filled.parameters
-    least = filled.least if low is None else number_of(low, values, _BOUND)
-    most = filled.most if high is None else number_of(high, values, _BOUND)
+    (low, high), what = filled.parameters, "the bound of a quantifier in PATTERN"
+    least = filled.least if low is None else number_of(low, values, what)
+    most = filled.most if high is None else number_of(high, values, what)
     check_bounds(least, most, filled.bounds_span)
     return replace(filled, least=least, most=most, parameters=(None, None))
 
 
-def parameter_at(tokens: Sequence[Token]) -> Parameter | None:
+def parameter_at(tokens: Sequence[Token]) -> patterns.Parameter | None:
     """The parameter that tokens are, `:name` or `?`; None of others."""
     marks = tuple(token.key for token in tokens)
     if marks == ("?",):
-        return Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
+        return patterns.Parameter(parameter_name(tokens[0].span), "?", tokens[0].span)
     if len(tokens) == 2 and marks[0] == ":" and tokens[1].is_word:
-        return Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
+        return patterns.Parameter(tokens[1].text, ":", tokens[0].span.to(tokens[1].span))
     return None
 
 
-def value_given(parameter: Parameter, values: Values) -> object:
+def value_given(parameter: patterns.Parameter, values: Values) -> object:
     """The value of a parameter. Raises MatchRecognizeError where it has none."""
     span = parameter.span
     if parameter.mark == "@":
@@ -402,7 +369,7 @@ def value_given(parameter: Parameter, values: Values) -> object:
     return values[parameter.name]
 
 
-def number_of(parameter: Parameter, values: Values, what: str, least: int = 0) -> int:
+def number_of(parameter: patterns.Parameter, values: Values, what: str, least: int = 0) -> int:
     """The value of a parameter in the place of a number. what: that number, as messages say it."""
     value = value_given(parameter, values)
     if not is_whole(value) or not least <= value <= MOST:

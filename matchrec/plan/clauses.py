@@ -20,11 +20,7 @@ from matchrec.source import Span
 
 @dataclass(frozen=True, slots=True)
 class RowExpression:
-    """Spark SQL over one row of the input, and where it was written.
-
-    name: of a partition column in the result, if one is given. amount: see `Term`. names: see
-    `ColumnReference`.
-    """
+    """SQL over one row of the input. name: of a partition column in the result, if one is given."""
 
     text: str
     span: Span | None = field(default=None, compare=False)
@@ -34,7 +30,6 @@ class RowExpression:
 
     @property
     def place(self) -> Span:
-        """Where it was written, or nowhere."""
         return self.span or Span(0, 0)
 
 
@@ -48,13 +43,11 @@ class SortItem:
 
     @property
     def direction(self) -> str:
-        """How Spark SQL says in which direction to sort."""
         way = "DESC" if self.descending else "ASC"
         return f"{way} NULLS {'LAST' if self.puts_nulls_last else 'FIRST'}"
 
     @property
     def puts_nulls_last(self) -> bool:
-        """Whether NULL comes after every value."""
         return self.descending if self.nulls_first is None else not self.nulls_first
 
 
@@ -114,7 +107,6 @@ class RowsPerMatch(OptionChoice):
 
     @property
     def shows_unmatched(self) -> bool:
-        """Whether rows come out that belong to no match."""
         return self in (RowsPerMatch.ALL_ROWS_WITH_UNMATCHED, RowsPerMatch.EACH_ROW)
 
 
@@ -124,16 +116,12 @@ OF_CLAUSES = tuple(literal for literal in RowsPerMatch if literal is not RowsPer
 
 @dataclass(frozen=True, slots=True)
 class PartialMatches:
-    """Runs that are no matches and come out beside them, of starting rows that begin none.
-
-    timed_out: those that are live where their window ends. unfinished: of those that are live where
-    their partition ends, within their window, the longest. span: of what is written.
-    """
+    """Runs that are no matches and come out beside them, of starting rows that begin none."""
 
     beyond: ClassVar = (Beyond.LIVE, Beyond.EDGES)
 
-    timed_out: bool = False
-    unfinished: bool = False
+    timed_out: bool = False  # those that are live where their window ends
+    unfinished: bool = False  # of those live where their partition ends, in windows, the longest
     span: Span | None = field(default=None, compare=False)
 
     @property
@@ -174,10 +162,7 @@ class SkipTo(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AfterMatchSkip:
-    """AFTER MATCH SKIP; `variable` (primary or union) is set for FIRST and LAST only.
-
-    span: of the variable, or of all that is written.
-    """
+    """AFTER MATCH SKIP; `variable`: of FIRST and LAST. span: of the variable, or of all of it."""
 
     to: SkipTo = SkipTo.PAST_LAST_ROW
     variable: str | None = None
@@ -215,13 +200,9 @@ class EventSelection(OptionChoice):
 class MatchOutput(OptionChoice):
     """Which matches come out.
 
-    PREFERRED: the preferred one at each starting row, and AFTER MATCH SKIP says which row starts.
-    LONGEST: of the matches at each starting row the one with the most rows, among those as long the
-    preferred one; AFTER MATCH SKIP as before.
-    ALL: every mapping of rows to variables that is a match, each once.
+    LONGEST: among those as long the preferred one; AFTER MATCH SKIP as for PREFERRED.
     NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
-    positions; then the search goes on after it.
-    GRAPH: all matches as the shared buffer that holds them, one pointer a row.
+    positions.
     """
 
     PREFERRED = (
@@ -241,17 +222,14 @@ class MatchOutput(OptionChoice):
 
 @dataclass(frozen=True, slots=True)
 class FirstMatches:
-    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater.
-
-    parameter: what takes the place of `count`; no plan has one.
-    """
+    """`FIRST count MATCHES`: of each partition no match comes out whose number is greater."""
 
     beyond: ClassVar = (Beyond.EARLIER,)
     meaning: ClassVar = "of a partition, which is not searched any further"
 
     count: int
     span: Span | None = field(default=None, compare=False)
-    parameter: Parameter | None = None
+    parameter: Parameter | None = None  # in the place of `count`; no plan has one
 
     @property
     def words(self) -> str:
@@ -260,7 +238,6 @@ class FirstMatches:
 
 # What a clause may ask for beside its row pattern, conditions and measures.
 Option = OptionChoice | PartialMatches | AfterMatchSkip | FirstMatches
-
 
 # Those that give one match for each starting row, and AFTER MATCH SKIP says which row is one.
 ONE_OF_A_ROW = (MatchOutput.PREFERRED, MatchOutput.LONGEST)
@@ -301,32 +278,24 @@ class Distance:
     """How far a row in a window may lie after another one, exactly.
 
     limit: in units of the order column, to which int64 values are exact (days, microseconds, digits
-    of a decimal); a float along a DOUBLE, where rounding depends on the form. written: how far, as
-    it is written. Of a window that conditions say also: variables: whose conditions. forms: those
-    in which they say it, of a DOUBLE one only. strict: a row at the limit is outside, for a DOUBLE
-    only. tests_first: whether the first row must be in its own window, which no NULL is. bits: of
-    an integer order column, else 0.
+    of a decimal); a float along a DOUBLE, where rounding depends on the form.
     """
 
     limit: int | float
-    written: str
-    variables: tuple[str, ...] = ()
-    forms: tuple[Form, ...] = ()
-    strict: bool = False
-    tests_first: bool = True
-    bits: int = 0
+    written: str  # how far, as it is written
+    variables: tuple[str, ...] = ()  # whose conditions say it
+    forms: tuple[Form, ...] = ()  # in which they say it; of a DOUBLE one only
+    strict: bool = False  # a row at the limit is outside, for a DOUBLE only
+    tests_first: bool = True  # the first row must be in its own window, which no NULL is
+    bits: int = 0  # of an integer order column, else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`WITHIN interval`: the match's last row lies less than this after its first.
+    """`WITHIN interval`: the match's last row lies less than this after its first."""
 
-    distance: how far that is, where it is known; always of a window that conditions say. interval:
-    as SQL; empty for one that conditions say.
-    """
-
-    interval: RowExpression
-    distance: Distance | None = None
+    interval: RowExpression  # as SQL; empty for a window that conditions say
+    distance: Distance | None = None  # where it is known; always of a window that conditions say
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,15 +333,12 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A union variable: `name` stands for the rows of any of `members`, primary variables.
-
-    span: of the name. member_spans: of each member, or none of them.
-    """
+    """A union variable: `name` stands for the rows of any of `members`, primary variables."""
 
     name: str
     members: tuple[str, ...]
-    span: Span | None = field(default=None, compare=False)
-    member_spans: tuple[Span, ...] = field(default=(), compare=False)
+    span: Span | None = field(default=None, compare=False)  # of the name
+    member_spans: tuple[Span, ...] = field(default=(), compare=False)  # of each, or none
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,15 +352,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An output column computed from a match. span: of its name.
-
-    over_rows: it is a function over the match's rows, also where there are none; other measures are
-    NULL on a row that has no match. known_as: by which later measures know that of a window, whose
-    column is called otherwise.
-    """
+    """An output column computed from a match."""
 
     name: str
     value: Scalar
-    span: Span | None = field(default=None, compare=False)
-    over_rows: bool = False
-    known_as: str | None = None
+    span: Span | None = field(default=None, compare=False)  # of its name
+    over_rows: bool = False  # also where there are none; other measures are NULL without a match
+    known_as: str | None = None  # by which later measures know that of a window

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from operator import attrgetter, is_
 
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
@@ -51,16 +52,13 @@ class End(Enum):
 class Navigation:
     """Which row to read: a logical step among mapped rows, then a physical one from there.
 
-    variable: the primary or union variable whose rows count; None is the universal variable.
-    logical_offset: how many of its rows lie between `end` and the row. Never negative.
-    physical_offset: rows to go on from there, negative for PREV, positive for NEXT.
     Source: ISO/IEC 19075-5, row pattern navigation operations.
     """
 
-    variable: str | None = None
+    variable: str | None = None  # primary or union, whose rows count; None is the universal one
     end: End = End.LAST
-    logical_offset: int = 0
-    physical_offset: int = 0
+    logical_offset: int = 0  # how many of its rows lie between `end` and the row; never negative
+    physical_offset: int = 0  # rows to go on from there, negative for PREV, positive for NEXT
     semantics: Semantics = Semantics.RUNNING
 
     @property
@@ -73,23 +71,20 @@ class Navigation:
 class ColumnReference:
     """The value of `argument`, Spark SQL over one row, on the row that `navigation` finds.
 
-    operations: of the argument. names: of the column that it is, perhaps after a qualifier; none
-    of anything else. fields: the columns of which it is a struct.
+    names: of the column that it is, perhaps after a qualifier; none of anything else.
     """
 
     navigation: Navigation
     argument: str
     span: Span | None = field(default=None, compare=False)
-    operations: Operations = field(default=UNREAD, compare=False, repr=False)
+    operations: Operations = field(default=UNREAD, compare=False, repr=False)  # of the argument
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    fields: tuple[str, ...] = field(default=(), compare=False, repr=False)  # if it is a struct
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Rows of the partition around the current one: from `start` to `end` rows after it, both
-    included; negative is before it, None is the partition's end on that side.
-    """
+    """Rows `start` to `end` after the current one, both included; None: to the partition's end."""
 
     start: int | None
     end: int | None
@@ -99,25 +94,20 @@ class Frame:
 class Aggregate:
     """An aggregate over the rows mapped to one variable (None: universal), running or final.
 
-    function: lower-case name. arguments: none for `count(*)`. condition: of FILTER (WHERE ...).
-    ordering: the items of WITHIN GROUP (ORDER BY ...), each with what follows it, such as DESC.
-    All of them are evaluated on each row by itself: their references are columns, CLASSIFIER and
-    MATCH_NUMBER of that row.
-    ignore_nulls: IGNORE NULLS is written. so_far: the current row is left out, as in
-    `avg(a[..i-1].x)` of SASE+. frame: it is over these rows of the partition instead, whatever is
-    mapped.
+    Arguments, condition and ordering are evaluated on each row by itself: their references are
+    columns, CLASSIFIER and MATCH_NUMBER of that row.
     """
 
-    function: str
+    function: str  # in lower case
     variable: str | None
-    arguments: tuple[Scalar, ...]
+    arguments: tuple[Scalar, ...]  # none for `count(*)`
     semantics: Semantics = Semantics.RUNNING
     distinct: bool = False
-    condition: Scalar | None = None
-    ordering: tuple[tuple[Scalar, str], ...] = ()
+    condition: Scalar | None = None  # of FILTER (WHERE ...)
+    ordering: tuple[tuple[Scalar, str], ...] = ()  # of WITHIN GROUP, each with what follows it
     ignore_nulls: bool = False
-    so_far: bool = False
-    frame: Frame | None = None
+    so_far: bool = False  # without the current row, as in `avg(a[..i-1].x)` of SASE+
+    frame: Frame | None = None  # it is over these rows of the partition, whatever is mapped
     span: Span | None = field(default=None, compare=False)
 
 
@@ -130,17 +120,12 @@ class Classifier:
 
 
 class MatchFunction(Enum):
-    """What tells something of the match that is in no column, by its name.
+    """What tells something of the match that is in no column, by its name."""
 
-    NUMBER: counts the matches of a partition from 1, empty ones included. STATUS: whether a run is
-    a match, timed out or unfinished. TIMEOUT: of a run that timed out, when its window ended.
-    ROW_NUMBER: in an aggregate, the number of its row in the match, from 1.
-    """
-
-    NUMBER = "MATCH_NUMBER"
-    STATUS = "MATCH_STATUS"
-    TIMEOUT = "MATCH_TIMEOUT"
-    ROW_NUMBER = "MATCH_ROW_NUMBER"
+    NUMBER = "MATCH_NUMBER"  # counts the matches of a partition from 1, empty ones included
+    STATUS = "MATCH_STATUS"  # whether a run is a match, timed out or unfinished
+    TIMEOUT = "MATCH_TIMEOUT"  # of a run that timed out, when its window ended
+    ROW_NUMBER = "MATCH_ROW_NUMBER"  # in an aggregate, the number of its row in the match, from 1
 
 
 # Those whose value is known only when a run has ended.
@@ -149,14 +134,11 @@ OF_ENDINGS = (MatchFunction.STATUS, MatchFunction.TIMEOUT)
 
 @dataclass(frozen=True, slots=True)
 class MatchValue:
-    """The value of a function of the match."""
-
     function: MatchFunction
     span: Span | None = field(default=None, compare=False)
 
 
 MATCH_NUMBER = MatchValue(MatchFunction.NUMBER)
-
 
 Reference = ColumnReference | Aggregate | Classifier | MatchValue
 Piece = str | Reference
@@ -164,32 +146,22 @@ Piece = str | Reference
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it.
-
-    own: the operations of the text. operations: with those of the columns that it reads.
-    amount: how much it is, of a number or an interval that is written.
-    references: the holes, in the order in which they are written, repeats included.
-    """
+    """SQL text that has no structure for us: Spark's to evaluate, references as holes in it."""
 
     pieces: tuple[Piece, ...]
     span: Span = field(compare=False)
-    own: Operations = field(default=UNREAD, compare=False, repr=False)
-    amount: Amount | None = field(default=None, compare=False, repr=False)
-    operations: Operations = field(init=False, compare=False, repr=False)
-    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)
+    own: Operations = field(default=UNREAD, compare=False, repr=False)  # of the text
+    amount: Amount | None = field(default=None, compare=False, repr=False)  # of a constant
+    operations: Operations = field(init=False, compare=False, repr=False)  # and of its columns
+    references: tuple[Reference, ...] = field(init=False, compare=False, repr=False)  # in order
 
     def __post_init__(self) -> None:
-        own, read, references = NO_OPERATIONS, NO_OPERATIONS, []
-        for piece in self.pieces:
-            if isinstance(piece, str):
-                own = self.own
-                continue
-            references.append(piece)
-            if isinstance(piece, ColumnReference):
-                read |= piece.operations
+        references = tuple(piece for piece in self.pieces if not isinstance(piece, str))
+        own = self.own if len(references) < len(self.pieces) else NO_OPERATIONS
+        read = [one.operations for one in references if isinstance(one, ColumnReference)]
         object.__setattr__(self, "own", own)
-        object.__setattr__(self, "operations", own | read)
-        object.__setattr__(self, "references", tuple(references))
+        object.__setattr__(self, "operations", own.union(*read))
+        object.__setattr__(self, "references", references)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +190,11 @@ class Operation:
     __match_args__ = ("operator", "operands")
 
     def __post_init__(self) -> None:
-        own = operations = self.own or named(self.operator)
-        operands: list[Scalar] = []
-        references: list[Reference] = []
-        for part in self.parts:
-            if not isinstance(part, str):
-                operands.append(part)
-                operations |= part.operations
-                references += part.references
-        object.__setattr__(self, "operands", tuple(operands))
+        own = self.own or named(self.operator)
+        operands = tuple(part for part in self.parts if not isinstance(part, str))
+        operations = own.union(*(operand.operations for operand in operands))
+        references = chain.from_iterable(operand.references for operand in operands)
+        object.__setattr__(self, "operands", operands)
         object.__setattr__(self, "pieces", pieces_of(self.parts))
         object.__setattr__(self, "own", own)
         object.__setattr__(self, "operations", operations)
@@ -364,10 +332,7 @@ def with_semantics(reference: Reference, semantics: Semantics) -> Reference:
 
 
 def with_references(scalar: Scalar, change: Callable[[Reference], Piece]) -> Scalar:
-    """The expression with every reference changed, or with text in its place.
-
-    Itself where nothing changes.
-    """
+    """The expression with each reference changed, or text for it; itself where nothing changes."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(partial(with_references, change=change))
     pieces = tuple(piece if isinstance(piece, str) else change(piece) for piece in scalar.pieces)
@@ -417,16 +382,12 @@ def number_term(number: int, span: Span) -> Term:
 def column_term(
     navigation: Navigation, text: str, span: Span | None = None, names: tuple[str, ...] = ()
 ) -> Term:
-    """A column of the row that a navigation finds."""
     reference = ColumnReference(navigation, text, span, NO_OPERATIONS, names)
     return Term((reference,), span or Span(0, 0))
 
 
 def joined(operator: str, parts: Sequence[Scalar], span: Span | None = None) -> Scalar:
-    """Several conditions as one, by AND or OR; one condition is itself.
-
-    span: of the whole; None for the least one that covers the parts.
-    """
+    """Conditions joined by AND or OR; one is itself. span: None for the least that covers all."""
     if len(parts) == 1:
         return parts[0]
     written: list[str | Scalar] = []

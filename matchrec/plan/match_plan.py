@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from matchrec.plan.clauses import (
-    Absence,
-    AfterMatchSkip,
-    ColumnOrder,
-    Definition,
-    EventSelection,
-    FirstMatches,
-    Gap,
-    MatchOutput,
-    Measure,
-    PartialMatches,
-    RowExpression,
-    RowsPerMatch,
-    SortItem,
-    Subset,
-    Within,
-    goes_beyond_preferred,
-)
+from matchrec.plan import clauses
 from matchrec.plan.expression import (
     MATCHED_ROWS,
     Aggregate,
@@ -58,39 +42,39 @@ class MatchPlan:
     """
 
     pattern: RowPattern
-    partition_by: tuple[RowExpression, ...] = ()
-    order_by: tuple[SortItem, ...] = ()
-    measures: tuple[Measure, ...] = ()
-    rows_per_match: RowsPerMatch = RowsPerMatch.ONE_ROW
-    partial: PartialMatches | None = None
-    columns: ColumnOrder = ColumnOrder.STANDARD
-    after_match: AfterMatchSkip = AfterMatchSkip()
-    within: Within | None = None
+    partition_by: tuple[clauses.RowExpression, ...] = ()
+    order_by: tuple[clauses.SortItem, ...] = ()
+    measures: tuple[clauses.Measure, ...] = ()
+    rows_per_match: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
+    partial: clauses.PartialMatches | None = None
+    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    after_match: clauses.AfterMatchSkip = clauses.AfterMatchSkip()
+    within: clauses.Within | None = None
     within_rows: int | None = None
-    gaps: tuple[Gap, ...] = ()
-    equal: tuple[RowExpression, ...] = ()
-    subsets: tuple[Subset, ...] = ()
-    definitions: tuple[Definition, ...] = ()
-    selection: EventSelection = EventSelection.STRICT_CONTIGUITY
-    output: MatchOutput = MatchOutput.PREFERRED
-    first_matches: FirstMatches | None = None
-    absences: tuple[Absence, ...] = ()
+    gaps: tuple[clauses.Gap, ...] = ()
+    equal: tuple[clauses.RowExpression, ...] = ()
+    subsets: tuple[clauses.Subset, ...] = ()
+    definitions: tuple[clauses.Definition, ...] = ()
+    selection: clauses.EventSelection = clauses.EventSelection.STRICT_CONTIGUITY
+    output: clauses.MatchOutput = clauses.MatchOutput.PREFERRED
+    first_matches: clauses.FirstMatches | None = None
+    absences: tuple[clauses.Absence, ...] = ()
     closing: str | None = None
     staging: Staging | None = None
     totals: Totals | None = None
 
     @property
-    def keys(self) -> tuple[RowExpression, ...]:
+    def keys(self) -> tuple[clauses.RowExpression, ...]:
         """All that partitions are made by."""
         return (*self.partition_by, *self.equal)
 
     @property
-    def sorted_by(self) -> tuple[RowExpression, ...]:
+    def sorted_by(self) -> tuple[clauses.RowExpression, ...]:
         """What divides the rows, then what orders them."""
         return (*self.keys, *map(attrgetter("expression"), self.order_by))
 
     @property
-    def intervals(self) -> tuple[RowExpression, ...]:
+    def intervals(self) -> tuple[clauses.RowExpression, ...]:
         """How far rows may lie apart: the whole match, then the windows inside of it."""
         whole = () if self.within is None else (self.within.interval,)
         return (*whole, *map(attrgetter("interval"), self.gaps))
@@ -102,14 +86,15 @@ class MatchPlan:
         return (*(measure.value for measure in self.measures), *conditions)
 
     @cached_property
-    def row_gap(self) -> Gap | None:
+    def row_gap(self) -> clauses.Gap | None:
         """The window between each row and the next one, if there is one."""
         return next((gap for gap in self.gaps if gap.to is None), None)
 
     @property
     def selects(self) -> bool:
         """Whether it is event selection: rows may be skipped, or all matches are asked for."""
-        return goes_beyond_preferred(self.selection, self.output, self.absences, self.closing)
+        asked = self.selection, self.output, self.absences, self.closing
+        return clauses.goes_beyond_preferred(*asked)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -139,10 +124,9 @@ class MatchPlan:
 
     @property
     def matches_as_values(self) -> tuple[Aggregate, ...]:
-        found = (reference for measure in self.measures for reference in measure.value.references)
-        return tuple(
-            one for one in found if isinstance(one, Aggregate) and one.function == MATCHED_ROWS
-        )
+        found = chain.from_iterable(measure.value.references for measure in self.measures)
+        aggregates = (one for one in found if isinstance(one, Aggregate))
+        return tuple(one for one in aggregates if one.function == MATCHED_ROWS)
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
@@ -167,12 +151,12 @@ class MatchPlan:
 
 def as_graph(plan: MatchPlan) -> MatchPlan:
     """The plan with the columns of a graph, all that divides partitions among them."""
-    if plan.output is not MatchOutput.GRAPH:
+    if plan.output is not clauses.MatchOutput.GRAPH:
         return plan
     here, nowhere = Navigation(semantics=Semantics.FINAL), Span(0, 0)
     state = Term((Classifier(here),), nowhere)
     event = column_term(here, "struct(*)")
-    measures = (Measure("state", state), Measure("event", event))
+    measures = (clauses.Measure("state", state), clauses.Measure("event", event))
     return replace(plan, partition_by=plan.keys, equal=(), measures=measures)
 
 
@@ -209,7 +193,6 @@ class Use:
     unread: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        """Whether a column of the clause may be read."""
         own = name.lower()
         return own not in self.unread and (self.columns is None or own in self.columns)
 
@@ -217,18 +200,16 @@ class Use:
 EVERYTHING = Use()
 
 
-def search_only(plan: MatchPlan, measures: tuple[Measure, ...]) -> MatchPlan:
+def search_only(plan: MatchPlan, measures: tuple[clauses.Measure, ...]) -> MatchPlan:
     """The plan with a row for each match, without what is said of which of them come out."""
-    one_row = replace(plan, measures=measures, rows_per_match=RowsPerMatch.ONE_ROW)
+    one_row = replace(plan, measures=measures, rows_per_match=clauses.RowsPerMatch.ONE_ROW)
     return replace(one_row, partial=None, first_matches=None)
 
 
 def with_expressions(plan: MatchPlan, change: Callable[[Scalar, str | None], Scalar]) -> MatchPlan:
     """The plan with every expression changed: the condition of a variable, or a measure."""
-    definitions = (
-        replace(one, condition=change(one.condition, one.variable)) for one in plan.definitions
-    )
-    measures = (replace(one, value=change(one.value, None)) for one in plan.measures)
+    definitions = (replace(d, condition=change(d.condition, d.variable)) for d in plan.definitions)
+    measures = (replace(m, value=change(m.value, None)) for m in plan.measures)
     return replace(plan, definitions=tuple(definitions), measures=tuple(measures))
 
 

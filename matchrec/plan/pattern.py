@@ -136,18 +136,16 @@ def concatenation(parts: Iterable[RowPattern], span: Span | None = None) -> RowP
     return flat[0] if len(flat) == 1 else Concatenation(flat, span)
 
 
-def top(pattern: RowPattern) -> tuple[RowPattern, ...]:
-    """The parts of a row pattern that follow each other."""
-    return pattern.parts if isinstance(pattern, Concatenation) else (pattern,)
+def top(
+    pattern: RowPattern, kind: type[Concatenation | Alternation] = Concatenation
+) -> tuple[RowPattern, ...]:
+    """The parts of a row pattern that follow each other, or of which it is one."""
+    return pattern.parts if isinstance(pattern, kind) else (pattern,)
 
 
 def alternation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPattern:
     """The parts as alternatives; one part is itself, nested alternations flatten in order."""
-    flat = tuple(
-        inner
-        for part in parts
-        for inner in (part.parts if isinstance(part, Alternation) else (part,))
-    )
+    flat = tuple(inner for part in parts for inner in top(part, Alternation))
     return flat[0] if len(flat) == 1 else Alternation(flat, span)
 
 
@@ -158,7 +156,6 @@ def permutation(parts: Iterable[RowPattern], span: Span | None = None) -> RowPat
 
 
 def children(pattern: RowPattern) -> tuple[RowPattern, ...]:
-    """The parts directly below a node, in order."""
     match pattern:
         case Concatenation(parts) | Alternation(parts) | Permutation(parts):
             return parts
@@ -245,10 +242,9 @@ def show(pattern: RowPattern) -> str:
             return " | ".join(show(part) for part in parts)
         case Permutation(parts):
             return f"PERMUTE({', '.join(show(part) for part in parts)})"
-        case Quantified(part, least, most, greedy):
+        case Quantified(part, greedy=greedy):
             body = _inside(part, Concatenation | Alternation | Quantified | Negation)
-            bounds = show_parameters(pattern) or show_quantifier(least, most)
-            return body + bounds + ("" if greedy else "?")
+            return body + show_quantifier(pattern) + ("" if greedy else "?")
         case Exclusion(part):
             return f"{{- {show(part)} -}}"
         case _:
@@ -260,22 +256,15 @@ def _inside(part: RowPattern, weaker: type | object) -> str:
     return f"({text})" if isinstance(part, weaker) else text  # type: ignore[arg-type]
 
 
-def show_parameters(pattern: Quantified) -> str:
-    """The quantifier where parameters stand in it, else nothing."""
-    low, high = pattern.parameters
+def show_quantifier(loop: Quantified) -> str:
+    """The quantifier without its reluctance mark, with parameters as they are written."""
+    (low, high), least, most = loop.parameters, loop.least, "" if loop.most is None else loop.most
     if low is None and high is None:
-        return ""
-    least = low.written if low else str(pattern.least)
-    most = high.written if high else "" if pattern.most is None else str(pattern.most)
-    return f"{{{least}}}" if low is high else f"{{{least},{most}}}"
-
-
-def show_quantifier(least: int, most: int | None) -> str:
-    """The quantifier without its reluctance mark."""
-    if (least, most) in _SIGN_OF:
-        return _SIGN_OF[least, most]
-    between = f"{least or ''},{'' if most is None else most}"
-    return f"{{{least if least == most else between}}}"
+        between = f"{least or ''},{most}"
+        sign = _SIGN_OF.get((least, loop.most))
+        return sign or f"{{{least if least == most else between}}}"
+    first, last = low.written if low else least, high.written if high else most
+    return f"{{{first}}}" if low is high else f"{{{first},{last}}}"
 
 
 def show_name(name: str) -> str:
@@ -296,7 +285,6 @@ def show_name(name: str) -> str:
 def simplify(pattern: RowPattern) -> RowPattern:
     """The pattern without `{1}`, loops over nothing, and needless nesting, bottom up.
 
-    >>> from matchrec.plan.pattern import Variable, show
     >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
     """

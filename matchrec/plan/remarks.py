@@ -26,6 +26,7 @@ from matchrec.errors.warnings import (
     same_value,
     skipped_row,
 )
+from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
     ColumnReference,
@@ -42,25 +43,6 @@ from matchrec.plan.expression import (
     with_columns,
 )
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Alternation,
-    Concatenation,
-    Empty,
-    Exclusion,
-    Negation,
-    PartitionEnd,
-    PartitionStart,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-    children,
-    has_row,
-    may_be_empty,
-    show,
-    variable_names,
-    walk,
-)
 from matchrec.plan.show import show_scalar
 
 # Remarks on comparisons in conditions, and on PREV where rows may be skipped.
@@ -86,10 +68,11 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for conjunct in required:
             if conjunct.references or not isinstance(conjunct, Operation):
                 continue
+            texts = [text_of(operand) for operand in conjunct.operands]
+            differ = len({text[1:-1].strip().casefold() for text in texts}) == 2
             if is_false(conjunct):
                 yield false_constants(conjunct.span)
-            elif are_other_texts(conjunct):
-                texts = map(text_of, conjunct.operands)
+            elif conjunct.operator in ("=", "==") and all(texts) and differ:
                 yield false_texts(conjunct.span, next((x for x in texts if x[0] == '"'), ""))
 
 
@@ -119,7 +102,7 @@ def comparison_with_later(
         match operand:
             case Term((ColumnReference(Navigation(str(other))) as one,)):
                 name, early = tested()
-                if other in early or other not in variable_names(plan.pattern):
+                if other in early or other not in patterns.variable_names(plan.pattern):
                     continue
                 read = show_scalar(with_columns(operand, plainly))
                 if plan.staging:
@@ -131,11 +114,8 @@ def comparison_with_later(
 
 
 def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
-    """Which variables may have rows when a part of the condition of a variable is tested.
-
-    It depends on whether that part must hold: see `stages.mapped_before`.
-    """
-    names = variable_names(plan.pattern)
+    """The variables that may have rows where a condition is tested: see `stages.mapped_before`."""
+    names = patterns.variable_names(plan.pattern)
     if plan.staging is not None:
         from matchrec.plan.stages import mapped_before  # of no use in SQL
 
@@ -151,7 +131,7 @@ def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
     return when_tested
 
 
-def variables_before(name: str, pattern: RowPattern, *, first: bool) -> set[str]:
+def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) -> set[str]:
     """The variables that may have rows before a row of another, or before its first one.
 
     In `(A B)+` a first row of A has none before it: what it needs of B, no row of A has.
@@ -161,16 +141,16 @@ def variables_before(name: str, pattern: RowPattern, *, first: bool) -> set[str]
     >>> variables_before("A", loop, first=True), sorted(variables_before("A", loop, first=False))
     (set(), ['A', 'B'])
     """
-    parts = children(pattern)
-    places = [place for place, part in enumerate(parts) if name in variable_names(part)]
-    is_loop = isinstance(pattern, Quantified) and pattern.most != 1
-    earlier = parts[: places[-1]] if places and isinstance(pattern, Concatenation) else ()
-    if places and (is_loop or isinstance(pattern, Permutation)):
+    parts = patterns.children(pattern)
+    places = [place for place, part in enumerate(parts) if name in patterns.variable_names(part)]
+    is_loop = isinstance(pattern, patterns.Quantified) and pattern.most != 1
+    earlier = parts[: places[-1]] if places and isinstance(pattern, patterns.Concatenation) else ()
+    if places and (is_loop or isinstance(pattern, patterns.Permutation)):
         earlier = parts
     if first:
-        earlier = tuple(one for one in earlier if not has_row(one, frozenset({name})))
+        earlier = tuple(one for one in earlier if not patterns.has_row(one, frozenset({name})))
     inside = (variables_before(name, parts[place], first=first) for place in places)
-    return set[str]().union(*inside, *map(variable_names, earlier))
+    return set[str]().union(*inside, *map(patterns.variable_names, earlier))
 
 
 def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Piece, ...]:
@@ -188,9 +168,7 @@ def values(operand: Scalar, definition: Definition, plan: MatchPlan) -> tuple[Pi
 def is_of_current_row(
     reference: ColumnReference, definition: Definition, plan: MatchPlan, step: int = 0
 ) -> bool:
-    """Whether the row that is tested is read, or that so many rows after it. A test of a stage sees
-    it by its own name only.
-    """
+    """Whether a reference reads the row that is tested, or that so many rows after it."""
     navigation = reference.navigation
     if not navigation.is_last or navigation.physical_offset != step:
         return False
@@ -213,16 +191,8 @@ def is_false(one: Operation) -> bool:
     """Whether a comparison of two numbers does not hold."""
     found = map(amount_of, one.operands)
     numbers = [each.value for each in found if each is not None and not each.is_time]
-    if len(numbers) != 2:
-        return False
     holds = HOLDS.get(one.operator)
-    return holds is not None and not holds(*numbers)
-
-
-def are_other_texts(one: Operation) -> bool:
-    """Whether a comparison says that two texts are one, and they differ in more than case."""
-    texts = {text_of(operand)[1:-1].strip().casefold() for operand in one.operands}
-    return one.operator in ("=", "==") and all(map(text_of, one.operands)) and len(texts) == 2
+    return holds is not None and len(numbers) == 2 and not holds(*numbers)
 
 
 def text_of(operand: Scalar) -> str:
@@ -249,19 +219,19 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 yield skipped_row(one.span, selection=plan.selection.value, argument=read)
 
 
-def first_variables(pattern: RowPattern) -> frozenset[str]:
+def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
     match pattern:
-        case Variable(name):
+        case patterns.Variable(name):
             return frozenset((name,))
-        case Concatenation(parts):
+        case patterns.Concatenation(parts):
             found: frozenset[str] = frozenset()
             for part in parts:
                 found |= first_variables(part)
-                if not may_be_empty(part):
+                if not patterns.may_be_empty(part):
                     break
             return found
         case _:
-            return frozenset().union(*map(first_variables, children(pattern)))
+            return frozenset().union(*map(first_variables, patterns.children(pattern)))
 
 
 # Remarks on the end of a row pattern, and on one that has only empty matches.
@@ -275,66 +245,59 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """What the last part of the row pattern takes."""
     is_preferred = plan.output is MatchOutput.PREFERRED
     prefers = prefers_empty(plan.pattern) and is_preferred
-    if prefers or not variable_names(plan.pattern):
-        yield empty_matches(plan.pattern.span, written=show(plan.pattern))
+    if prefers or not patterns.variable_names(plan.pattern):
+        yield empty_matches(plan.pattern.span, written=patterns.show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
-    has_window = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
+    is_open = (plan.within, plan.within_rows, plan.row_gap) == (None, None, None) and defined
     for loop in last_loops(plan.pattern):
-        if not loop.greedy and is_preferred:
-            yield reluctant_end(show(loop), loop.least, instead_of(loop), loop.span)
-        elif loop.greedy and defined and not has_window and takes_any_row(loop, defined):
-            yield any_rows(loop.span, written=show(loop), variable=show(loop.part))
+        match loop:
+            case patterns.Quantified(part, least, greedy=False) if is_preferred:
+                fixed = replace(loop, most=least, greedy=True)
+                fewest = {0: "", 1: patterns.show(part)}.get(least, patterns.show(fixed))
+                instead = patterns.show(replace(loop, greedy=True)), fewest
+                yield reluctant_end(patterns.show(loop), least, instead, loop.span)
+            case patterns.Quantified(patterns.Variable(name) as part, _, None, True) if is_open:
+                if name not in defined:
+                    shown = patterns.show(loop)
+                    yield any_rows(loop.span, written=shown, variable=patterns.show(part))
 
 
-def prefers_empty(pattern: RowPattern) -> bool:
+def prefers_empty(pattern: patterns.RowPattern) -> bool:
     """Whether the most preferred word has no rows and needs nothing else."""
     match pattern:
-        case Empty():
+        case patterns.Empty():
             return True
-        case Concatenation() | Permutation() | Exclusion():
-            return all(map(prefers_empty, children(pattern)))
-        case Alternation(parts):
+        case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
+            return all(map(prefers_empty, patterns.children(pattern)))
+        case patterns.Alternation(parts):
             return prefers_empty(parts[0])
-        case Quantified(part, least, _, greedy):
+        case patterns.Quantified(part, least, _, greedy):
             return prefers_empty(part) if greedy or least else True
         case _:
             return False
 
 
-def last_loops(pattern: RowPattern) -> Iterator[Quantified]:
+# A part with one of these may not be left out everywhere in a partition.
+_CONDITIONAL = patterns.PartitionStart | patterns.PartitionEnd | patterns.Negation
+
+
+def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
     """The quantified parts after which a match may end whatever follows."""
     match pattern:
-        case Concatenation(parts):
-            for number in reversed(range(len(parts))):
-                yield from last_loops(parts[number])
-                if not may_be_left_out(parts[number]):
+        case patterns.Concatenation(parts):
+            for part in reversed(parts):
+                yield from last_loops(part)
+                conditional = any(isinstance(one, _CONDITIONAL) for one in patterns.walk(part))
+                if conditional or not patterns.may_be_empty(part):
                     return
-        case Alternation(parts):
+        case patterns.Alternation(parts):
             for part in parts:
                 yield from last_loops(part)
-        case Exclusion(part):
+        case patterns.Exclusion(part):
             yield from last_loops(part)
-        case Quantified(least=least, most=most) if least != most:
+        case patterns.Quantified(least=least, most=most) if least != most:
             yield pattern
-
-
-def may_be_left_out(pattern: RowPattern) -> bool:
-    """Whether nothing needs to stand for it, anywhere in the partition."""
-    conditional = PartitionStart | PartitionEnd | Negation
-    return may_be_empty(pattern) and not any(isinstance(one, conditional) for one in walk(pattern))
-
-
-def instead_of(loop: Quantified) -> tuple[str, str]:
-    """The greedy loop, and what takes as few rows; nothing where that is none."""
-    fixed = replace(loop, most=loop.least, greedy=True)
-    shown = {0: "", 1: show(loop.part)}.get(loop.least, show(fixed))
-    return show(replace(loop, greedy=True)), shown
-
-
-def takes_any_row(loop: Quantified, defined: set[str]) -> bool:
-    """Whether one variable without a condition is repeated without an upper bound."""
-    return loop.most is None and isinstance(loop.part, Variable) and loop.part.name not in defined
 
 
 # All rules, over one plan.
@@ -360,7 +323,7 @@ def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
 
 def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
     """No DEFINE, and no window that says which rows go together."""
-    names = variable_names(plan.pattern)
+    names = patterns.variable_names(plan.pattern)
     if names and not plan.definitions and not plan.intervals:
         yield no_conditions(plan.pattern.span, variable=names[0])
 

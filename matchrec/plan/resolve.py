@@ -28,13 +28,10 @@ from matchrec.plan.text import CURRENT_VALUES, NONDETERMINISTIC, quoted
 
 @dataclass(frozen=True)
 class InputColumns:
-    """The columns of the input, and the name under which they may be qualified.
-
-    names: in their order. alias: of the relation, or the last part of the table's name.
-    """
+    """The columns of the input in their order, and the name under which they may be qualified."""
 
     names: tuple[str, ...]
-    alias: str | None = None
+    alias: str | None = None  # of the relation, or the last part of the table's name
     case_sensitive: bool = False
 
     def find(self, names: tuple[str, ...]) -> str | None:
@@ -80,10 +77,15 @@ def resolve(plan: MatchPlan, columns: InputColumns) -> MatchPlan:
     doubtful = CURRENT_VALUES.intersection(map(str.upper, columns.names))
     if doubtful:
         refuse_doubtful(plan, doubtful)
-    resolved = with_expressions(plan, lambda scalar, _: resolve_scalar(scalar, columns))
+
+    def column(reference: ColumnReference) -> ColumnReference:
+        if (name := columns.find(reference.names)) is None:
+            return reference
+        return replace(reference, argument=quoted(name), names=(name,))
+
     row = partial(resolve_row, columns=columns)
     return replace(
-        resolved,
+        with_expressions(plan, lambda scalar, _: with_columns(scalar, column)),
         partition_by=tuple(map(row, plan.partition_by)),
         equal=tuple(map(row, plan.equal)),
         order_by=tuple(replace(one, expression=row(one.expression)) for one in plan.order_by),
@@ -156,10 +158,8 @@ def reads_of_earlier_measures(plan: MatchPlan) -> Iterator[ColumnReference]:
     """What is an earlier measure where no column has the name."""
     earlier: set[str] = set()
     for measure in plan.measures:
-        for reference in measure.value.references:
-            name = name_alone(reference) if isinstance(reference, ColumnReference) else None
-            if isinstance(reference, ColumnReference) and name and name.lower() in earlier:
-                yield reference
+        read = (one for one in measure.value.references if isinstance(one, ColumnReference))
+        yield from (one for one in read if (name := name_alone(one)) and name.lower() in earlier)
         earlier.add((measure.known_as or measure.name).lower())
 
 
@@ -173,15 +173,3 @@ def name_alone(reference: ColumnReference) -> str | None:
 def resolve_row(part: RowExpression, columns: InputColumns) -> RowExpression:
     name = columns.find(part.names)
     return part if name is None else replace(part, text=quoted(name), names=(name,))
-
-
-def resolve_scalar(scalar: Scalar, columns: InputColumns) -> Scalar:
-    """The expression with the arguments of its references written in their one way."""
-
-    def resolved(reference: ColumnReference) -> ColumnReference:
-        name = columns.find(reference.names)
-        if name is None:
-            return reference
-        return replace(reference, argument=quoted(name), names=(name,))
-
-    return with_columns(scalar, resolved)

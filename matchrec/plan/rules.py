@@ -105,10 +105,7 @@ def refuse_repeated(
     error: Message[MatchRecognizePlanError],
     folded: Callable[[str], str] = str,
 ) -> None:
-    """Raises the error of a name that is there twice, with both places.
-
-    folded: a name as it is compared, as where case does not count.
-    """
+    """Raises the error of a name that is there twice. folded: a name as it is compared."""
     seen: dict[str, Span | None] = {}
     for name, span in names:
         if folded(name) in seen:
@@ -202,20 +199,12 @@ def conditions_look_back_as_far_as_is_kept(plan: MatchPlan) -> None:
     limit = MOST_ROWS_BACK
     for one in of_conditions(plan):
         if isinstance(one, ColumnReference | Classifier):
-            function, rows = rows_back(one)
-            if rows > limit:
+            # A column some rows from another is read at its position: those between are not kept.
+            physical = -one.navigation.physical_offset if isinstance(one, Classifier) else 0
+            logical = one.navigation.logical_offset if one.navigation.end is End.LAST else 0
+            if (rows := max(logical, physical)) > limit:
+                function = "LAST" if logical >= physical else "PREV"
                 raise errors.too_far_back(one.span, function=function, rows=rows, limit=limit)
-
-
-def rows_back(reference: ColumnReference | Classifier) -> tuple[str, int]:
-    """How many rows of the match before the last one are kept for a reference, and by whose fault.
-
-    A column some rows from another is read at its position, which needs none of those between.
-    """
-    navigation = reference.navigation
-    logical = navigation.logical_offset if navigation.end is End.LAST else 0
-    physical = -navigation.physical_offset if isinstance(reference, Classifier) else 0
-    return ("LAST", logical) if logical >= physical else ("PREV", physical)
 
 
 def partial_matches_can_be_told(plan: MatchPlan) -> None:
@@ -253,9 +242,7 @@ def first_matches_are_counted(plan: MatchPlan) -> None:
 
 def endings_differ(plan: MatchPlan) -> None:
     """How a run has ended is asked only where not all of them are matches."""
-    if plan.partial is not None:
-        return
-    for measure in plan.measures:
+    for measure in plan.measures if plan.partial is None else ():
         for reference in measure.value.references:
             if isinstance(reference, MatchValue) and reference.function in OF_ENDINGS:
                 name = reference.function.value

@@ -45,18 +45,13 @@ def show_reference(reference: Reference) -> str:
             distinct = "DISTINCT " if reference.distinct else ""
             so_far = " so far" if reference.so_far else ""
             called = f"{function}({distinct}{written or f'{qualifier(variable)}*'}{so_far})"
-            return f"{called}{show_rows(reference)}"
+            tested, frame = reference.condition, reference.frame
+            where = f" FILTER (WHERE {show_scalar(tested)})" if tested else ""
+            return called + where + (f" OVER ({show_frame(frame)})" if frame else "")
         case MatchValue(called):
             return f"{called.value}()"
         case _:
             assert_never(reference)
-
-
-def show_rows(aggregate: Aggregate) -> str:
-    """Which rows an aggregate leaves out, or those of the partition that it is over."""
-    tested, frame = aggregate.condition, aggregate.frame
-    where = f" FILTER (WHERE {show_scalar(tested)})" if tested else ""
-    return f"{where} OVER ({show_frame(frame)})" if frame else where
 
 
 def show_matched_rows(variable: str | None) -> str:
@@ -78,9 +73,8 @@ def show_bound(offset: int | None, side: str) -> str:
     """A bound of a frame. side: on which it lies where it has no offset."""
     if offset is None:
         return f"UNBOUNDED {side}"
-    return (
-        f"{abs(offset)} {'PRECEDING' if offset < 0 else 'FOLLOWING'}" if offset else "CURRENT ROW"
-    )
+    way = "PRECEDING" if offset < 0 else "FOLLOWING"
+    return f"{abs(offset)} {way}" if offset else "CURRENT ROW"
 
 
 def show_navigation(navigation: Navigation, argument: str) -> str:
@@ -101,7 +95,6 @@ def at_position(navigation: Navigation, inner: str) -> str:
 
 
 def step(offset: int, text: str) -> str:
-    """PREV or NEXT of a text, or itself."""
     distance = f", {abs(offset)}" if abs(offset) > 1 else ""
     return f"{'PREV' if offset < 0 else 'NEXT'}({text}{distance})" if offset else text
 

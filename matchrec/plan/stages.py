@@ -18,14 +18,11 @@ from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenatio
 
 
 class Contiguity(Enum):
-    """Which events may be skipped before an event is accepted.
+    """Which events may be skipped before an event is accepted."""
 
-    STRICT: none. RELAXED: those that do not satisfy the stage's own condition. ANY: all.
-    """
-
-    STRICT = "next"
-    RELAXED = "followed_by"
-    ANY = "followed_by_any"
+    STRICT = "next"  # none
+    RELAXED = "followed_by"  # those that do not satisfy the stage's own condition
+    ANY = "followed_by_any"  # all
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +70,12 @@ class RepeatedPart:
 
 @dataclass(frozen=True, slots=True)
 class ForbiddenEvent:
-    """No row for which `test` holds: directly after, or up to the next mapped one.
-
-    near: at the end of the pattern, the test that says that a row is too far away to matter.
-    """
+    """No row for which `test` holds: directly after, or up to the next mapped one."""
 
     name: str
     test: str
     only_next: bool
-    near: str | None = None
+    near: str | None = None  # at the end of the pattern, that a row is too far away to matter
 
 
 # A sequence, or the content of a group.
@@ -112,20 +106,14 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What a plan of stages asks for beside its steps.
-
-    tests: names of all conditions. near: those of them that say that the row before is too far
-    away, the smallest window first; ends: when the window of each ends that begins with a row, as
-    SQL over it. skip: None where all matches come out. timeouts: of runs whose window has ended and
-    which come out, when it did: None where they do not.
-    """
+    """What a plan of stages asks for beside its steps."""
 
     steps: Steps
-    tests: tuple[str, ...]
-    near: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    skip: Skip | None = None
-    timeouts: Timeouts | None = None
+    tests: tuple[str, ...]  # names of all conditions
+    near: tuple[str, ...] = ()  # those that say that the row before is too far away, least first
+    ends: tuple[str, ...] = ()  # when the window ends that begins with a row, as SQL over it
+    skip: Skip | None = None  # None where all matches come out
+    timeouts: Timeouts | None = None  # of runs whose window has ended; None where none come out
 
 
 def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import Any, TypeVar
 
 from matchrec.source import Span, read_table
@@ -41,10 +42,7 @@ def template(*pieces: str | View | Replacement | Template) -> Template:
     >>> template("SELECT 1 FROM ", View("t"), template(" WHERE ", "x"))
     ('SELECT 1 FROM ', View(name='t'), ' WHERE ', 'x')
     """
-    flat: list[str | View | Replacement] = []
-    for piece in pieces:
-        flat.extend(piece if isinstance(piece, tuple) else (piece,))
-    return tuple(flat)
+    return tuple(chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in pieces))
 
 
 # Names and values as Spark SQL text.
@@ -63,10 +61,8 @@ def string_literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# The function of a sum of ours, which tells it from one of the user's: a session may lack it.
+# The functions of our sums and averages, told from the user's: a session may lack them.
 SUM_OR_NULL = "try_add/* NULL beyond the type */"
-
-# The function of an average of ours, as `SUM_OR_NULL` is that of a sum.
 AVERAGE_OR_NULL = "try_avg/* NULL beyond the type */"
 
 

@@ -16,16 +16,11 @@ DOUBLE = "DOUBLE"
 
 @dataclass(frozen=True, slots=True)
 class AskedTotal:
-    """An aggregate over all matches: count, sum, min, max, or avg, of which the search gives the
-    sum.
-
-    measure: the name of the measure that it is over; None of a count of matches. cast: the type
-    that a count or a sum is to have in place of its own, DOUBLE or a DECIMAL of 38 digits.
-    """
+    """An aggregate over all matches: count, sum, min, max or avg; of avg a search gives the sum."""
 
     function: str
-    measure: str | None = None
-    cast: str | None = None
+    measure: str | None = None  # None of a count of matches
+    cast: str | None = None  # of a count or a sum: DOUBLE or a DECIMAL of 38 digits
 
     def __str__(self) -> str:
         call = f"{self.function}({self.measure or '*'})"

@@ -16,16 +16,7 @@ from matchrec.errors.sql import clause as errors
 from matchrec.errors.sql.expression import constant_key
 from matchrec.frontends.expressions.operands import OperandReader
 from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import (
-    CONSTANT_CALLS,
-    SPARK,
-    Dialect,
-    TokenKind,
-    TokenSequence,
-    column_names,
-    read_tokens,
-    words,
-)
+from matchrec.frontends.lexing import tokens as lexing
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.expression import DEEPEST, LONG_CHAIN, Operation, Scalar, amount_of, names_of
 from matchrec.plan.operations import NO_OPERATIONS, Operations, named, with_constant
@@ -47,7 +38,7 @@ BINARY = {
 
 SHIFTS = (">>>", ">>", "<<")
 _LOOSEST = (-1, "")
-_NEGATED = words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
+_NEGATED = lexing.words("BETWEEN ILIKE IN LIKE REGEXP RLIKE")
 
 # The words between a text and a pattern, each with the operation that it is.
 LIKENESSES = {"LIKE": "LIKE", "ILIKE": "ILIKE", "RLIKE": "RLIKE", "REGEXP": "RLIKE"}
@@ -145,10 +136,7 @@ class ScalarReader(OperandReader):
         return self.binary(0)
 
     def binary(self, level: int) -> Scalar:
-        """Operands and operators that bind at least as tight as `level`.
-
-        More than DEEPEST operators of one level in a row are opaque.
-        """
+        """Operands and operators that bind at least as tight as `level`."""
         start = self.position
         tree = self.unary()
         tightness, row, signs = _LOOSEST[0], [tree], NO_OPERATIONS
@@ -188,7 +176,7 @@ class ScalarReader(OperandReader):
         if sign == "~" and self.text.text_at(self.span(start - 1, start + 1)) == "=~":
             raise self.unexpected()
         self.position += 1
-        is_number = self.kind_at(start + 1) is TokenKind.NUMBER
+        is_number = self.kind_at(start + 1) is lexing.TokenKind.NUMBER
         operand = self.unary()
         if sign == "~":
             return self.operation("~", start, operand)
@@ -202,20 +190,19 @@ class ScalarReader(OperandReader):
         return self.operation("NEG", start, operand)
 
 
-def parse_scalar(tokens: TokenSequence, scope: Scope) -> Scalar:
+def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
     """The expression of all these tokens.
 
-    >>> from matchrec.frontends.lexing.tokens import read_tokens
     >>> from matchrec.plan.expression import render
     >>> scope = Scope(ClausePart.DEFINE, ("A",))
-    >>> tree = parse_scalar(read_tokens("A.price > 2 * PREV(a.price)"), scope)
+    >>> tree = parse_scalar(lexing.read_tokens("A.price > 2 * PREV(a.price)"), scope)
     >>> tree.operator, render(tree, lambda reference: f"<{reference.argument}>")
     ('>', '<price> > 2 * <price>')
     """
     return _read(tokens, scope)[1]
 
 
-def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpression:
+def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
     """SQL over one row of the input, or over none."""
     reader, tree = _read(tokens, Scope(clause, of_rows=False))
     if clause is not ClausePart.WITHIN and _is_constant(reader):
@@ -226,10 +213,10 @@ def parse_row_expression(tokens: TokenSequence, clause: ClausePart) -> RowExpres
 
 def key_expression(text: str) -> RowExpression:
     """SQL over one row that was read before, in Spark's dialect."""
-    return RowExpression(text, names=column_names(read_tokens(text).tokens))
+    return RowExpression(text, names=lexing.column_names(lexing.read_tokens(text).tokens))
 
 
-def _read(tokens: TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
+def _read(tokens: lexing.TokenSequence, scope: Scope) -> tuple[ScalarReader, Scalar]:
     """The expression, and the reader that has read it to its end."""
     reader = ScalarReader(tokens, scope)
     try:
@@ -242,7 +229,7 @@ def _is_constant(reader: ScalarReader) -> bool:
     """Whether an expression has one value for all rows; what `f()` gives may be anything."""
     return not reader.rows_read and not any(
         reader.key_at(index) in NONDETERMINISTIC
-        or (reader.key_at(index + 2) == ")" and reader.key_at(index) not in CONSTANT_CALLS)
+        or (reader.key_at(index + 2) == ")" and reader.key_at(index) not in lexing.CONSTANT_CALLS)
         for index in reader.functions
     )
 
@@ -252,7 +239,7 @@ def _is_constant(reader: ScalarReader) -> bool:
 _DIRECTIONS = frozenset({"ASC", "DESC", "NULLS"})
 
 
-def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def orders(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
     """What events are sorted by, at least one. Raises MatchRecognizeError."""
     expressions = _row_expressions(texts, ClausePart.ORDER_BY, dialect)
     if not expressions:
@@ -260,20 +247,20 @@ def orders(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, .
     return expressions
 
 
-def keys(texts: str | Sequence[str], dialect: Dialect = SPARK) -> tuple[str, ...]:
+def keys(texts: str | Sequence[str], dialect: lexing.Dialect = lexing.SPARK) -> tuple[str, ...]:
     """What divides events into streams. Raises MatchRecognizeError."""
     return _row_expressions(texts, ClausePart.PARTITION_BY, dialect)
 
 
 def _row_expressions(
-    texts: str | Sequence[str], clause: ClausePart, dialect: Dialect
+    texts: str | Sequence[str], clause: ClausePart, dialect: lexing.Dialect
 ) -> tuple[str, ...]:
     """The texts of the argument that is called as a part of the clause."""
     argument, found = clause.name.lower(), []
     for text in (texts,) if isinstance(texts, str) else texts:
         with shown_in(Source(text), Language({clause.value: argument})):
             try:
-                found.append(parse_row_expression(read_tokens(text, dialect), clause).text)
+                found.append(parse_row_expression(lexing.read_tokens(text, dialect), clause).text)
             except MatchRecognizeParseError as error:
                 span = error.span or Span(0, 0)
                 unexpected = text[span.start : span.end].upper()

@@ -42,14 +42,13 @@ from matchrec.plan.expression import (
     ColumnReference,
     Navigation,
     Operation,
-    Piece,
     Scalar,
     Term,
     column_term,
     enclosed,
 )
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, named
-from matchrec.plan.text import NONDETERMINISTIC, quoted, run_together
+from matchrec.plan.text import NONDETERMINISTIC, quoted, spaced
 
 _LITERALS = words("TRUE FALSE NULL CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER SESSION_USER")
 _TYPES = words("DATE TIME TIMESTAMP TIMESTAMP_LTZ TIMESTAMP_NTZ X")
@@ -71,17 +70,6 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
 }
 
 
-def operation_of_call(name: str, arguments: int) -> str | None:
-    """The operation that a call of a function is, or None where it is opaque.
-
-    >>> operation_of_call("NULLIF", 2), operation_of_call("NULLIF", 3), operation_of_call("NEG", 1)
-    ('NULLIF', None, None)
-    """
-    least, most = _ARGUMENTS.get(name, (1, None))
-    fits = least <= arguments and (most is None or arguments <= most)
-    return name if fits and name not in _OPERATORS else None
-
-
 # Names that functions give to the fields of a struct after their arguments.
 #
 #     STRUCT(A.x, LAST(y))      →      STRUCT(? AS `x`, ? AS `col2`)
@@ -92,24 +80,11 @@ def operation_of_call(name: str, arguments: int) -> str | None:
 NAMING = frozenset({"STRUCT", "ARRAYS_ZIP"})  # the functions that name fields after their arguments
 
 
-def named_field(
-    function: str, place: int, name: str | None, read: tuple[Piece, ...]
-) -> tuple[Piece, ...]:
-    """An argument of one of `NAMING`, by its place from 1; name: of its column, if it is one."""
-    if function == "STRUCT":
-        return (*read, f" AS {quoted(name or f'col{place}')}")
-    if name is None:
-        return ("COALESCE(", *read, ")")
-    return ("STRUCT(", *read, f" AS {quoted(name)}).{quoted(name)}")
-
-
 # Right inside of each other: Sail's parser has no more than some 1,000 levels.
 MOST_PARENTHESES = 500
 
 
 class OperandReader(ExpressionCursor):
-    """One method per rule."""
-
     def primary(self) -> Scalar:
         """An operand with the subscripts, fields, casts and collations after it."""
         start = self.position
@@ -249,7 +224,6 @@ class OperandReader(ExpressionCursor):
 
     def postfix(self, start: int, tree: Scalar) -> Scalar | None:
         """The operand with the subscript, field, cast or collation after it, if there is one."""
-        place = self.position
         match self.key:
             case "[":
                 self.position += 1
@@ -258,8 +232,7 @@ class OperandReader(ExpressionCursor):
                 return self.operation("[]", start, tree, index)
             case "::":
                 self.position += 1
-                word = self.type_name()
-                return self.operation("CAST", start, tree, words=(word,))
+                return self.operation("CAST", start, tree, words=(self.type_name(),))
             case "." | ":" as sign:
                 self.position += 1
                 word = self.name()
@@ -270,16 +243,18 @@ class OperandReader(ExpressionCursor):
                 self.position += 1
                 self.name()
                 return self.term(start, named("COLLATE"), tree)
-            case "OVER" if self.key_at(place - 1) in (")", "NULLS"):
-                references.refuse_window(self)
+            case "OVER" if self.key_at(self.position - 1) in (")", "NULLS"):
+                name = "window function"
+                if self.scope.of_rows:
+                    raise errors.window(self.here, clause=self.clause)
+                raise errors.reads_rows_of_a_match(self.here, function=name, clause=self.clause)
         return None
 
     def name(self) -> str:
-        token = self.tokens[self.position] if self.position < self.end else None
-        if token is None or not token.is_name:
+        if self.position >= self.end or not self.tokens[self.position].is_name:
             raise self.unexpected()
         self.position += 1
-        return token.text
+        return self.tokens[self.position - 1].text
 
     def type_name(self, end: int | None = None) -> str:
         """The type up to `end`, or that which stands next, as a word: `DECIMAL(10,2)`."""
@@ -290,11 +265,8 @@ class OperandReader(ExpressionCursor):
             self.position = end
         if self.position == start:
             raise self.unexpected()
-        text = ""
-        for token in self.tokens[start : self.position]:
-            word = self.text.text_at(token.span).upper()
-            text += f" {word}" if run_together(text, word) else word
-        return text
+        tokens = self.tokens[start : self.position]
+        return "".join(spaced(self.text.text_at(token.span).upper() for token in tokens))
 
     def _skip_type(self) -> None:
         """Goes past a type: a word with what it has in brackets, or an interval's units."""
@@ -427,7 +399,13 @@ class OperandReader(ExpressionCursor):
         column = self.column_name(value)
         is_reference = isinstance(value, Term) and value.span == self.last_read
         if function and is_reference and self.scope.clause is ClausePart.MEASURES:
-            pieces = named_field(function, place, column, value.pieces)
+            name, pieces = quoted(column or f"col{place}"), value.pieces
+            if function == "STRUCT":
+                pieces = (*pieces, f" AS {name}")
+            elif column is None:
+                pieces = ("COALESCE(", *pieces, ")")
+            else:
+                pieces = ("STRUCT(", *pieces, f" AS {name}).{name}")
             value = Term(pieces, value.span, value.operations)
         return column or f"col{place}", value
 
@@ -436,11 +414,8 @@ class OperandReader(ExpressionCursor):
         if isinstance(value, Operation):
             return value.words[0] if value.operator == "." else None
         last = self.tokens[self.position - 1]
-        match value.pieces:
-            case (ColumnReference(),) if last.is_name:
-                return last.text
-            case _:
-                return None
+        is_column = last.is_name and list(map(type, value.pieces)) == [ColumnReference]
+        return last.text if is_column else None
 
     def call(self) -> Scalar:
         """A call; an operation when its arguments are plain expressions."""
@@ -477,10 +452,11 @@ class OperandReader(ExpressionCursor):
         name = self.key_at(start)
         is_plain, values = self.arguments(name)
         self.expect(")")
-        operation = operation_of_call(name, len(values)) if is_plain else None
-        if operation is None:
-            return self.term(start, named(name), *values)
-        return self.operation(operation, start, *values)
+        least, most = _ARGUMENTS.get(name, (1, None))
+        fits = least <= len(values) and (most is None or len(values) <= most)
+        if is_plain and fits and name not in _OPERATORS:
+            return self.operation(name, start, *values)
+        return self.term(start, named(name), *values)
 
     def arguments(self, function: str = "") -> tuple[bool, tuple[Scalar, ...]]:
         """Whether the arguments are values, and nothing else; and what they have of values."""
@@ -490,10 +466,12 @@ class OperandReader(ExpressionCursor):
         self.position += not is_plain
         values: list[Scalar] = []
         while True:
-            if self.is_lambda():
+            is_name = self.position < self.end and self.tokens[self.position].is_name
+            after = self.key_at(self.text.past(self.position))
+            if after == "->" and (is_name or self.key == "("):
                 is_plain = False
                 values.append(self.lambda_body())
-            elif self.key_at(self.position + 1) == "=>" and self.tokens[self.position].is_name:
+            elif after == "=>" and is_name:
                 is_plain = False
                 self.position += 2
                 values.append(self.expression())
@@ -512,12 +490,6 @@ class OperandReader(ExpressionCursor):
         if following is TokenKind.SYMBOL:
             return after in SIGNS | {"*", ":", "?", "{"}
         return after not in AFTER_OPERAND or self.key_at(self.position + 2) in (")", ",", ".")
-
-    def is_lambda(self) -> bool:
-        """Whether the parameters of a lambda stand next, with its arrow."""
-        after = self.text.past(self.position)
-        is_name = self.position < self.end and self.tokens[self.position].is_name
-        return (is_name or self.key == "(") and self.key_at(after) == "->"
 
     def lambda_body(self) -> Scalar:
         """`x -> ...` or `(x, y) -> ...`, of which the body is read."""

@@ -48,17 +48,13 @@ class ClausePart(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may refer to: variables of PATTERN and union variables, normalized.
-
-    of_rows: whether it may read rows of a match; else it is SQL over one row of the input.
-    values: of parameters in the places of numbers of rows; None where such a number is written.
-    """
+    """What an expression may refer to: variables of PATTERN and union variables, normalized."""
 
     clause: ClausePart
     primary: tuple[str, ...] = ()
     unions: tuple[str, ...] = ()
-    of_rows: bool = True
-    values: Values | None = None
+    of_rows: bool = True  # reads rows of a match; else it is SQL over one row of the input
+    values: Values | None = None  # of parameters; None: numbers of rows must be written
 
     @cached_property
     def variables(self) -> frozenset[str]:
@@ -85,10 +81,6 @@ class ExpressionCursor(Cursor, ABC):
     """Reads an expression's tokens, and makes nodes of those already read.
 
     where: what messages call it, the part of its scope unless it is given.
-    rows_read: the columns and classifiers so far. last_read: where what reads rows of a match, or a
-    column, stood last. functions: where ordinary functions are called.
-    caller: the navigation or aggregate in whose parentheses it reads. parameters: of the lambdas
-    around.
     """
 
     def __init__(self, text: TokenSequence, scope: Scope, where: str | None = None) -> None:
@@ -97,11 +89,11 @@ class ExpressionCursor(Cursor, ABC):
         self.scope = scope
         self.clause = where or part(scope.clause.value)
         check_brackets(text, self.clause)
-        self.rows_read: list[RowRead] = []
-        self.last_read: Span | None = None
-        self.functions: list[int] = []
-        self.caller: int | None = None
-        self.parameters: frozenset[str] = frozenset()
+        self.rows_read: list[RowRead] = []  # the columns and classifiers so far
+        self.last_read: Span | None = None  # where a column, or what reads rows of a match, stood
+        self.functions: list[int] = []  # where ordinary functions are called
+        self.caller: int | None = None  # the navigation or aggregate in whose parentheses it reads
+        self.parameters: frozenset[str] = frozenset()  # of the lambdas around
         self.respelt = tuple(self.respell())
 
     def respell(self) -> Iterator[tuple[Span, str]]:
@@ -181,10 +173,7 @@ class ExpressionCursor(Cursor, ABC):
     def term(
         self, start: int, own: Operations, *parts: Scalar, amount: Amount | None = None
     ) -> Term:
-        """The tokens since `start` as text that is Spark's, with what its parts read as holes.
-
-        amount: of a constant.
-        """
+        """The tokens since `start` as text that is Spark's, with what its parts read as holes."""
         span = self.span(start, self.position)
         pieces = pieces_of(around(parts, self.written, span))
         return Term(pieces, span, own.union(*map(written_operations, parts)), amount)

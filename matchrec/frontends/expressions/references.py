@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import NoReturn
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.sql import expression as errors
@@ -119,14 +118,6 @@ def _refuse_semantics(reader: ExpressionCursor, index: int) -> None:
         raise errors.semantics_before(span, word=word, what=written, clause=reader.clause)
     if reader.key_at(index) == "FINAL" and reader.scope.clause is ClausePart.DEFINE:
         raise errors.final_in_define(span, function=function)
-
-
-def refuse_window(reader: ExpressionCursor) -> NoReturn:
-    """The OVER that stands next, after a call that takes none."""
-    span = reader.tokens[reader.position].span
-    if reader.scope.of_rows:
-        raise errors.window(span, clause=reader.clause)
-    raise errors.reads_rows_of_a_match(span, function="window function", clause=reader.clause)
 
 
 def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None:
@@ -360,9 +351,7 @@ def read_navigation(reader: ExpressionCursor, index: int, semantics: Semantics) 
 
 
 def _operand(reader: ExpressionCursor, index: int, argument: Range, semantics: Semantics) -> Scalar:
-    """What the navigation at `index` goes on from or reads: FIRST or LAST in PREV or NEXT,
-    CLASSIFIER, SQL over one row, or both together.
-    """
+    """What a navigation goes on from or reads: FIRST, LAST, CLASSIFIER or SQL over one row."""
     start, end = argument
     span, before = reader.span(start, end), len(reader.rows_read)
     prefixed = reader.key_at(start) in SEMANTICS and reader.text.is_call(start + 1)

@@ -31,15 +31,12 @@ _BEFORE_NAME = words(
 
 @dataclass(frozen=True, slots=True)
 class WrittenRelation:
-    """Tokens `start .. end` are a relation with its aliases, of which the last one counts.
-
-    name: by which its columns may be qualified, or None. names: it, and what it was called before.
-    """
+    """Tokens `start .. end` are a relation with its aliases, of which the last one counts."""
 
     start: int
     end: int
-    name: str | None
-    names: tuple[str, ...]
+    name: str | None  # by which its columns may be qualified
+    names: tuple[str, ...]  # it, and what it was called before
 
 
 def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelation:
@@ -186,10 +183,8 @@ def _row_end(tokens: TokenSequence, start: int, end: int) -> int | None:
         return None
     index = start + (tokens.key(start) == "-")
     token = tokens[index]
-    if token.key == "(":
-        return tokens.past(index)
-    is_row = token.is_constant or token.key in _LITERALS
-    return index + 1 if is_row else None
+    is_row = token.key == "(" or token.is_constant or token.key in _LITERALS
+    return tokens.past(index) if is_row else None
 
 
 def past_sample(tokens: TokenSequence, index: int, end: int) -> int:

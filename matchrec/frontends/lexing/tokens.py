@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -35,7 +36,6 @@ T = TypeVar("T")
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of `text`, which stands for a long set."""
     return frozenset(text.split())
 
 
@@ -82,15 +82,12 @@ CONSTANTS = (TokenKind.NUMBER, TokenKind.STRING)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text: as written; of a quoted name, the name. span: in the whole query.
-
-    key: an upper-case word, a symbol, or nothing: what grammars compare.
-    """
+    """text: as written; of a quoted name, the name. span: in the whole query."""
 
     kind: TokenKind
     text: str
     span: Span
-    key: str = field(init=False, repr=False, compare=False)
+    key: str = field(init=False, repr=False, compare=False)  # upper case; "" of no word or symbol
 
     def __post_init__(self) -> None:
         key = self.text.upper() if self.kind in (TokenKind.WORD, TokenKind.SYMBOL) else ""
@@ -103,12 +100,10 @@ class Token:
 
     @property
     def is_name(self) -> bool:
-        """Whether it can name something."""
         return self.is_word or self.kind is TokenKind.QUOTED
 
     @property
     def is_string(self) -> bool:
-        """Whether it is a string, in either kind of quotes."""
         return self.kind is TokenKind.STRING
 
     @property
@@ -213,13 +208,10 @@ def column_names(tokens: Sequence[Token]) -> tuple[str, ...]:
     >>> column_names(read_tokens("t . `a.b`").tokens), column_names(read_tokens("a + 1").tokens)
     (('t', 'a.b'), ())
     """
-    names = []
-    for place, token in enumerate(tokens):
-        if place % 2 == 0 and token.is_name and (token.text.isascii() or not token.is_word):
-            names.append(token.text)
-        elif place % 2 == 0 or token.key != ".":
-            return ()
-    return tuple(names) if len(tokens) % 2 else ()
+    names = tokens[::2]
+    is_path = len(tokens) % 2 == 1 and all(token.key == "." for token in tokens[1::2])
+    plain = (one.is_name and (one.text.isascii() or not one.is_word) for one in names)
+    return tuple(one.text for one in names) if is_path and all(plain) else ()
 
 
 def whole_number(digits: str) -> int | None:
@@ -293,7 +285,6 @@ def number_of_rows(
 #
 # sqlglot's own tokens, which its parser takes, stand beside ours, which our parsers read.
 
-
 _WORDS = re.compile(r"\w+(\s+\w+)*")
 _KINDS = {one: TokenKind.STRING for one in TokenType if f"_{one.name}".endswith("_STRING")} | {
     TokenType.IDENTIFIER: TokenKind.QUOTED,
@@ -302,10 +293,7 @@ _KINDS = {one: TokenKind.STRING for one in TokenType if f"_{one.name}".endswith(
 
 
 def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list[SqlglotToken]:
-    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query.
-
-    In `"a".x` the quotes are those of a name, because nothing follows a string with a dot.
-    """
+    """The tokens that sqlglot finds in `text`, which starts at `offset` of the query."""
     try:
         tokens = tokens_by(Spark, text)
     except TokenError as error:
@@ -314,7 +302,11 @@ def sqlglot_tokens(text: str, offset: int = 0, dialect: Dialect = SPARK) -> list
         return tokens
     if dialect is Dialect.QUOTED_NAMES:
         return list(_with_names(tokens, text))
-    return [_as_name(tokens, index, text) for index in range(len(tokens))]
+    for index, (token, after) in enumerate(pairwise(tokens)):
+        is_text = token.token_type is TokenType.STRING and text[token.start] == '"'
+        if is_text and after.token_type is TokenType.DOT:  # which follows names, and no string
+            tokens[index] = renamed(token, TokenType.IDENTIFIER, token.text)
+    return tokens
 
 
 @cache
@@ -328,19 +320,16 @@ def tokens_by(dialect: type[SqlglotDialect], text: str) -> list[SqlglotToken]:
     tokens: list[SqlglotToken] = _tokenizer(dialect)(dialect=dialect()).tokenize(text)
     if _MAY_BE_WORDS.isdisjoint(map(attrgetter("token_type"), tokens)):
         return tokens
-    return [_not_as_clause(tokens, index) for index in range(len(tokens))]
+    for index, (token, after) in enumerate(pairwise(tokens)):
+        kinds = token.token_type, after.token_type
+        if kinds == (TokenType.WINDOW, TokenType.L_PAREN):  # a function, which begins no clause
+            tokens[index] = renamed(token, TokenType.VAR, token.text)
+        elif kinds == (TokenType.INTO, TokenType.RETURNING):  # a table called `output`
+            tokens[index + 1] = renamed(after, TokenType.VAR, after.text)
+    return tokens
 
 
 _MAY_BE_WORDS = frozenset({TokenType.WINDOW, TokenType.RETURNING})
-
-
-def _not_as_clause(tokens: Sequence[SqlglotToken], index: int) -> SqlglotToken:
-    """The function `window`, and `output` after INTO, as words: both would begin a clause."""
-    token, kind = tokens[index], tokens[index].token_type
-    is_called = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
-    is_table = index > 0 and tokens[index - 1].token_type is TokenType.INTO
-    is_word = (kind is TokenType.WINDOW and is_called) or (kind is TokenType.RETURNING and is_table)
-    return renamed(token, TokenType.VAR, token.text) if is_word else token
 
 
 def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotToken]:
@@ -357,13 +346,6 @@ def _with_names(tokens: Sequence[SqlglotToken], text: str) -> Iterator[SqlglotTo
             index += 1
         name = text[first.start + 1 : last.end].replace('""', '"')
         yield renamed(first, TokenType.IDENTIFIER, name, last.end)
-
-
-def _as_name(tokens: Sequence[SqlglotToken], index: int, text: str) -> SqlglotToken:
-    token = tokens[index]
-    quoted = token.token_type is TokenType.STRING and text[token.start] == '"'
-    dotted = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.DOT
-    return renamed(token, TokenType.IDENTIFIER, token.text) if quoted and dotted else token
 
 
 def renamed(
@@ -384,10 +366,7 @@ def find_frames(tokens: Sequence[Token]) -> Iterator[tuple[str, Span]]:
 
 
 def tokens_of(tokens: Sequence[SqlglotToken], text: str, offset: int = 0) -> tuple[Token, ...]:
-    """Our tokens of `text`, which starts at `offset` of the query, made of sqlglot's.
-
-    A hint to Spark, as after SELECT, is a comment to our parsers.
-    """
+    """Our tokens of `text`, which starts at `offset` of the query; a hint to Spark is a comment."""
     own: list[Token] = []
     end = -1
     for token in tokens:
@@ -444,17 +423,13 @@ _AFTER_NAME = words(") , . [ :: = == <=> <> != < <= > >= + / % || AS AND OR IS I
 
 @dataclass(frozen=True)
 class TokenSequence:
-    """Tokens of a text that starts at `offset` of the query; spans count from the query's start.
-
-    pairs: the closing bracket of each opening one. dialect: how the text is read. Sequences of the
-    same text are equal.
-    """
+    """Tokens of a text that starts at `offset` of the query; spans count from the query's start."""
 
     text: str
     tokens: tuple[Token, ...] = field(compare=False, repr=False)
-    pairs: dict[int, int] = field(compare=False, repr=False)
+    pairs: dict[int, int] = field(compare=False, repr=False)  # the closing of each opening one
     offset: int = field(default=0, compare=False)
-    dialect: Dialect = field(default=SPARK, compare=False)
+    dialect: Dialect = field(default=SPARK, compare=False)  # how the text is read
 
     @cached_property
     def openings(self) -> dict[int, int]:
@@ -525,9 +500,7 @@ class TokenSequence:
         return is_word and self.key(index + 1) == "(" and self.key(index - 1) != "."
 
     def may_be_of_one_row(self, start: int, end: int) -> bool:
-        """Whether a row may say what stands there: no constant but a whole number, and no call of
-        what reads several rows or gives another value each time.
-        """
+        """Whether a row may say it: no constant but a whole number, no call of several rows."""
         first = self[start]
         is_constant = first.kind is TokenKind.NUMBER or first.is_string or first.key == "NULL"
         calls = {self.key(index) for index in range(start, end) if self.is_call(index)}
@@ -572,13 +545,8 @@ class TokenSequence:
 
     def separated(self, start: int, end: int) -> tuple[Range, ...]:
         """The ranges between the commas of `start .. end` that stand in no bracket."""
-        parts = []
-        first = start
-        for index in self.level(start, end):
-            if self.tokens[index].key == ",":
-                parts.append((first, index))
-                first = index + 1
-        return (*parts, (first, end))
+        commas = [index for index in self.level(start, end) if self.tokens[index].key == ","]
+        return tuple(zip([start, *(comma + 1 for comma in commas)], [*commas, end], strict=True))
 
 
 def read_tokens(text: str, dialect: Dialect = SPARK, offset: int = 0) -> TokenSequence:

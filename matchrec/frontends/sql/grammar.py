@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import meant_keyword, shown_in
@@ -32,16 +32,7 @@ from matchrec.frontends.lexing.tokens import (
     words,
 )
 from matchrec.frontends.row_pattern import parameter_at, parse_row_pattern, pattern_outside
-from matchrec.frontends.sql.nodes import (
-    FrameEnd,
-    MatchRecognize,
-    NamedExpression,
-    PartitionKey,
-    Search,
-    SortKey,
-    WindowNode,
-    check_windows,
-)
+from matchrec.frontends.sql import nodes
 from matchrec.frontends.sql.relation import part_at
 from matchrec.plan.clauses import (
     OF_CLAUSES,
@@ -86,33 +77,22 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseTokens(TokenSequence):
-    """The tokens between the clause's parentheses, which stand at `inside` of the query.
-
-    in_window: they are those of a window, which has a frame.
-    """
+    """The tokens between the clause's parentheses, which stand at `inside` of the query."""
 
     inside: Span
-    in_window: bool = False
+    in_window: bool = False  # of a window, which has a frame
 
     def ends_expression(self, index: int) -> bool:
         """Whether an expression, or the clause's start, may end with the token at `index`."""
-        if index < 0:
-            return True
-        symbol = self[index].kind is TokenKind.SYMBOL
-        return self.key(index) in (")", "]", "?") if symbol else self.is_end_word(index)
-
-    def is_end_word(self, index: int) -> bool:
-        """Whether no operator and no AS stands at `index`, unless it names a column or a field."""
         key, before = self.key(index), self.key(index - 1)
-        if key not in _NOT_AT_AN_END or before == ".":
+        if index >= 0 and self[index].kind is TokenKind.SYMBOL:
+            return key in (")", "]", "?")
+        if key not in _NOT_AT_AN_END or before == ".":  # no operator, no AS; else a field
             return True
-        names_key = before in ("BY", ",") and key != "NOT"
-        return names_key and not (key == "CASE" and self.is_case(index))
-
-    def is_case(self, index: int) -> bool:
-        """Whether WHEN belongs to the CASE at `index`."""
+        if key != "CASE" or before not in ("BY", ","):
+            return before in ("BY", ",") and key != "NOT"  # a column
         rest = (self.key(at) for at in self.level(index + 1, len(self)))
-        return next((key for key in rest if key in _AFTER_CASE), "") == "WHEN"
+        return next((word for word in rest if word in _AFTER_CASE), "") != "WHEN"
 
 
 def cut_out_tokens(query: TokenSequence, opening: int, closing: int) -> ClauseTokens:
@@ -136,7 +116,12 @@ def find_sections(clause: ClauseTokens) -> dict[ClausePart, Section]:
     refuse_strange(clause, "MATCH_RECOGNIZE")
     starts = tuple(_starts(clause))
     if not starts or starts[0][1] > 0:
-        _refuse_start(clause)
+        first = clause[0]
+        if first.key == "PATTERN":
+            raise _without_parentheses(clause, 0)
+        place = first.span.start
+        errors.refuse_other_language(clause.text[place - clause.offset :], place)
+        raise errors.unexpected_start(first.text, first.span)
     _check_order(clause, starts)
     ends = [index for _, index in starts[1:]] + [len(clause)]
     written: dict[ClausePart, Section] = {}
@@ -302,15 +287,6 @@ def _name(clause: ClauseTokens, part: ClausePart, index: int) -> str:
     return clause.key(index) if part is ClausePart.SEARCH else str(part.value)
 
 
-def _refuse_start(clause: ClauseTokens) -> NoReturn:
-    token = clause[0]
-    if token.key == "PATTERN":
-        raise _without_parentheses(clause, 0)
-    start = token.span.start
-    errors.refuse_other_language(clause.text[start - clause.offset :], start)
-    raise errors.unexpected_start(token.text, token.span)
-
-
 def _without_parentheses(clause: ClauseTokens, index: int) -> MatchRecognizeError:
     """The error of PATTERN at `index` that no parenthesis follows."""
     opening = next((at for at in range(index, len(clause)) if clause.key(at) == "("), index)
@@ -332,13 +308,13 @@ def _refuse_without_pattern(clause: ClauseTokens, written: dict[ClausePart, Sect
     raise errors.missing_pattern(after[0].keyword if after else here)
 
 
-def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
+def _window(clause: ClauseTokens, start: int, end: int) -> nodes.WindowNode:
     """`interval`, `n ROWS`, `interval BETWEEN ROWS` or `interval FROM variable TO variable`."""
     span, parameter = clause.span(start, end), parameter_at(clause.tokens[start : end - 1])
     if clause.key(end - 1) == "ROWS" and (parameter or end - start == 2):
         written = clause.part(start, end - 1)
         rows = 0 if parameter else number_of_rows(written.text, span)
-        return WindowNode(written, span, rows=rows, parameter=parameter, place=written.whole)
+        return nodes.WindowNode(written, span, rows=rows, parameter=parameter, place=written.whole)
     between = end - start > 1 and clause.says(end - 2, "BETWEEN", "ROWS")
     pair = end - start > 4 and (clause.key(end - 4), clause.key(end - 2)) == ("FROM", "TO")
     stop = end - 2 if between else end - 4 if pair else end
@@ -350,7 +326,7 @@ def _window(clause: ClauseTokens, start: int, end: int) -> WindowNode:
     after, to = (clause[end - 3].variable, clause[end - 1].variable) if pair else (None, None)
     parameter = parameter_at(clause.tokens[start + (unit is not None) : stop - bool(unit)])
     place = clause.span(start, stop)
-    return WindowNode(written, span, between, after, to, None, parameter, unit, place)
+    return nodes.WindowNode(written, span, between, after, to, None, parameter, unit, place)
 
 
 def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> TokenSequence:
@@ -367,7 +343,7 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> T
     return read_tokens(length.text, offset=written.offset)
 
 
-def read_clause(clause: ClauseTokens) -> MatchRecognize:
+def read_clause(clause: ClauseTokens) -> nodes.MatchRecognize:
     written = find_sections(clause)
     pattern = written[ClausePart.PATTERN]
     (selection, output, first), end = read_words_after_pattern(clause, clause.pairs[pattern.start])
@@ -387,7 +363,7 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         return read(clause, written[part]) if part in written else None
 
     rows, partial = one(ClausePart.ROWS_PER_MATCH, _rows_per_match) or (None, None)
-    return MatchRecognize(
+    return nodes.MatchRecognize(
         pattern=_pattern(clause, pattern, end),
         pattern_span=clause.span(pattern.start, clause.pairs[pattern.start] + 1),
         selection=selection,
@@ -400,9 +376,9 @@ def read_clause(clause: ClauseTokens) -> MatchRecognize:
         partial=partial,
         after_match=one(ClausePart.AFTER_MATCH, _after_match),
         frame=one(ClausePart.FRAME, _frame),
-        search=one(ClausePart.SEARCH, lambda _, section: Search(clause.key(section.start))),
+        search=one(ClausePart.SEARCH, lambda _, section: nodes.Search(clause.key(section.start))),
         search_span=one(ClausePart.SEARCH, lambda _, section: section.keyword),
-        windows=check_windows(each(ClausePart.WITHIN, _window)),
+        windows=nodes.check_windows(each(ClausePart.WITHIN, _window)),
         subsets=each(ClausePart.SUBSET, _subset),
         definitions=tuple(_definitions(clause, items(ClausePart.DEFINE))),
         span=clause.inside,
@@ -427,10 +403,10 @@ def _pattern(clause: ClauseTokens, section: Section, end: int) -> RowPattern:
     return parse_row_pattern(clause.text, inside)
 
 
-def _partition_key(clause: ClauseTokens, start: int, end: int) -> PartitionKey:
+def _partition_key(clause: ClauseTokens, start: int, end: int) -> nodes.PartitionKey:
     name = _name_after_as(clause, (start, end), "partition column", "PARTITION BY")
     written = clause.part(start, end - 2 if name else end)
-    return PartitionKey(written, name.name if name else None, clause.span(start, end))
+    return nodes.PartitionKey(written, name.name if name else None, clause.span(start, end))
 
 
 def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> Token | None:
@@ -446,33 +422,28 @@ def _name_after_as(clause: ClauseTokens, item: Range, what: str, where: str) -> 
     return name if name.is_name else None
 
 
-def _sort_key(clause: ClauseTokens, start: int, end: int) -> SortKey:
+def _sort_key(clause: ClauseTokens, start: int, end: int) -> nodes.SortKey:
     span, has_nulls = clause.span(start, end), end - start > 2 and clause.key(end - 2) == "NULLS"
     nulls_first = {"FIRST": True, "LAST": False}.get(clause.key(end - 1)) if has_nulls else None
     end -= 2 if nulls_first is not None else 0
     way = clause.key(end - 1) if end - start > 1 else ""
     descending = {"ASC": False, "DESC": True}.get(way)
     end -= descending is not None
-    return SortKey(clause.part(start, end), descending, nulls_first, span)
+    return nodes.SortKey(clause.part(start, end), descending, nulls_first, span)
 
 
-def _measure(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
-    _refuse_second_name(clause, start, end)
+def _measure(clause: ClauseTokens, start: int, end: int) -> nodes.NamedExpression:
+    for index in clause.level(start, end - 2):
+        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
+            token = clause[index + 2]  # of another measure, or of no part of the clause
+            raise errors.unexpected_token(token.text, "MEASURES", token.span)
     name, stop = _name_after_as(clause, (start, end), "measure", "MEASURES"), end - 2
     if name is None:
         name, stop = clause[end - 1], end - 1
         follows = stop > start and clause.ends_expression(end - 2)
         if not (name.is_name and follows and name.key not in ("END", "NULL")):
             raise _without_name(clause, start, end)
-    return NamedExpression(clause.part(start, stop), name.name, name.span)
-
-
-def _refuse_second_name(clause: ClauseTokens, start: int, end: int) -> None:
-    """What follows `AS name` belongs to another measure, or to no part of the clause."""
-    for index in clause.level(start, end - 2):
-        if clause.key(index) == "AS" and clause.key(index - 1) != "." and index > start:
-            token = clause[index + 2]
-            raise errors.unexpected_token(token.text, "MEASURES", token.span)
+    return nodes.NamedExpression(clause.part(start, stop), name.name, name.span)
 
 
 def _without_name(clause: ClauseTokens, start: int, end: int) -> MatchRecognizeError:
@@ -530,7 +501,7 @@ def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:
     return AfterMatchSkip(to, target.variable, target.span)
 
 
-def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
+def _frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
     """The end of a frame that starts at the current row."""
     start, span = section.start, clause.span(section.start, section.end)
     end = section.end - 3 * clause.says(section.end - 3, "EXCLUDE", "NO", "OTHERS")
@@ -539,16 +510,16 @@ def _frame(clause: ClauseTokens, section: Section) -> FrameEnd:
         case _ if keys[:5] != ["ROWS", "BETWEEN", "CURRENT", "ROW", "AND"] or "EXCLUDE" in keys:
             pass
         case ["UNBOUNDED", "FOLLOWING"]:
-            return FrameEnd(None, span)
+            return nodes.FrameEnd(None, span)
         case ["CURRENT", "ROW"]:
-            return FrameEnd(0, span)
+            return nodes.FrameEnd(0, span)
         case [_, *_, "FOLLOWING"]:
             place = start + 5, end - 1
             bound = clause.part(*place)
-            if bound.text.isdigit():
-                return FrameEnd(whole_number(bound.text), span)  # beyond all numbers: no limit
+            if bound.text.isdigit():  # beyond all numbers: no limit
+                return nodes.FrameEnd(whole_number(bound.text), span)
             if clause.may_be_of_one_row(*place):
-                return FrameEnd(parameter_at(clause.tokens[slice(*place)]) or bound, span)
+                return nodes.FrameEnd(parameter_at(clause.tokens[slice(*place)]) or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 
 
@@ -566,27 +537,22 @@ def _subset(clause: ClauseTokens, start: int, end: int) -> Subset:
     return Subset(name.variable, variables, name.span, tuple(member.span for member in members))
 
 
-def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[NamedExpression]:
+def _definitions(clause: ClauseTokens, items: Sequence[Range]) -> Iterator[nodes.NamedExpression]:
     """`A, B AS condition` is a definition of each: names share the condition after them."""
     names: list[Token] = []
     for start, end in items:
-        if end - start == 1 and clause.can_name(start) and (start, end) != items[-1]:
-            _refuse_reserved(clause[start], "DEFINE")
-            names.append(clause[start])
+        is_name = end - start == 1 and (start, end) != items[-1]
+        is_defined = clause.key(start + 1) == "AS" and end - start > 2
+        if not clause.can_name(start) or not (is_name or is_defined):
+            raise _malformed_definition(clause, start, end)
+        _refuse_reserved(clause[start], "DEFINE")
+        names.append(clause[start])
+        if is_name:
             continue
-        last = _definition(clause, start, end)
-        yield from (replace(last, name=name.variable, span=name.span) for name in names)
-        yield last
+        _refuse_second_definition(clause, start + 2, end)
+        condition = clause.part(start + 2, end)
+        yield from (nodes.NamedExpression(condition, name.variable, name.span) for name in names)
         names.clear()
-
-
-def _definition(clause: ClauseTokens, start: int, end: int) -> NamedExpression:
-    name = clause[start]
-    if not name.can_name or clause.key(start + 1) != "AS" or end - start < 3:
-        raise _malformed_definition(clause, start, end)
-    _refuse_reserved(name, "DEFINE")
-    _refuse_second_definition(clause, start + 2, end)
-    return NamedExpression(clause.part(start + 2, end), name.variable, name.span)
 
 
 def _refuse_reserved(name: Token, where: str) -> None:
@@ -629,7 +595,7 @@ def _may_be_as(clause: ClauseTokens, index: int) -> bool:
 
 def parse_clause(
     text: str, dialect: Dialect = SPARK, origin: Origin | None = None
-) -> MatchRecognize:
+) -> nodes.MatchRecognize:
     """The clause of which `text` is what stands between the parentheses."""
     with shown_in(Source(text, origin)):
         return read_clause(all_tokens(read_tokens(text, dialect)))

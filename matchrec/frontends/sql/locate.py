@@ -59,22 +59,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueryNode:
-    """sites: in the order of evaluation. frames: each `{name}` outside of clauses for which a
-    DataFrame was passed, and where it stands, left to right.
+    """A query's clauses and windows, and what stands in it beside them.
 
     markers: every `?` of a query with sites, left to right; in pieces of the query stands
     `parameter_name(span)` for the one at `span`, as their order is lost when the text is cut up.
     keeps_text: Spark stores the text of the outer query, as in CREATE TEMPORARY VIEW and CACHE
-    TABLE, and reads it again later: what fills its holes must stay. blocks: the SELECTs with row
-    pattern windows.
+    TABLE, and reads it again later: what fills its holes must stay.
     """
 
     source: Source
-    sites: tuple[Site, ...] = ()
-    frames: tuple[tuple[str, Span], ...] = ()
+    sites: tuple[Site, ...] = ()  # in the order of evaluation
+    frames: tuple[tuple[str, Span], ...] = ()  # `{name}` outside of clauses, left to right
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[Block, ...] = ()  # the SELECTs with row pattern windows
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
@@ -191,7 +189,6 @@ def _refuse_without_parenthesis(tokens: TokenSequence) -> None:
 
 
 def _is_near_the_clause(written: str) -> bool:
-    """Whether words are the clause's with some letters wrong."""
     if _WORD.fullmatch(written):
         return False
     letters = re.sub(r"[-_\s]", "", written.upper())
@@ -439,10 +436,7 @@ def fill_frames(text: str, frames: Collection[str]) -> Template:
 
 
 def _cut_out(query: QueryNode, span: Span, before: int) -> Template:
-    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`.
-
-    before: the index of the first site that is not yet evaluated.
-    """
+    """The text at `span` with holes: the outermost clauses in it, frames, and names for `?`."""
     small = tuple((hole, _without_layout(pieces)) for hole, pieces in _replaced(query, before))
     return joined_texts(_pieces(query.source.text, span, small))
 
@@ -479,8 +473,7 @@ def rows_alone(text: Template) -> tuple[View, str | None] | None:
             found = _BEHIND.fullmatch(behind)
             alias = found and found["alias"]
             return (view, alias) if found and (alias is None or _is_plain(alias)) else None
-        case _:
-            return None
+    return None
 
 
 def _is_plain(alias: str) -> bool:

@@ -21,6 +21,8 @@ from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.row_pattern import Values, fill_bounds, number_of, value_given
 from matchrec.frontends.sql import nodes
+from matchrec.plan import expression
+from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import (
     ONE_OF_A_ROW,
     Absence,
@@ -36,28 +38,7 @@ from matchrec.plan.clauses import (
     SortItem,
     Within,
 )
-from matchrec.plan.expression import (
-    Aggregate,
-    Classifier,
-    ColumnReference,
-    End,
-    Reference,
-    Scalar,
-    of_a_condition,
-    with_final_semantics,
-    with_references,
-)
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Negation,
-    RowPattern,
-    concatenation,
-    may_be_empty,
-    negated_names,
-    negations,
-    top,
-    variable_names,
-)
 from matchrec.plan.rules import check
 
 # NOT in PATTERN where rows may be skipped: what must not lie between two rows of a match.
@@ -69,25 +50,25 @@ from matchrec.plan.rules import check
 # whole pattern. Where rows follow each other nothing lies between them, and NOT stays in the
 # pattern.
 
-Parts = Sequence[RowPattern]
+Parts = Sequence[patterns.RowPattern]
 
 
 def take_out_negations(
-    pattern: RowPattern, selection: EventSelection, output: MatchOutput, *, windowed: bool
-) -> tuple[RowPattern, tuple[Absence, ...]]:
+    pattern: patterns.RowPattern, selection: EventSelection, output: MatchOutput, *, windowed: bool
+) -> tuple[patterns.RowPattern, tuple[Absence, ...]]:
     """The pattern of the rows, and what must be absent. windowed: whether there is a WITHIN.
 
     Raises MatchRecognizeError for a NOT that cannot be asked of a finished match.
     """
-    found = negations(pattern)
+    found = patterns.negations(pattern)
     if not found or selection is EventSelection.STRICT_CONTIGUITY:
         return pattern, ()
     if output in ONE_OF_A_ROW:
         raise errors.preferred_negation(found[0].span)
-    parts = top(pattern)
-    rest = concatenation(_of_rows(parts), pattern.span)
-    mapped = variable_names(rest)
-    if nested := negations(rest) or (() if mapped else found):
+    parts = patterns.top(pattern)
+    rest = patterns.concatenation(_of_rows(parts), pattern.span)
+    mapped = patterns.variable_names(rest)
+    if nested := patterns.negations(rest) or (() if mapped else found):
         raise errors.nested_negation(nested[0].span)
     for negation in found:
         for name in negation.names:
@@ -97,48 +78,47 @@ def take_out_negations(
     return rest, tuple(_absences(parts, windowed=windowed))
 
 
-def _of_rows(parts: Parts) -> Iterator[RowPattern]:
-    return (part for part in parts if not isinstance(part, Negation))
+def _of_rows(parts: Parts) -> Iterator[patterns.RowPattern]:
+    return (part for part in parts if not isinstance(part, patterns.Negation))
 
 
 def _absences(parts: Parts, *, windowed: bool) -> Iterator[Absence]:
-    """What each NOT forbids, where it stands."""
     for place, part in enumerate(parts):
-        if isinstance(part, Negation):
+        if isinstance(part, patterns.Negation):
             before, after = tuple(_of_rows(parts[:place])), tuple(_of_rows(parts[place:]))
             if not windowed and not (before and after):
                 end = "end" if before else "beginning"
                 raise errors.negation_without_window(part.span, name=part.names[0], end=end)
             names = _beside(before[::-1], "before", part), _beside(after, "after", part)
             for name in names[0] or ():
-                if name in variable_names(concatenation(after)):
+                if name in patterns.variable_names(patterns.concatenation(after)):
                     places = "before NOT and after it"
                     raise errors.variable_beside_negation(part.span, name=name, places=places)
             yield from (Absence(name, *names, part.span) for name in part.names)
 
 
-def _beside(parts: Parts, side: str, negation: Negation) -> tuple[str, ...] | None:
+def _beside(parts: Parts, side: str, negation: patterns.Negation) -> tuple[str, ...] | None:
     """The variables of which one has the nearest row; None where no part stands there."""
     if not parts:
         return None
     names: dict[str, None] = {}
     for part in parts:
-        names.update(dict.fromkeys(variable_names(part)))
-        if not may_be_empty(part):
+        names.update(dict.fromkeys(patterns.variable_names(part)))
+        if not patterns.may_be_empty(part):
             return tuple(names)
     raise errors.negation_beside_optional(negation.span, side=side)
 
 
-def of_forbidden_row(condition: Scalar, name: str) -> Scalar:
+def of_forbidden_row(condition: expression.Scalar, name: str) -> expression.Scalar:
     """The condition of a variable under NOT, which names its row where it reads a column of it."""
 
-    def named(one: Reference) -> Reference:
-        if isinstance(one, ColumnReference) and one.navigation.is_last:
+    def named(one: expression.Reference) -> expression.Reference:
+        if isinstance(one, expression.ColumnReference) and one.navigation.is_last:
             own = one.navigation.variable or name
             return replace(one, navigation=replace(one.navigation, variable=own))
         return one
 
-    return with_references(condition, named)
+    return expression.with_references(condition, named)
 
 
 def check_absent_rows(plan: MatchPlan) -> None:
@@ -152,20 +132,19 @@ def check_absent_rows(plan: MatchPlan) -> None:
                 raise errors.reads_forbidden_row(reference.span, what=what, name=name, hint=hint)
 
 
-def _unread(reference: Reference, name: str) -> str | None:
+def _unread(reference: expression.Reference, name: str) -> str | None:
     """What of a reference is not known of a finished match, or None."""
     match reference:
-        case ColumnReference(navigation=navigation) if not navigation.is_last:
+        case expression.ColumnReference(navigation=navigation) if not navigation.is_last:
             if navigation.variable == name:
                 return "FIRST and LAST of the row itself"
-            counts_back = navigation.variable is None and navigation.end is End.LAST
+            counts_back = navigation.variable is None and navigation.end is expression.End.LAST
             return "LAST of all variables" if counts_back else None
-        case Classifier():
+        case expression.Classifier():
             return "CLASSIFIER()"
-        case Aggregate(frame=None) if reference.variable in (None, name):
+        case expression.Aggregate(frame=None) if reference.variable in (None, name):
             return f"{reference.function} over the row itself"
-        case _:
-            return None
+    return None
 
 
 def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -> MatchPlan:
@@ -182,12 +161,12 @@ def lower(clause: nodes.MatchRecognize, values: Values = MappingProxyType({})) -
     selection = clause.selection or EventSelection.STRICT_CONTIGUITY
     output = clause.output or MatchOutput.PREFERRED
     written = fill_bounds(clause.pattern, values)
-    pattern, absences, negated = written, tuple[Absence, ...](), negated_names(written)
+    pattern, absences, negated = written, tuple[Absence, ...](), patterns.negated_names(written)
     if negated:
         windowed = not all(window.is_gap for window in clause.windows)
         pattern, absences = take_out_negations(written, selection, output, windowed=windowed)
     rows_per_match = clause.rows_per_match or RowsPerMatch.ONE_ROW
-    names = tuple(dict.fromkeys((*variable_names(written), *negated)))
+    names = tuple(dict.fromkeys((*patterns.variable_names(written), *negated)))
     unions = tuple(union.name for union in clause.subsets)
     scope = Scope(ClausePart.MEASURES, names, unions, values=values)
     plan = MatchPlan(
@@ -265,25 +244,24 @@ def _definitions(
     """The conditions. measured: what measures may refer to. negated: the variables under NOT."""
     scope = replace(measured, clause=ClausePart.DEFINE)
     for node in clause.definitions:
-        condition = of_a_condition(parse_scalar(node.expression, scope))
+        condition = expression.of_a_condition(parse_scalar(node.expression, scope))
         if node.name in negated:
             condition = of_forbidden_row(condition, node.name)
         yield Definition(node.name, condition, node.span)
 
 
 def _partition_key(key: nodes.PartitionKey) -> RowExpression:
-    expression = parse_row_expression(key.expression, ClausePart.PARTITION_BY)
-    return replace(expression, name=key.name)
+    return replace(parse_row_expression(key.expression, ClausePart.PARTITION_BY), name=key.name)
 
 
 def _sort_item(key: nodes.SortKey) -> SortItem:
-    expression = parse_row_expression(key.expression, ClausePart.ORDER_BY)
-    return SortItem(expression, bool(key.descending), key.nulls_first)
+    written = parse_row_expression(key.expression, ClausePart.ORDER_BY)
+    return SortItem(written, bool(key.descending), key.nulls_first)
 
 
 def _measures(clause: nodes.MatchRecognize, scope: Scope, rows: RowsPerMatch) -> Iterator[Measure]:
     for node in clause.measures:
         value = parse_scalar(node.expression, scope)
         if rows is RowsPerMatch.ONE_ROW:
-            value = with_final_semantics(value)
+            value = expression.with_final_semantics(value)
         yield Measure(node.name, value, node.span)

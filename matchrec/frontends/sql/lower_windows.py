@@ -24,6 +24,7 @@ from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
 from matchrec.frontends.row_pattern import Values, number_of
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import FrameEnd, MatchRecognize, Search, WindowCall, uncalled
+from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, Measure, RowsPerMatch, Subset
 from matchrec.plan.expression import (
     MATCH_NUMBER,
@@ -52,22 +53,6 @@ from matchrec.plan.expression import (
     with_references,
 )
 from matchrec.plan.match_plan import MatchPlan, with_each
-from matchrec.plan.pattern import (
-    Alternation,
-    Concatenation,
-    Negation,
-    Parameter,
-    PartitionEnd,
-    PartitionStart,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-    children,
-    concatenation,
-    variable_names,
-    walk,
-)
 from matchrec.plan.rules import all_references, refuse_repeated
 from matchrec.source import Span
 
@@ -85,52 +70,51 @@ from matchrec.source import Span
 Rows = tuple[int, float]  # at least and at most so many rows
 
 
-def rows_before(pattern: RowPattern) -> dict[str, Rows]:
+def rows_before(pattern: patterns.RowPattern) -> dict[str, Rows]:
     """For each variable, how many rows come before a row that is mapped to it.
 
     >>> from matchrec.frontends.row_pattern import parse_row_pattern
-    >>> from matchrec.source import Span
     >>> rows_before(parse_row_pattern("A B? (C | A D)", Span(0, 14)))
     {'A': (0, 2), 'B': (1, 1), 'C': (1, 2), 'D': (2, 3)}
     """
     found: dict[str, Rows] = {}
 
-    def add(part: RowPattern, before: Rows) -> None:
-        if isinstance(part, Variable):
+    def add(part: patterns.RowPattern, before: Rows) -> None:
+        if isinstance(part, patterns.Variable):
             other = found.get(part.name, before)
             found[part.name] = min(other[0], before[0]), max(other[1], before[1])
-        for place, inner in enumerate(children(part)):
+        for place, inner in enumerate(patterns.children(part)):
             add(inner, _sum((before, _rows_inside(part, place))))
 
     add(pattern, (0, 0))
     return found
 
 
-def _rows_inside(pattern: RowPattern, place: int) -> Rows:
+def _rows_inside(pattern: patterns.RowPattern, place: int) -> Rows:
     """How many rows of a pattern come before its part at a place."""
     match pattern:
-        case Concatenation(parts):
+        case patterns.Concatenation(parts):
             return _sum(map(length, parts[:place]))
-        case Permutation(parts):
+        case patterns.Permutation(parts):
             return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
-        case Quantified(part, _, most):
+        case patterns.Quantified(part, _, most):
             return 0, _times(length(part)[1], inf if most is None else most - 1)
         case _:
             return 0, 0
 
 
-def length(pattern: RowPattern) -> Rows:
+def length(pattern: patterns.RowPattern) -> Rows:
     match pattern:
-        case Variable():
+        case patterns.Variable():
             return 1, 1
-        case Alternation(parts):
+        case patterns.Alternation(parts):
             least, most = zip(*map(length, parts), strict=True)
             return min(least), max(most)
-        case Quantified(part, least, most):
+        case patterns.Quantified(part, least, most):
             once = length(part)
             return once[0] * least, _times(once[1], inf if most is None else most)
         case _:
-            return _sum(map(length, children(pattern)))
+            return _sum(map(length, patterns.children(pattern)))
 
 
 def _sum(several: Iterable[Rows]) -> Rows:
@@ -155,7 +139,6 @@ class WithinFrame:
 
     @cached_property
     def before(self) -> dict[str, Rows]:
-        """How many rows of a match come before each variable."""
         return rows_before(self.plan.pattern)
 
     def limited(self) -> MatchPlan:
@@ -166,7 +149,7 @@ class WithinFrame:
         if isinstance(self.frame.rows, int):
             return replace(plan, within_rows=self.frame.rows + 1)
         defined = {one.variable: one for one in plan.definitions}
-        names = variable_names(plan.pattern)
+        names = patterns.variable_names(plan.pattern)
         return replace(plan, definitions=tuple(self.counted(name, defined) for name in names))
 
     def counted(self, variable: str, defined: dict[str, Definition]) -> Definition:
@@ -203,9 +186,12 @@ class WithinFrame:
             return reference
         navigation = reference.navigation
         distance = -navigation.physical_offset
-        if distance <= 0 or self.least_before(navigation, candidate) >= distance:
+        is_candidate = self.is_candidate(navigation, candidate)
+        members = self.plan.members[navigation.variable]
+        names = [candidate] if is_candidate else [self.plan.variables[one] for one in members]
+        if distance <= min((self.before[name][0] for name in names), default=0):
             return reference
-        if not self.is_candidate(navigation, candidate):
+        if not is_candidate:
             raise errors.rows_beyond_frame(reference.span, function="PREV")
         back = Navigation(None, End.LAST, distance, 0, navigation.semantics)
         return replace(reference, navigation=back)
@@ -222,13 +208,6 @@ class WithinFrame:
         rows = self.frame.rows if isinstance(self.frame.rows, int) else 0
         return self.before[candidate][1] + navigation.physical_offset > rows
 
-    def least_before(self, navigation: Navigation, candidate: str) -> int:
-        """How many rows of the frame come before the row that a logical step finds, at least."""
-        if self.is_candidate(navigation, candidate):
-            return self.before[candidate][0]
-        names = (self.plan.variables[member] for member in self.plan.members[navigation.variable])
-        return min((self.before[name][0] for name in names), default=0)
-
     def is_candidate(self, navigation: Navigation, candidate: str) -> bool:
         """Whether a logical step finds the row that is tested."""
         members = self.plan.members[navigation.variable]
@@ -237,7 +216,7 @@ class WithinFrame:
     def has_row(self, distance: int, span: Span) -> Operation:
         """That a row so far after the one that is tested lies in the frame."""
         rows = self.frame.rows
-        assert not isinstance(rows, Parameter), "it has a value by now: lower_window"
+        assert not isinstance(rows, patterns.Parameter), "it has a value by now: lower_window"
         counted = Term((Aggregate("count", None, (), span=span),), span)
         if not isinstance(rows, TokenSequence):
             return comparison("<=", counted, number_term((rows or 0) + 1 - distance, span))
@@ -274,13 +253,12 @@ _OF_MEASURES = Scope(ClausePart.MEASURES)
 def _aggregate(tokens: TokenSequence) -> Scalar | None:
     """Aggregates of columns, which know no pattern; None of anything else."""
     scalar = parse_scalar(tokens, _OF_MEASURES)
-    found = scalar.references
-    for one in found:
+    for one in scalar.references:
         if not isinstance(one, Aggregate) or one.function == MATCHED_ROWS:
             return None
         if not all(map(looks_at_columns_only, terms(one))):
             return None
-    return with_final_semantics(scalar) if found else None
+    return with_final_semantics(scalar) if scalar.references else None
 
 
 def _row_value(tokens: TokenSequence) -> Scalar | None:
@@ -308,26 +286,20 @@ MATCHED = "the match"
 
 def seek(plan: MatchPlan) -> MatchPlan:
     """The plan of a window whose match may begin after the current row."""
-    check_skip(plan)
+    target, before = plan.after_match.variable, rows_before(plan.pattern)
+    firsts = plan.members[target] if target else frozenset[int]()
+    # To skip to the first row of a match is an error, which would not be seen after other rows.
+    if any(before[plan.variables[member]][0] == 0 for member in firsts):
+        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
+        raise errors.not_with_seek(plan.after_match.span, what=words)
     for name in (*plan.variables, *plan.unions):
         if name in (PASSED, MATCHED):
             raise errors.not_with_seek(plan.pattern.span, what=f"a variable called `{name}`")
-    passed = Quantified(Variable(PASSED), 0, None, greedy=False)
-    pattern = concatenation([passed, plan.pattern], plan.pattern.span)
-    members = Subset(MATCHED, variable_names(plan.pattern))
+    passed = patterns.Quantified(patterns.Variable(PASSED), 0, None, greedy=False)
+    pattern = patterns.concatenation([passed, plan.pattern], plan.pattern.span)
+    members = Subset(MATCHED, patterns.variable_names(plan.pattern))
     found = replace(plan, pattern=pattern, subsets=(*plan.subsets, members))
     return with_each(found, of_match)
-
-
-def check_skip(plan: MatchPlan) -> None:
-    """To skip to the first row of a match is an error, which would not be seen after other rows."""
-    if (target := plan.after_match.variable) is None:
-        return
-    before = rows_before(plan.pattern)
-    names = (plan.variables[member] for member in plan.members[target])
-    if any(before[name][0] == 0 for name in names):
-        words = f"AFTER MATCH SKIP TO {target}, which may be the match's first row,"
-        raise errors.not_with_seek(plan.after_match.span, what=words)
 
 
 def of_match(reference: Reference) -> Reference:
@@ -349,10 +321,7 @@ def of_match(reference: Reference) -> Reference:
 def lower_window(
     clause: MatchRecognize, calls: tuple[WindowCall, ...], values: Values = MappingProxyType({})
 ) -> MatchPlan:
-    """The plan of a window. Its measures are those of the calls, then all others, unnamed by any.
-
-    values: of parameters, which PATTERN may have as bounds.
-    """
+    """The plan of a window. Its measures are those of the calls, then all others, unnamed."""
     _refuse_parts(clause)
     plan = lower(replace(clause, search=None, search_span=None), values)
     _refuse_in_plan(plan)
@@ -362,12 +331,14 @@ def lower_window(
         functions = [replace(one, value=with_references(one.value, of_match)) for one in functions]
     frame = clause.frame
     assert frame is not None
-    if isinstance(frame.rows, Parameter):
+    if isinstance(frame.rows, patterns.Parameter):
         frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
     limited = WithinFrame(plan, frame).limited()
     measures = (*_called(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
-        _refuse_next(measures)
+        for one in chain.from_iterable(measure.value.references for measure in measures):
+            if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
+                raise errors.next_in_own_frame(one.span)  # the engine does not know its end
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
 
 
@@ -388,17 +359,10 @@ def _refuse_parts(clause: MatchRecognize) -> None:
         if option is not None:
             span = getattr(option, "span", clause.pattern_span)
             raise errors.not_in_window(span or clause.span, what=option.words)
-    refused = {Negation: "NOT in PATTERN", PartitionStart: "^", PartitionEnd: "$"}
-    for node in walk(clause.pattern):
-        if what := refused.get(type(node)):
+    for node in patterns.walk(clause.pattern):
+        if isinstance(node, patterns.Negation | patterns.PartitionStart | patterns.PartitionEnd):
+            what = "NOT in PATTERN" if isinstance(node, patterns.Negation) else patterns.show(node)
             raise errors.not_in_window(node.span or clause.pattern_span, what=what)
-
-
-def _refuse_next(measures: tuple[Measure, ...]) -> None:
-    """NEXT in measures, where the engine does not know where the frame ends."""
-    for one in chain.from_iterable(measure.value.references for measure in measures):
-        if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
-            raise errors.next_in_own_frame(one.span)
 
 
 def _refuse_in_plan(plan: MatchPlan) -> None:

@@ -38,33 +38,26 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class NamedExpression:
-    """A measure, `expression AS name`, or a definition, `name AS expression`, whose name is a
-    variable, normalized. span: of the name.
-    """
+    """`expression AS name` of MEASURES, `name AS expression` of DEFINE, a normalized variable."""
 
     expression: TokenSequence
     name: str
-    span: Span = field(compare=False)
+    span: Span = field(compare=False)  # of the name
 
 
 @dataclass(frozen=True, slots=True)
 class WindowNode:
-    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables.
-
-    rows: how many rows of the partition a match spans at most; `interval` is their number then.
-    parameter: whose value that is, or the interval. unit: after INTERVAL and a parameter, empty
-    where none is. place: of what says the interval, which may be a text that is no SQL.
-    """
+    """How far rows may lie apart: the first and the last one, neighbours, or rows of variables."""
 
     interval: TokenSequence
     span: Span = field(compare=False)
     between_rows: bool = False
     after: str | None = None
     to: str | None = None
-    rows: int | None = None
-    parameter: Parameter | None = None
-    unit: str | None = None
-    place: Span = field(compare=False, default=Span(0, 0))
+    rows: int | None = None  # that a match spans at most; `interval` is their number then
+    parameter: Parameter | None = None  # whose value that is, or the interval
+    unit: str | None = None  # after INTERVAL and a parameter, empty where none is
+    place: Span = field(compare=False, default=Span(0, 0))  # of a text, perhaps, that is no SQL
 
     @property
     def is_gap(self) -> bool:
@@ -93,22 +86,18 @@ class Search(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MatchRecognize:
-    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written.
-
-    pattern_span: of PATTERN's parentheses. columns: their order in the product for which it was
-    written. frame, search: of a window only. plans: its plan, once somebody has asked for it.
-    """
+    """All that stands between the parentheses of MATCH_RECOGNIZE. None: nothing is written."""
 
     pattern: RowPattern
-    pattern_span: Span = field(compare=False, default=Span(0, 0))
+    pattern_span: Span = field(compare=False, default=Span(0, 0))  # of its parentheses
     partition_by: tuple[PartitionKey, ...] = ()
     order_by: tuple[SortKey, ...] = ()
     measures: tuple[NamedExpression, ...] = ()
     rows_per_match: clauses.RowsPerMatch | None = None
     partial: clauses.PartialMatches | None = None
     after_match: clauses.AfterMatchSkip | None = None
-    frame: FrameEnd | None = None
-    search: Search | None = None
+    frame: FrameEnd | None = None  # of a window only
+    search: Search | None = None  # of a window only
     search_span: Span | None = field(compare=False, default=None)
     windows: tuple[WindowNode, ...] = ()
     selection: clauses.EventSelection | None = None
@@ -116,7 +105,7 @@ class MatchRecognize:
     first_matches: clauses.FirstMatches | None = None
     subsets: tuple[clauses.Subset, ...] = ()
     definitions: tuple[NamedExpression, ...] = ()
-    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD
+    columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD  # of the product it is for
     span: Span = field(compare=False, default=Span(0, 0))
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
@@ -136,29 +125,19 @@ class MatchRecognize:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One clause and the relation that it applies to.
+    """One clause and the relation that it applies to."""
 
-    index: its turn in the order of evaluation. relation_alias: by which its columns may be
-    qualified, or None. relation: the input's text, its alias included. whole: relation and clause,
-    without the alias after it. with_clauses: of every WITH around the relation, outermost first,
-    the part that can be used in it. use: what the query around the clause uses of its rows. calls:
-    over a row pattern window, each once, None of a clause; a window's relation includes WHERE.
-    goes_on: it is over the rows of the window before it, which is of the same SELECT. own_alias:
-    the alias after the clause, or None. renames: the names that it gives to the columns,
-    `AS m (a, b)`.
-    """
-
-    index: int
+    index: int  # its turn in the order of evaluation
     clause: MatchRecognize
-    relation_alias: str | None
-    relation: Span
-    whole: Span
-    with_clauses: tuple[Span, ...]
-    use: Use = EVERYTHING
-    calls: tuple[WindowCall, ...] | None = None
-    goes_on: bool = False
-    own_alias: str | None = None
-    renames: tuple[Span, ...] = ()
+    relation_alias: str | None  # by which its columns may be qualified
+    relation: Span  # the input's text, its alias included; of a window also WHERE
+    whole: Span  # relation and clause, without the alias after it
+    with_clauses: tuple[Span, ...]  # of each WITH around it, outermost first, what it can use
+    use: Use = EVERYTHING  # what the query around the clause uses of its rows
+    calls: tuple[WindowCall, ...] | None = None  # over a window, each once; None of a clause
+    goes_on: bool = False  # over the rows of the window before it, of the same SELECT
+    own_alias: str | None = None  # that stands after the clause
+    renames: tuple[Span, ...] = ()  # the names that it gives to the columns, `AS m (a, b)`
 
     @property
     def alias(self) -> str | None:
@@ -181,14 +160,11 @@ class FrameEnd:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """What stands before OVER: a measure of the window, or a function over the match's rows.
+    """What stands before OVER: a measure of the window, or a function over the match's rows."""
 
-    column: of the column that stands for it. measure: the name of a measure, None of a function.
-    """
-
-    column: str
+    column: str  # that stands for it
     written: TokenSequence
-    measure: str | None
+    measure: str | None  # None of a function
 
 
 def uncalled(measure: str) -> str:

@@ -45,20 +45,15 @@ _GROUPING = words("GROUP HAVING QUALIFY")
 
 @dataclass(frozen=True)
 class Select:
-    """The indices of the tokens of one SELECT.
-
-    relation: what FROM names. rows_end: after WHERE, or after the relation. definitions: by a
-    window's name in lower case, the parentheses of its definition, which WINDOW gives. copies: of v
-    in `WINDOW w AS v`. order: of the items of ORDER BY; nothing where they are those of a UNION.
-    """
+    """The indices of the tokens of one SELECT."""
 
     select: int
     from_: int
-    relation: Range
-    rows_end: int
-    definitions: Mapping[str, Range]
-    copies: tuple[int, ...]
-    order: Range
+    relation: Range  # what FROM names
+    rows_end: int  # after WHERE, or after the relation
+    definitions: Mapping[str, Range]  # by a name in lower case, its parentheses in WINDOW
+    copies: tuple[int, ...]  # of v in `WINDOW w AS v`
+    order: Range  # the items of ORDER BY; nothing where they are those of a UNION
     end: int
 
     @property
@@ -149,17 +144,14 @@ class CallTokens:
 
 @dataclass(frozen=True, eq=False)
 class FoundWindow:
-    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT.
-
-    calls: over the rows of its matches. stays: whether something else may name the window.
-    """
+    """A row pattern window: its parentheses, the name that WINDOW gives it, or None, its SELECT."""
 
     opening: int
     closing: int
     name: str | None
     select: Select
-    calls: tuple[CallTokens, ...]
-    stays: bool
+    calls: tuple[CallTokens, ...]  # over the rows of its matches
+    stays: bool  # something else may name it
 
 
 def find_pattern_windows(tokens: TokenSequence) -> tuple[FoundWindow, ...]:
@@ -198,15 +190,10 @@ def _has_pattern(tokens: TokenSequence, opening: int) -> bool:
     if not is_window(tokens, opening):
         return False
     level = tuple(tokens.level(opening + 1, tokens.pairs[opening]))
-    has_others = any(_starts_other_part(tokens, i) for i in level)
+    defines = any(tokens.key(i) == "DEFINE" and tokens.key(i + 2) == "AS" for i in level)
+    has_more = any(tokens.key(i) == "MEASURES" or tokens.says(i, "AFTER", "MATCH") for i in level)
     patterns = (i for i in level if tokens.says(i, "PATTERN", "("))
-    return any(has_others or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
-
-
-def _starts_other_part(tokens: TokenSequence, index: int) -> bool:
-    """Whether a part stands there that only a window with PATTERN has."""
-    defines = tokens.key(index) == "DEFINE" and tokens.key(index + 2) == "AS"
-    return defines or tokens.key(index) == "MEASURES" or tokens.says(index, "AFTER", "MATCH")
+    return any(defines or has_more or tokens.key(i - 1) in _BEFORE_PATTERN for i in patterns)
 
 
 def _holds(tokens: TokenSequence, outer: int, inner: int) -> bool:
@@ -293,15 +280,11 @@ def _refuse_derived(tokens: TokenSequence, select: Select, window: int) -> None:
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """A window's clause and the calls over its matches, each with the column that stands for it.
-
-    plain: the text of PARTITION BY and ORDER BY, those of the window that it is derived from
-    included.
-    """
+    """A window's clause and the calls over its matches, each with the column that stands for it."""
 
     found: FoundWindow
     clause: MatchRecognize
-    plain: str
+    plain: str  # PARTITION BY and ORDER BY, those of the window that it is derived from too
     calls: tuple[tuple[CallTokens, WindowCall], ...] = ()
 
 
@@ -330,8 +313,10 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
     """The keys of the window that this one is derived from, and where its own tokens begin."""
     first = window.opening + 1
     name = tokens[first]
+    parts = ("MEASURES", "PARTITION", "ORDER", *grammar.UNITS_OF_FRAMES)
+    is_followed = tokens.key(first + 1) in parts and tokens.key(first + 2) != ","
     starts_part = tokens.key(first + 1) in ("BY", "BETWEEN", "MATCH", "(")
-    starts_part |= name.key == "MEASURES" and not _starts_window(tokens, first + 1)
+    starts_part |= name.key == "MEASURES" and not is_followed
     if starts_part or not name.is_name:
         return (first, first), first
     known = window.select.definitions
@@ -341,12 +326,6 @@ def _base(tokens: TokenSequence, window: FoundWindow) -> tuple[Range, int]:
     base = opening + 1, tokens.pairs[opening]
     _check_base(tokens, base, (first + 1, window.closing), name)
     return base, first + 1
-
-
-def _starts_window(tokens: TokenSequence, index: int) -> bool:
-    """Whether a part of a window starts there, so that a name before it is a window's."""
-    parts = ("MEASURES", "PARTITION", "ORDER", *grammar.UNITS_OF_FRAMES)
-    return tokens.key(index) in parts and tokens.key(index + 1) != ","
 
 
 def _check_base(tokens: TokenSequence, base: Range, own: Range, name: Token) -> None:
@@ -405,18 +384,14 @@ def _star_at(tokens: TokenSequence, index: int, alias: str | None) -> Iterator[S
 
 @dataclass(frozen=True)
 class Block:
-    """A SELECT with its row pattern windows, and what stands in it once they are evaluated.
-
-    alias: the name that qualifies the columns of its rows. stars: where all columns are asked for.
-    columns: those of the input, once known.
-    """
+    """A SELECT with its row pattern windows, and what stands in it once they are evaluated."""
 
     tokens: TokenSequence
     select: Select
     windows: tuple[ReadWindow, ...]
-    alias: str | None
-    stars: tuple[Span, ...]
-    columns: tuple[str, ...] = ()
+    alias: str | None  # that qualifies the columns of its rows
+    stars: tuple[Span, ...]  # where all columns are asked for
+    columns: tuple[str, ...] = ()  # of the input, once known
 
     @property
     def rows(self) -> Span:
@@ -427,7 +402,6 @@ class Block:
         return self.tokens.span(self.select.select, self.select.from_)
 
     def sites(self, withs: tuple[WithClause, ...]) -> Iterator[Site]:
-        """A site for each window."""
         names = names_outside(self.tokens)
         visible = find_visible(self.tokens, withs, self.select.relation[0])
         own = frozenset(known.column.lower() for one in self.windows for _, known in one.calls)

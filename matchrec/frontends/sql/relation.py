@@ -55,10 +55,7 @@ class Cut:
 
 
 def find_clauses(tokens: TokenSequence) -> tuple[Cut, ...]:
-    """The clauses of a query in the order of evaluation: the inner ones end first.
-
-    Refuses a query with clauses whose parentheses do not pair up.
-    """
+    """The clauses in the order of evaluation. Refuses a query whose parentheses do not pair up."""
     if words := [at for at in tokens.places.get("MATCH_RECOGNIZE", ()) if is_clause(tokens, at)]:
         _refuse_unbalanced(tokens, words)
     found: list[Cut] = []
@@ -98,7 +95,12 @@ def _refuse_unbalanced(tokens: TokenSequence, clauses: Sequence[int]) -> None:
         if word + 1 not in tokens.pairs:
             raise _not_closed(tokens, word)
         _refuse_early_end(tokens, word + 1)
-    _refuse_stray(tokens)
+    for closing in tokens.places.get(")", ()):
+        if closing not in tokens.openings:
+            raise errors.unexpected_token(")", "the query", tokens[closing].span)
+    for opening in tokens.places.get("(", ()):
+        if opening not in tokens.pairs:
+            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
 
 
 def part_at(tokens: TokenSequence, index: int) -> str | None:
@@ -177,15 +179,6 @@ def _outside(tokens: TokenSequence, closing: int, index: int, part: str) -> Matc
     return errors.outside_parentheses(tokens[index].span, part=part)
 
 
-def _refuse_stray(tokens: TokenSequence) -> None:
-    for closing in tokens.places.get(")", ()):
-        if closing not in tokens.openings:
-            raise errors.unexpected_token(")", "the query", tokens[closing].span)
-    for opening in tokens.places.get("(", ()):
-        if opening not in tokens.pairs:
-            raise errors.unclosed_bracket(tokens[opening].span, opening="(", where="the query")
-
-
 _BEFORE_KIND = words("CREATE ALTER OR REPLACE GLOBAL TEMP TEMPORARY MATERIALIZED STREAMING REFRESH")
 
 
@@ -228,15 +221,12 @@ _QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "MAP", "REDUCE
 
 @dataclass(frozen=True, slots=True)
 class WithClause:
-    """A WITH at token `start` that reaches up to token `end`, exclusive.
-
-    definitions: of each common table the index of its name, and the parentheses of its query.
-    """
+    """A WITH at token `start` that reaches up to token `end`, exclusive."""
 
     start: int
     end: int
     recursive: bool
-    definitions: tuple[tuple[int, Range], ...]
+    definitions: tuple[tuple[int, Range], ...]  # of a table its name, and its query's parentheses
 
 
 def find_visible(
@@ -410,15 +400,12 @@ _OF_A_ROW = Scope(ClausePart.PARTITION_BY, of_rows=False)
 
 
 def find_use(tokens: TokenSequence, start: int, closing: int, alias: int | None) -> Use:
-    """What a query uses of the rows of a clause whose relation starts at `start`, and that closes
-    at `closing`. alias: where that of its rows stands, if they have one.
-    """
+    """What a query uses of a clause's rows. start: of its relation. alias: of its rows, or None."""
     inside = range(start, closing + 1)
     names = None if find_renames(tokens, alias) else names_outside(tokens, inside)
     where = (closing if alias is None else alias) + 1
-    if tokens.key(start - 1) != "FROM" or tokens.key(where) != "WHERE":
-        return Use(names)
-    return Use(names, tuple(_key_tests(tokens, where, alias)))
+    is_alone = tokens.key(start - 1) == "FROM" and tokens.key(where) == "WHERE"
+    return Use(names, tuple(_key_tests(tokens, where, alias)) if is_alone else ())
 
 
 def names_outside(tokens: TokenSequence, inside: range = range(0)) -> frozenset[str] | None:
