@@ -27,12 +27,6 @@ from matchrec.writing.names import plain
 Shape = object  # what of a part of a plan matters; equal and hashed by value
 
 
-def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
-    """The part of a query in which two plans differ, as a message says it; None where in none."""
-    ours, theirs = dict(_parts(plan)), dict(_parts(other))
-    return next((name for name in ours | theirs if ours.get(name) != theirs.get(name)), None)
-
-
 def condition_of(variable: str) -> str:
     return f"the condition of `{variable}`"
 
@@ -49,15 +43,12 @@ def shape_of(scalar: expression.Scalar) -> Shape:
             return "AND", frozenset(conjunct_shapes(scalar))
         case expression.Operation(operator, operands, words=words):
             return operator, tuple(shape_of(operand) for operand in operands), words
-        case expression.Term(pieces):
-            return _of_pieces(tuple(map(_piece, pieces)))
-
-
-def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(map(str, pieces)).strip(" ()")
-    kept = tuple(piece for piece in pieces if not isinstance(piece, str) or piece.strip(" ()"))
-    return kept[0] if len(kept) == 1 else pieces
+        case expression.Term():
+            pieces = tuple(map(_piece, scalar.pieces))
+            if all(isinstance(piece, str) for piece in pieces):
+                return "".join(map(str, pieces)).strip(" ()")
+            kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
+            return kept[0] if len(kept) == 1 else pieces
 
 
 def _piece(piece: str | expression.Reference) -> Shape:
@@ -74,8 +65,8 @@ def _piece(piece: str | expression.Reference) -> Shape:
             return piece
 
 
-def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
-    """The parts of a plan, by their names in messages."""
+def parts_of(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+    """The parts of a plan by their names in messages; two plans ask for the same if all agree."""
     for one in plan.definitions:
         if found := frozenset(conjunct_shapes(one.condition)):
             yield condition_of(one.variable), found

@@ -21,7 +21,7 @@ from matchrec.plan import clauses
 from matchrec.plan.expression import variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, nots, parts, words
 from matchrec.source import Source
 from matchrec.writing.forms import conjunct_shapes
 from matchrec.writing.names import of_variable
@@ -47,14 +47,6 @@ def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern,
         return len(parts)
     names = {plan.variables[one] for name in absence.after for one in plan.members[name]}
     return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
-
-
-def pattern_with_nots(steps: Steps) -> RowPattern:
-    """The row pattern of a sequence of stages with a NOT for each negated one."""
-    return concatenation(
-        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
-        for step in steps
-    )
 
 
 _OTHER_NOTS = (
@@ -104,7 +96,11 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
-    pattern, windowed = pattern_with_nots(plan.staging.steps), plan.within is not None
+    pattern = concatenation(
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
+        for step in plan.staging.steps
+    )
+    windowed = plan.within is not None
     pattern, absences = take_out_negations(pattern, selection, plan.output, windowed=windowed)
     clause = replace(
         plan,
