@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -33,7 +33,6 @@ from matchrec.frontends.sql.pattern_windows import (
     find_pattern_windows,
     is_unnamed_item,
 )
-from matchrec.frontends.sql.relation import Cut
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.pattern import (
     Quantified,
@@ -220,19 +219,15 @@ def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str
     if one.is_repeated:
         parts.append(f"COUNT({show_name(one.follower)}.*) = 1")
     if condition is not None:
-        parts.append(f"({_of_union(written(condition), one)})")
+        text = written(condition)
+        tokens = read_tokens(text)
+        edits = [
+            Edit(token.span, one.union)
+            for index, token in enumerate(tokens.tokens)
+            if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
+        ]
+        parts.append(f"({edited(text, edits).text})")
     return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
-
-
-def _of_union(condition: str, one: Exit) -> str:
-    """A condition of the loop with the union variable in its place."""
-    tokens = read_tokens(condition)
-    edits = [
-        Edit(token.span, one.union)
-        for index, token in enumerate(tokens.tokens)
-        if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
-    ]
-    return edited(condition, edits).text
 
 
 def _exits(pattern: RowPattern) -> Iterator[Exit]:
@@ -309,18 +304,6 @@ def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundW
         if windows and not product.has_row_pattern_windows:
             raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
     return windows
-
-
-Found = Cut | FoundWindow
-
-
-def in_order(clauses: Sequence[Cut], windows: Sequence[FoundWindow]) -> tuple[Found, ...]:
-    """Clauses and windows in the order in which they are evaluated."""
-
-    def end(one: Found) -> int:
-        return one.closing + 1 if isinstance(one, Cut) else one.select.rows_end
-
-    return tuple(sorted((*clauses, *windows), key=end))
 
 
 def window_edits(

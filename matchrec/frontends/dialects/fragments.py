@@ -92,15 +92,10 @@ def translated(text: str, place: Place) -> str | None:
     is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
-    return None if result == _read_and_written(text, place) else result
-
-
-def _read_and_written(text: str, place: Place) -> str | None:
-    """The text as the product that is written would write it; None where it cannot read it."""
-    try:
-        return _written(_parsed(text, place.write, None if place.clause is None else {}), place)
-    except (ParseError, TokenError, UnsupportedError):
-        return None
+    with suppress(ParseError, TokenError, UnsupportedError):
+        same = _written(_parsed(text, write, None if place.clause is None else {}), place)
+        return None if result == same else result
+    return result
 
 
 def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
@@ -198,7 +193,11 @@ class Fragments:
         holes: relations with their clauses, beside those of the text. before: what makes a query of
         the characters at `span`, as SELECT_ALL does of what stands after FROM.
         """
-        own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
+        inside = [*holes, *(hole for hole in self.holes if span.holds(hole))]
+        own: list[Span] = []  # the outermost ones
+        for hole in sorted(inside, key=lambda one: (one.start, -one.end)):
+            if not own or hole.start >= own[-1].end:
+                own.append(hole)
         names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
         masks = [
             Edit(hole.shifted(-span.start), "PARTITION BY " * (hole in self.windows) + name)
@@ -276,12 +275,3 @@ class Fragments:
         else:
             what, cure = "this", None
         return errors.without_equivalent(span, product=title, what=what, reason=error, cure=cure)
-
-
-def _outermost(spans: Sequence[Span]) -> list[Span]:
-    """The spans that lie in no other one, in the order of the text."""
-    found: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
-        if not found or span.start >= found[-1].end:
-            found.append(span)
-    return found

@@ -236,31 +236,26 @@ class EventReader(ScalarReader):
         return column_term(navigation, row_text(read), node.span, names_of(read))
 
     def navigation(self, node: Identifier) -> Navigation:
-        self.check_index(node)
-        name, span = node.name.text, node.span
-        if self.aggregate or node.index in (Index.ALONE, Index.LAST):
-            return Navigation(name)
-        if node.index in RANGES:
-            written, clause = node.events, self.clause
-            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
-        if node.index is Index.PREVIOUS:
-            return Navigation(name, logical_offset=1)
-        return Navigation(node.events)
-
-    def check_index(self, node: Identifier) -> None:
-        """The index is one that the component has, and that means something in the clause."""
-        name, kleene = node.name.text, self.component(node.name).kleene
-        place, clause = node.span, self.clause
-        if kleene and node.index is Index.ALONE:
+        """Raises for an index that its component has not, or that means nothing in the clause."""
+        name, span, clause, index = node.name.text, node.span, self.clause, node.index
+        kleene, written = self.component(node.name).kleene, node.events
+        if kleene and index is Index.ALONE:
             first = names_of(node.attribute)[0] if node.attribute else ""
-            written, attribute = f"{name}.{first}".rstrip("."), first or "x"
+            whole, attribute = f"{name}.{first}".rstrip("."), first or "x"
             raise errors.kleene_without_index(
-                place, written=written, clause=clause, name=name, attribute=attribute
+                span, written=whole, clause=clause, name=name, attribute=attribute
             )
-        if not kleene and node.index is not Index.ALONE:
-            raise errors.index_of_one_event(place, written=node.events, clause=clause, name=name)
-        if node.index in ELEMENTS and clause == "RETURN":
-            raise errors.element_in_return(place, written=node.events, name=name)
+        if not kleene and index is not Index.ALONE:
+            raise errors.index_of_one_event(span, written=written, clause=clause, name=name)
+        if index in ELEMENTS and clause == "RETURN":
+            raise errors.element_in_return(span, written=written, name=name)
+        if self.aggregate or index in (Index.ALONE, Index.LAST):
+            return Navigation(name)
+        if index in RANGES:
+            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
+        if index is Index.PREVIOUS:
+            return Navigation(name, logical_offset=1)
+        return Navigation(written)
 
     # Aggregates
 

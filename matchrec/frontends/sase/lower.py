@@ -6,7 +6,7 @@ equivalence tests finer partitions, and a negated component an absence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from math import prod
@@ -27,6 +27,7 @@ from matchrec.frontends.sase.nodes import (
 from matchrec.plan.clauses import (
     Absence,
     Definition,
+    EventSelection,
     Measure,
     RowExpression,
     SortItem,
@@ -72,6 +73,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
     conditions = Conditions(query, key_expression(streams.type_column))
     definitions = tuple(conditions.definitions())
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
+    is_finer = query.strategy is Strategy.PARTITION_CONTIGUITY  # strict, in finer partitions
     within, loops = query.window, (one for one in components.positive if one.kleene)
     plan = MatchPlan(
         pattern=pattern(components),
@@ -83,7 +85,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
         within_rows=within if isinstance(within, int) else None,
         subsets=tuple(Subset(one.name.text, variables_of(one), one.name.span) for one in loops),
         definitions=definitions,
-        selection=query.strategy.selection,
+        selection=EventSelection["STRICT_CONTIGUITY" if is_finer else query.strategy.name],
         output=streams.output,
         first_matches=query.first_matches,
         absences=tuple(
@@ -229,7 +231,10 @@ def clauses(condition: Scalar) -> tuple[Clause, ...]:
         case Operation("AND", operands):
             return tuple(chain.from_iterable(clauses(operand) for operand in operands))
         case Operation("OR", operands):
-            return distributed(condition, operands)
+            parts = [clauses(operand) for operand in operands]
+            if not 1 < prod(map(len, parts)) <= MOST_CLAUSES:
+                return ((condition,),)
+            return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))
         case Operation("NOT", (Operation("NOT", (inner,)),)):
             return clauses(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
@@ -237,12 +242,3 @@ def clauses(condition: Scalar) -> tuple[Clause, ...]:
             return clauses(joined(other, [negation(operand) for operand in operands]))
         case _:
             return ((condition,),)
-
-
-def distributed(condition: Scalar, operands: Sequence[Scalar]) -> tuple[Clause, ...]:
-    """OR over the conjuncts of its operands."""
-    parts = [clauses(operand) for operand in operands]
-    number = prod(len(part) for part in parts)
-    if number == 1 or number > MOST_CLAUSES:
-        return ((condition,),)
-    return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))

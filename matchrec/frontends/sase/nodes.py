@@ -12,7 +12,7 @@ from functools import cached_property
 
 from matchrec.errors import sase as errors
 from matchrec.frontends.lexing.tokens import Token
-from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput, Measure, RowExpression
+from matchrec.plan.clauses import FirstMatches, MatchOutput, Measure, RowExpression
 from matchrec.plan.expression import Scalar, Term
 from matchrec.source import Span
 
@@ -44,12 +44,6 @@ class Strategy(Enum):
     PARTITION_CONTIGUITY = "partition_contiguity"
     SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
     SKIP_TILL_ANY_MATCH = "skip_till_any_match"
-
-    @property
-    def selection(self) -> EventSelection:
-        """That of a plan, where partition contiguity is the strict one in finer partitions."""
-        is_finer = self is Strategy.PARTITION_CONTIGUITY
-        return EventSelection["STRICT_CONTIGUITY" if is_finer else self.name]
 
 
 class Index(Enum):

@@ -47,7 +47,12 @@ def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
     if place.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
     is_known = without_nulls or _is_known(collected.value)
-    items = known_items(collected) if is_known else all_items(collected)
+    if is_known:
+        items = known_items(collected)
+    elif collected.is_plain and isinstance(collected.value, exp.Struct):
+        items = exp.ArrayAgg(this=collected.value.copy())
+    else:
+        items = _items(collected, collected.rows)
     return marked(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
 
 
@@ -198,12 +203,6 @@ def collection(argument: exp.Expr) -> Collection:
     if isinstance(value, exp.Distinct):
         raise UnsupportedError("an array of distinct values with ORDER BY or LIMIT")
     return Collection(value, keys, limit)
-
-
-def all_items(found: Collection) -> exp.Expr:
-    if found.is_plain and isinstance(found.value, exp.Struct):
-        return exp.ArrayAgg(this=found.value.copy())
-    return _items(found, found.rows)
 
 
 def known_items(found: Collection) -> exp.Expr:

@@ -74,7 +74,8 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
     sides = _SIDES.get(type(node), ())
     parts = {side: node.args[side] for side in sides}
-    if not any(_is_difference(part.unnest(), place) for part in parts.values()):
+    found = (part.unnest() for part in parts.values() if isinstance(part.unnest(), exp.Sub))
+    if not any({place.kind(one.this), place.kind(one.expression)} <= TIMES for one in found):
         return node
     for side, part in parts.items():
         if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
@@ -83,11 +84,6 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
         elif place.kind(part) in NUMBERS:
             node.set(side, days(part.copy()))
     return node
-
-
-def _is_difference(node: exp.Expr, place: Place) -> bool:
-    """Whether it is the difference of two times, of which nothing has been computed yet."""
-    return isinstance(node, exp.Sub) and set(map(place.kind, (node.this, node.expression))) <= TIMES
 
 
 def differences(node: exp.Sub, place: Place) -> exp.Expr:
@@ -188,7 +184,11 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     if kind not in NUMBERS:
         place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
         return plain_call("TRUNC", *filter(None, (value, second)))
-    return _truncated_number(value.copy(), second)
+    if second is None:
+        return exp.cast(value.copy(), "bigint")
+    power = exp.Pow(this=exp.Literal.number(10), expression=second.copy())
+    product = exp.Mul(this=exp.paren(value.copy()), expression=power)
+    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
 def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -214,15 +214,6 @@ def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) 
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
 
-def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
-    """A number without its fraction, or without the digits after so many places."""
-    if places is None:
-        return exp.cast(number, "bigint")
-    power = exp.Pow(this=exp.Literal.number(10), expression=places.copy())
-    product = exp.Mul(this=exp.paren(number), expression=power)
-    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
-
-
 def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
     """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
     is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
@@ -232,7 +223,10 @@ def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
 
 def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = _format(node)
+    format_ = node.args.get("format")
+    pattern = format_.name if isinstance(format_, exp.Literal) and format_.is_string else ""
+    if not isinstance(node, exp.ToChar):  # sqlglot has read it
+        pattern = format_time(pattern, Oracle.INVERSE_TIME_MAPPING) or pattern
     is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
     parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
     if not parts or _OF_NUMBER.fullmatch(pattern):
@@ -278,14 +272,6 @@ def _in_case_of(parts: list[str], text: exp.Expr) -> exp.Expr:
 
 def _not_said(pattern: str) -> UnsupportedError:
     return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
-
-
-def _format(node: exp.Expr) -> str:
-    """A format in Oracle's words, of which sqlglot has read a part; nothing where there is none."""
-    found = node.args.get("format")
-    pattern = found.name if isinstance(found, exp.Literal) and found.is_string else ""
-    is_read = not isinstance(node, exp.ToChar)
-    return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
 def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:

@@ -83,7 +83,11 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
         case exp.Column():
             return columns(node)
         case exp.Literal():
-            return _of_literal(node)
+            if node.is_string:
+                return Domain.TEXT
+            if node.name.isdigit():
+                return Domain.INTEGER
+            return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
         case exp.Cast():
             return kind_of_type(node.to)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
@@ -101,14 +105,6 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
             return None
     kind = _OF_CALLS.get(name)
     return kind_of(operand, columns) if kind == "SAME" else Domain[kind] if kind else None
-
-
-def _of_literal(node: exp.Literal) -> Domain:
-    if node.is_string:
-        return Domain.TEXT
-    if node.name.isdigit():
-        return Domain.INTEGER
-    return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
 
 
 def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
@@ -183,13 +179,6 @@ class KnownColumns:
             self.missed.append(name)
         return is_there
 
-    def _of_table(self, relation: exp.Expr) -> Kinds | None:
-        if relation.name in self.sources:
-            return self.sources[relation.name]
-        if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
-            return None
-        return self.tables(exp.table_name(relation, "spark", identify=True))
-
     def _known(self, column: exp.Column) -> Domain | None:
         if self.inputs is not None:
             return self.inputs().get(column.name.lower())
@@ -214,7 +203,10 @@ class KnownColumns:
                 if item.alias_or_name.lower() == name:
                     return True, kind_of(item.unalias(), self._known)
             return self._in_query(query, name) if query.is_star else (False, None)
-        kinds = self._of_table(relation) if query is None else None
+        kinds = self.sources.get(relation.name) if query is None else None
+        if query is None and kinds is None and isinstance(relation, exp.Table):
+            if isinstance(relation.this, exp.Identifier):
+                kinds = self.tables(exp.table_name(relation, "spark", identify=True))
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
 
 

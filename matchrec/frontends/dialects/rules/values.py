@@ -316,18 +316,15 @@ def recursion(node: exp.With, place: Place) -> exp.Expr:
     if not write.is_spark or read.has_functions_of_spark:
         return node
     if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
-        for expression in filter(_reads_itself, node.expressions):
+        for expression in node.expressions:
+            name, tables = expression.alias.lower(), expression.this.find_all(exp.Table)
+            reads_itself = any(table.name.lower() == name and not table.db for table in tables)
+            if not (reads_itself and isinstance(expression.this, exp.Union)):
+                continue
             node.set("recursive", True)
             alias = expression.args["alias"].sql("spark")
             expression.set("alias", exp.var(f"{alias} MAX RECURSION LEVEL {_LEVELS}"))
     return node
-
-
-def _reads_itself(definition: exp.CTE) -> bool:
-    """Whether one of the queries of which a common table is the union reads it."""
-    name, tables = definition.alias.lower(), definition.this.find_all(exp.Table)
-    is_union = isinstance(definition.this, exp.Union)
-    return is_union and any(table.name.lower() == name and not table.db for table in tables)
 
 
 _TEXTS = {  # of a value that is cast to a text, by product
