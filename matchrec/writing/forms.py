@@ -11,17 +11,9 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.durations import duration
-from matchrec.plan import expression
+from matchrec.plan import expression, pattern
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Concatenation,
-    Negation,
-    Quantified,
-    RowPattern,
-    Variable,
-    simplify,
-)
 from matchrec.writing.names import plain
 
 Shape = object  # what of a part of a plan matters; equal and hashed by value
@@ -72,7 +64,7 @@ def parts_of(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
             yield condition_of(one.variable), found
     used = variables_read(plan)
     exclusive = plan.output is MatchOutput.PREFERRED
-    yield "PATTERN", simplify(plan.pattern)
+    yield "PATTERN", pattern.simplify(plan.pattern)
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
     yield ("ORDER BY", tuple((plain(one.expression.text), one.direction) for one in plan.order_by))
     yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
@@ -134,14 +126,14 @@ def starts_one(plan: MatchPlan) -> bool:
     return strict and not plan.absences and plan.closing is None and is_fixed(plan.pattern)
 
 
-def is_fixed(pattern: RowPattern) -> bool:
+def is_fixed(row_pattern: pattern.RowPattern) -> bool:
     """Whether the pattern has one word, and that a row."""
-    match pattern:
-        case Variable() | Negation():
+    match row_pattern:
+        case pattern.Variable() | pattern.Negation():
             return True
-        case Concatenation(parts):
+        case pattern.Concatenation(parts):
             return all(map(is_fixed, parts))
-        case Quantified(part, least, most):
+        case pattern.Quantified(part, least, most):
             return 0 < least == most and is_fixed(part)
         case _:
             return False

@@ -9,19 +9,12 @@ from itertools import pairwise
 
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
+from matchrec.frontends.dialects import spellings
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits, is_option, lacks, repeated_variables
 from matchrec.frontends.dialects.products import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
-from matchrec.frontends.dialects.spellings import (
-    alternative_notes,
-    calls_classifier,
-    in_quotes,
-    names_edits,
-    variable_places,
-    variables_as_written,
-)
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
@@ -82,7 +75,7 @@ def output_notes(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
     """What of the rows that come out differs in the other product."""
-    if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
+    if write.keeps_case and not read.keeps_case and spellings.calls_classifier(tokens):
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
     if clause.within and write.within_includes and not read.within_includes:
@@ -261,12 +254,13 @@ def clause_edits(
         yield from (Edit(span, "") for span in unused)
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
-    written = variables_as_written(tokens, clause) if keeps_case else {}
+    written = spellings.variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
     for part, span in expressions(clause):
         yield from fragments.edits(span, place=place.within(part))
     spans = tuple(span for _, span in expressions(clause))
-    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
+    places = spellings.variable_places(clause, written)
+    yield from spellings.names_edits(tokens, spans, write.quote, places)
     bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
     for where, bound in bounds.items():
         if bound.mark not in ("?", write.parameter) and where is not None:
@@ -281,7 +275,7 @@ def clause_edits(
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
     fragments.notes.extend(output_notes(tokens, clause, read, write))
-    fragments.notes.extend(alternative_notes(fragments, clause.pattern))
+    fragments.notes.extend(spellings.alternative_notes(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
 
@@ -319,7 +313,7 @@ def window_edits(
         if tokens.key(call.over - 1) != ")":
             text = first.text
             if first.kind is TokenKind.QUOTED:
-                text = in_quotes(text, fragments.write.quote)
+                text = spellings.in_quotes(text, fragments.write.quote)
                 yield Edit(first.span, text)
             if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
                 end = tokens[call.end - 1].span.end

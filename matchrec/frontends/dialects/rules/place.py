@@ -204,8 +204,8 @@ class KnownColumns:
                     return True, kind_of(item.unalias(), self._known)
             return self._in_query(query, name) if query.is_star else (False, None)
         kinds = self.sources.get(relation.name) if query is None else None
-        if query is None and kinds is None and isinstance(relation, exp.Table):
-            if isinstance(relation.this, exp.Identifier):
+        match relation:
+            case exp.Table(this=exp.Identifier()) if query is None and kinds is None:
                 kinds = self.tables(exp.table_name(relation, "spark", identify=True))
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
 
