@@ -193,13 +193,10 @@ def is_number(given: object) -> bool:
 
 def can(*methods: str) -> Callable[[object], bool]:
     """Whether something has all of these methods, and is no class."""
-
-    def has_all(given: object) -> bool:
-        return not isinstance(given, type) and all(
-            callable(getattr(given, method, None)) for method in methods
-        )
-
-    return has_all
+    return lambda given: (
+        not isinstance(given, type)
+        and all(callable(getattr(given, method, None)) for method in methods)
+    )
 
 
 def instance_of(*kinds: type) -> Callable[[object], bool]:

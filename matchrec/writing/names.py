@@ -20,8 +20,6 @@ from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
 
-# Columns that references read, with and without quotes.
-
 WORD = re.compile(r"[^\W\d]\w*")
 _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
 _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")

@@ -26,27 +26,19 @@ from matchrec.source import Source
 from matchrec.writing.forms import conjunct_shapes
 from matchrec.writing.names import of_variable
 
-# NOT between the parts of a row pattern: where a plan keeps it apart, and what calls say of it.
-
 
 def pattern_with_absences(plan: MatchPlan) -> RowPattern:
     """The row pattern with a NOT for each absence, where it stands."""
     parts = top(plan.pattern)
-    found: list[RowPattern] = []
-    for place in range(len(parts) + 1):
-        here = (absence for absence in plan.absences if place_of(absence, plan, parts) == place)
-        found += (Negation((absence.variable,), absence.span) for absence in here)
-        found += parts[place : place + 1]
+    nots: list[list[RowPattern]] = [[] for _ in range(len(parts) + 1)]  # before each, and after all
+    for absence in plan.absences:
+        after = absence.after or ()
+        names = {plan.variables[one] for name in after for one in plan.members[name]}
+        ends = (n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
+        place = len(parts) if names and absence.before is None else max(ends, default=0)
+        nots[place].append(Negation((absence.variable,), absence.span))
+    found = [one for at, here in enumerate(nots) for one in (*here, *parts[at : at + 1])]
     return concatenation(found, plan.pattern.span)
-
-
-def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
-    if absence.after is None:
-        return 0
-    if absence.before is None:
-        return len(parts)
-    names = {plan.variables[one] for name in absence.after for one in plan.members[name]}
-    return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
 
 
 _OTHER_NOTS = (

@@ -38,8 +38,6 @@ from matchrec.plan.pattern import (
 )
 from matchrec.source import Span
 
-# What is not written in a clause and means something else elsewhere, and what is not used.
-
 _LEAST_TIME = "INTERVAL '0.000001' SECOND"
 
 
@@ -74,7 +72,6 @@ def default_edits(
 def output_notes(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
-    """What of the rows that come out differs in the other product."""
     if write.keeps_case and not read.keeps_case and spellings.calls_classifier(tokens):
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
@@ -137,8 +134,7 @@ def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchReco
 class Exit:
     """A row of `follower` that may come right after a greedy loop.
 
-    between: the variables that have no rows then. is_repeated: whether the follower may have
-    several rows.
+    between: the variables that have no rows then. is_repeated: the follower may have several rows.
     """
 
     loop: str
@@ -192,9 +188,7 @@ def _options(pattern: RowPattern) -> Iterator[Quantified]:
 
 
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
-    """What is lost where greedy loops are exclusive, and options reluctant, in the other product
-    alone.
-    """
+    """What is lost where only the other product's loops are exclusive, its options reluctant."""
     for option in _options(clause.pattern):
         if option.greedy:
             message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"

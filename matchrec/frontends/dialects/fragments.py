@@ -115,9 +115,7 @@ def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
 
 
 def _written(tree: exp.Expr, place: Place) -> str:
-    """The text of a tree without its marks; what sqlglot calls unsupported is an error where Spark
-    will read it.
-    """
+    """The text of a tree without marks; what sqlglot cannot say is an error if Spark reads it."""
     dialect = SqlglotDialect.get_or_raise(place.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
     text = generator.generate(_applied(_unmarked, tree, place))

@@ -103,7 +103,6 @@ def table() -> dict[str, LimitedPart]:
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that a clause of a product has, and where."""
     pattern = clause.pattern_span
     if clause.output or clause.selection:
         is_longest = clause.output is MatchOutput.LONGEST
@@ -140,7 +139,6 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
 
 
 def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that DEFINE has: what conditions call and read, and which are left out."""
     variables = variable_names(clause.pattern)
     if not clause.definitions:
         yield "NO_DEFINE", clause.pattern_span

@@ -100,10 +100,7 @@ def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
 
 
 def _differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
-    """Notes on what a text uses and sqlglot's translation makes something else of.
-
-    Raises MatchRecognizeUnsupportedError where a note would not be enough.
-    """
+    """What sqlglot's translation makes something else of. Raises where a note is not enough."""
     for row, span in found_differences(tokens, read, write):
         is_of_written = any(">" in product for product in row.products)
         if row.is_refused and (write.has_functions_of_spark or is_of_written):
@@ -118,10 +115,7 @@ _STATEMENTS = words_of("STATEMENT")
 
 
 def _check(text: str, product: Product) -> list[MatchPlan]:
-    """The plans of the clauses, of Spark SQL alone.
-
-    Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong.
-    """
+    """The plans of the clauses, of Spark SQL alone. Raises for what is no query, or wrong in it."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)

@@ -46,7 +46,6 @@ def test(expression: Any, stage: Stage, call: str) -> Test:
 
 
 def bounds(stage: Stage, least: int, most: int | None) -> None:
-    """How often is not less than none and not more than the most."""
     if max(least, most or 0) > MOST:
         raise errors.too_many_times(stage=stage.label, limit=MOST)
     lowest = 1 if most is None else 0

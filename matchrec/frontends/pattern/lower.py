@@ -117,7 +117,6 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
 
 
 def _of_row(column: ColumnReference, name: str) -> ColumnReference:
-    """The column of a row of a stage, or of a test."""
     return replace(column, navigation=replace(column.navigation, variable=name))
 
 
@@ -135,9 +134,7 @@ FINAL = Semantics.FINAL
 
 
 def measures(query: PatternQuery) -> Iterator[clauses.Measure]:
-    """Number and times of a match, then for each stage the array of its events; or of an event the
-    number of its match, and its stage.
-    """
+    """Number, times, and the events of each stage; or of an event its match's number and stage."""
     yield measure("match_number", MATCH_NUMBER)
     if query.rows is not clauses.RowsPerMatch.ONE_ROW:
         yield measure("stage", Classifier(Navigation()))
@@ -154,11 +151,6 @@ def measures(query: PatternQuery) -> Iterator[clauses.Measure]:
 
 def measure(name: str, reference: Reference) -> clauses.Measure:
     return clauses.Measure(name, Term((reference,), NOWHERE))
-
-
-def end_of(end: End, order: str, window: str) -> Term:
-    """When a window ends that begins at the first or at the last row of a match."""
-    return column_term(Navigation(end=end, semantics=FINAL), later(order, window))
 
 
 @dataclass(frozen=True)
@@ -297,9 +289,11 @@ class TestDefinitions(tree.Outline):
         return tuple(later(order, self.near[test].sql) for test in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
-        order = self.query.order_by[0]
-        ends = tuple(end_of(End.LAST, order, self.near[test].sql) for test in self.windows)
-        return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
+        first, last = (Navigation(end=end, semantics=FINAL) for end in (End.FIRST, End.LAST))
+        ends = tuple(column_term(last, end) for end in self.ends)
+        if whole is None:
+            return Timeouts(None, ends)
+        return Timeouts(column_term(first, later(self.query.order_by[0], whole.sql)), ends)
 
     def define(self, label: str, scalar: Scalar) -> str:
         """The name of a new test, by which it reads the candidate; no stage has a colon in it."""

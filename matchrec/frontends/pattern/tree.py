@@ -79,7 +79,6 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """What to call it in a message."""
         inside = ", ".join(stage.label for stage in self.stages)
         return f"group ({inside})" if self.is_group else f"stage `{self.name}`"
 

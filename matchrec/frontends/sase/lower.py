@@ -24,16 +24,8 @@ from matchrec.frontends.sase.nodes import (
     Streams,
     variables_of,
 )
-from matchrec.plan.clauses import (
-    Absence,
-    Definition,
-    EventSelection,
-    Measure,
-    RowExpression,
-    SortItem,
-    Subset,
-    Within,
-)
+from matchrec.plan import clauses
+from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -70,29 +62,32 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    conditions = Conditions(query, key_expression(streams.type_column))
-    definitions = tuple(conditions.definitions())
+    conditions = tuple(definitions(query, key_expression(streams.type_column)))
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
+    # strict contiguity compares neighbours instead
+    equal = (RowExpression(row_text(test), test.span, names=names_of(test)) for test in query.tests)
     is_finer = query.strategy is Strategy.PARTITION_CONTIGUITY  # strict, in finer partitions
     within, loops = query.window, (one for one in components.positive if one.kleene)
     plan = MatchPlan(
         pattern=pattern(components),
         partition_by=tuple(map(key_expression, streams.partition_by)),
-        equal=tuple(conditions.keys()),
-        order_by=tuple(SortItem(key_expression(text)) for text in streams.order_by),
+        equal=() if query.strategy is Strategy.STRICT_CONTIGUITY else tuple(equal),
+        order_by=tuple(clauses.SortItem(key_expression(text)) for text in streams.order_by),
         measures=query.items or tuple(event_arrays(components)),
-        within=Within(within) if isinstance(within, RowExpression) else None,
+        within=clauses.Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
-        subsets=tuple(Subset(one.name.text, variables_of(one), one.name.span) for one in loops),
-        definitions=definitions,
-        selection=EventSelection["STRICT_CONTIGUITY" if is_finer else query.strategy.name],
+        subsets=tuple(
+            clauses.Subset(one.name.text, variables_of(one), one.name.span) for one in loops
+        ),
+        definitions=conditions,
+        selection=clauses.EventSelection["STRICT_CONTIGUITY" if is_finer else query.strategy.name],
         output=streams.output,
         first_matches=query.first_matches,
         absences=tuple(
-            Absence(one.name.text, *components.neighbours(one), one.name.span)
+            clauses.Absence(one.name.text, *components.neighbours(one), one.name.span)
             for one in components.negated
         ),
-        closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
+        closing=CLOSING if conditions and conditions[-1].variable == CLOSING else None,
     )
     check(plan)
     return plan
@@ -107,52 +102,45 @@ def pattern(components: Components) -> RowPattern:
     return concatenation(parts)
 
 
-def event_arrays(components: Components) -> Iterator[Measure]:
+def event_arrays(components: Components) -> Iterator[clauses.Measure]:
     """For each positive component the array of its events, all columns of each."""
     for component in components.positive:
         name, span = component.name.text, component.name.span
         event = column_term(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
-        yield Measure(name, Term((events,), span), span)
+        yield clauses.Measure(name, Term((events,), span), span)
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    query: SaseQuery
-    type_column: RowExpression
+def definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Definition]:
+    """A definition for each variable that has a condition, in the order of the plan."""
+    components, placed = query.components, dict[str, list[Scalar]]()
+    for predicate in query.predicates:
+        for conjunct in conjuncts(predicate):
+            placed.setdefault(place(conjunct, components), []).append(conjunct)
+    for component in (*components.positive, *components.negated):
+        for variable in variables_of(component):
+            of_event = on_event(query, component, variable, type_column)
+            if own := [*of_event, *placed.get(variable, ())]:
+                yield Definition(variable, joined("AND", own), component.name.span)
+    if CLOSING in placed:
+        yield Definition(CLOSING, joined("AND", placed[CLOSING]))
 
-    def keys(self) -> Iterator[RowExpression]:
-        """The attributes that make partitions; strict contiguity compares neighbours instead."""
-        if self.query.strategy is not Strategy.STRICT_CONTIGUITY:
-            for test in self.query.tests:
-                yield RowExpression(row_text(test), test.span, names=names_of(test))
 
-    def definitions(self) -> Iterator[Definition]:
-        """A definition for each variable that has a condition, in the order of the plan."""
-        components, placed = self.query.components, dict[str, list[Scalar]]()
-        for predicate in self.query.predicates:
-            for conjunct in conjuncts(predicate):
-                placed.setdefault(place(conjunct, components), []).append(conjunct)
-        for component in (*components.positive, *components.negated):
-            for variable in variables_of(component):
-                if own := [*self.on_event(component, variable), *placed.get(variable, ())]:
-                    yield Definition(variable, joined("AND", own), component.name.span)
-        if CLOSING in placed:
-            yield Definition(CLOSING, joined("AND", placed[CLOSING]))
-
-    def on_event(self, component: Component, variable: str) -> Iterator[Scalar]:
-        """The event's type, and the equivalence tests as they concern one event."""
-        first = self.query.components.places[0]
-        if (event_type := component.event_type) is not None:
-            text, names = self.type_column.text, self.type_column.names
-            kind = column_term(Navigation(variable), text, event_type.span, names)
-            yield comparison("=", kind, event_type)
-        for test in self.query.tests:
-            here = reference(variable, test)
-            if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-                yield comparison("=", here, reference(first, test))
-            else:
-                yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
+def on_event(
+    query: SaseQuery, component: Component, variable: str, type_column: RowExpression
+) -> Iterator[Scalar]:
+    """The event's type, and the equivalence tests as they concern one event."""
+    first = query.components.places[0]
+    if (event_type := component.event_type) is not None:
+        text, names = type_column.text, type_column.names
+        kind = column_term(Navigation(variable), text, event_type.span, names)
+        yield comparison("=", kind, event_type)
+    for test in query.tests:
+        here = reference(variable, test)
+        if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
+            yield comparison("=", here, reference(first, test))
+        else:
+            yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
 
 
 def reference(variable: str, attribute: Term) -> Scalar:
@@ -206,7 +194,8 @@ def reading(read: Reference, components: Components) -> EventReading:
     if (component := components.by_variable.get(name)) is not None:
         return EventReading(component.name.text, name, span)
     is_before = read.so_far if isinstance(read, Aggregate) else read.navigation.logical_offset > 0
-    where = Index.CURRENT.of(name) if is_before else components.following(name)
+    after = components.places.index(Index.CURRENT.of(name)) + 1  # of all rows of a Kleene plus
+    where = Index.CURRENT.of(name) if is_before else components.places[after]
     return EventReading(name, where, span)
 
 
@@ -222,23 +211,23 @@ Clause = tuple[Scalar, ...]
 
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    return tuple(joined("OR", clause) for clause in clauses(condition))
+    return tuple(joined("OR", clause) for clause in disjunctions(condition))
 
 
-def clauses(condition: Scalar) -> tuple[Clause, ...]:
+def disjunctions(condition: Scalar) -> tuple[Clause, ...]:
     """The conjuncts, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):
-            return tuple(chain.from_iterable(clauses(operand) for operand in operands))
+            return tuple(chain.from_iterable(disjunctions(operand) for operand in operands))
         case Operation("OR", operands):
-            parts = [clauses(operand) for operand in operands]
+            parts = [disjunctions(operand) for operand in operands]
             if not 1 < prod(map(len, parts)) <= MOST_CLAUSES:
                 return ((condition,),)
             return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))
         case Operation("NOT", (Operation("NOT", (inner,)),)):
-            return clauses(inner)
+            return disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
             other = "OR" if operator == "AND" else "AND"
-            return clauses(joined(other, [negation(operand) for operand in operands]))
+            return disjunctions(joined(other, [negation(operand) for operand in operands]))
         case _:
             return ((condition,),)

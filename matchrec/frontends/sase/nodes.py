@@ -58,7 +58,6 @@ class Index(Enum):
     ALL = "a[]"
 
     def of(self, variable: str) -> str:
-        """The identifier as one would write it."""
         return variable if self is Index.ALONE else self.value.replace("a", variable)
 
 
@@ -121,8 +120,6 @@ def variables_of(component: Component) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Components:
-    """What PATTERN declares, in order."""
-
     written: tuple[Component, ...]
 
     @cached_property
@@ -145,7 +142,6 @@ class Components:
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
-        """The component of each variable, as it is written in PATTERN."""
         return {component.name.text: component for component in self.written}
 
     def known(self, name: Token, clause: str) -> Component:
@@ -154,10 +150,6 @@ class Components:
             known = {component.name.text: component.written for component in self.written}
             raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
         return found
-
-    def following(self, name: str) -> str:
-        """The first place after all rows of a positive component."""
-        return self.places[self.places.index(variables_of(self.by_name[name])[-1]) + 1]
 
     def neighbours(self, negated: Component) -> tuple[Names, Names]:
         """The positive components around a negated one; None at the beginning and at the end."""

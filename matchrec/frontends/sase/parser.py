@@ -59,10 +59,7 @@ FOLLOWS = {
 
 
 class QueryReader(EventReader):
-    """Reads the clauses in their order.
-
-    A word is a keyword only where one is due: an attribute may be called `from`.
-    """
+    """Reads the clauses; a word is a keyword only where one is due: attributes may be `from`."""
 
     def query(self) -> SaseQuery:
         self.require("PATTERN")
@@ -111,7 +108,6 @@ class QueryReader(EventReader):
         return Components(tuple(found))
 
     def part(self) -> Component:
-        """A component that is there, or one that must not be."""
         start = self.position
         if not (self.accept("~") or self.accept("!")):
             return self.event()
@@ -137,7 +133,6 @@ class QueryReader(EventReader):
         return Component(event_type, name, type_span.to(name.span), kleene=plus)
 
     def event_type(self) -> Term | None:
-        """The type that stands next; None for any."""
         if self.accept("*") or self.accept("ANY"):
             return None
         token = self.taken("an event type or `~` for a negation", *NAMES, TokenKind.STRING)
@@ -194,7 +189,6 @@ class QueryReader(EventReader):
             raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
 
     def listed(self) -> tuple[str, Span]:
-        """A component as the list has it, and where."""
         start, name = self.position, self.taken("a name", TokenKind.WORD)
         kleene, component = self.accept("[", "]"), self.components.known(name, self.clause)
         span, due = self.span(start, self.position), component.written
@@ -248,7 +242,6 @@ NO_UNITS = ("RETURN", "GROUP", "ORDER")
 
 
 def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
-    """The window of numbers, each with its unit, or how many events."""
     (number, unit), *others = amounts
     if not others and unit is None:
         return RowExpression(number.text, span, amount=amount_of_number(number.text))

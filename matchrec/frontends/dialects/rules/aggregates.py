@@ -224,7 +224,6 @@ def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
 
 
 def _function(written: str) -> exp.Expr:
-    """A function that is passed to another one."""
     function: exp.Expr = parse_one(f"called({written})", read="spark").expressions[0]
     return function.pop()
 

@@ -307,9 +307,6 @@ def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> I
             yield Edit(Span(end, end), ")")
 
 
-# The place of an expression: all that a rule may ask about it, and what rules say of it.
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an expression stands, and for which product it is written.
@@ -355,7 +352,6 @@ class Place:
         return kind_of(node, self.columns.kind)
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
-        """Note what means something else in the other product."""
         self.remarks.append(Note(message, Span(0, 0), is_met))
 
 

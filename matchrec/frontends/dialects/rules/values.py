@@ -237,7 +237,6 @@ def elapsed(node: exp.DateDiff | exp.TimestampDiff, place: Place) -> exp.Expr:
 
 
 def _whole_units(length: exp.Expr, unit: int) -> exp.Expr:
-    """How many whole units a number has."""
     if unit > 1:
         length = exp.IntDiv(this=exp.paren(length, copy=False), expression=exp.Literal.number(unit))
     return exp.paren(length, copy=False)
