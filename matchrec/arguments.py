@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from math import isfinite
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
@@ -187,8 +188,7 @@ def is_whole(given: object) -> TypeGuard[int]:
 
 def is_number(given: object) -> bool:
     """A finite number; True and False are none."""
-    finite = isinstance(given, float) and abs(given) < float("inf")
-    return is_whole(given) or finite
+    return is_whole(given) or (isinstance(given, float) and isfinite(given))
 
 
 def can(*methods: str) -> Callable[[object], bool]:

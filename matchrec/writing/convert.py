@@ -113,9 +113,6 @@ def check(reading: ReadQuery, plan: MatchPlan, text: str) -> None:
         raise errors.cannot_write(span, what=what, cure=None)
 
 
-_ELEMENT = re.compile(r"(\w+)\[(1|i)\]")
-
-
 def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
     """The plan that SQL can say, and notes on what it cannot; refuses what changes the matches."""
     plan, notes = reading.plan, list[Note]()
@@ -128,7 +125,15 @@ def for_sql(reading: ReadQuery) -> tuple[MatchPlan, tuple[Note, ...]]:
         message = "the events do not come out: MEASURES takes columns by name, as RETURN does"
         notes.append(Note(message, reading.pattern))
     kept = replace(plan, measures=measures, partition_by=plan.keys, equal=())
-    return renamed(kept, sql_names(kept)), tuple(notes)
+    known = [*kept.variables, *kept.unions]
+    wanted = {name: re.sub(r"(\w+)\[(1|i)\]", r"\1_\2", name).upper() for name in known}
+    new = list(wanted.values())
+    names = {  # in upper case, without quotes: `a[1]` is A_1; those that would clash stay
+        name: one
+        for name, one in wanted.items()
+        if WORD.fullmatch(one) and new.count(one) == 1 and (one not in known or one == name)
+    }
+    return renamed(kept, names), tuple(notes)
 
 
 def refuse_unsayable(plan: MatchPlan) -> None:
@@ -147,18 +152,6 @@ def refuse_unsayable(plan: MatchPlan) -> None:
             if isinstance(reference, expression.Aggregate) and reference.so_far:
                 what = "an aggregate over the rows before: in DEFINE it includes the row itself"
                 raise errors.cannot_write(reference.span, what=what, cure=None)
-
-
-def sql_names(plan: MatchPlan) -> dict[str, str]:
-    """Names in upper case that need no quotes: `a[1]` is A_1. Those that would clash stay."""
-    known = [*plan.variables, *plan.unions]
-    wanted = {name: _ELEMENT.sub(r"\1_\2", name).upper() for name in known}
-    new = list(wanted.values())
-    return {
-        name: one
-        for name, one in wanted.items()
-        if WORD.fullmatch(one) and new.count(one) == 1 and (one not in known or one == name)
-    }
 
 
 def _lines(plan: MatchPlan) -> Iterator[str]:

@@ -25,18 +25,13 @@ _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
 _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 
-def is_path(text: str) -> bool:
-    """Whether it is a column, or a field of one, and no other expression."""
-    return _PATH.fullmatch(text) is not None
-
-
 def plain(text: str) -> str:
     """A column without quotes, any other expression without needless blanks.
 
     >>> plain("`loc`.x"), plain("x  + 1")
     ('loc.x', 'x + 1')
     """
-    if is_path(text):
+    if _PATH.fullmatch(text):
         return ".".join(unquoted(part) for part in _PART.findall(text))
     return " ".join(text.split())
 
@@ -47,7 +42,7 @@ def tidy(text: str) -> str:
     >>> tidy("`price`"), tidy("`from`"), tidy("`a b`")
     ('price', '`from`', '`a b`')
     """
-    if not is_path(text):
+    if not _PATH.fullmatch(text):
         return text
     parts: list[str] = _PART.findall(text)
     return ".".join(column(unquoted(part)) if part[0] == "`" else part for part in parts)
@@ -93,9 +88,8 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             inside = with_terms(
                 reference, lambda term: with_references(term, lambda one: of_variable(one, name))
             )
-            if inside.variable is None:
-                return inside
-            return replace(inside, variable=name(inside.variable))
+            of = inside.variable
+            return inside if of is None else replace(inside, variable=name(of))
         case MatchValue():
             return reference
 

@@ -68,7 +68,6 @@ SELECTION = {
     Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
     Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
 }
-TIMES = ("start_time", "end_time")
 
 
 def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
@@ -100,7 +99,7 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
         absences=absences,
         selection=selection,
         staging=None,
-        measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
+        measures=tuple(one for one in plan.measures if one.name in ("start_time", "end_time")),
         definitions=definitions(plan),
     )
     return clause, source

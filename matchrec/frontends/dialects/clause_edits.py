@@ -38,8 +38,6 @@ from matchrec.plan.pattern import (
 )
 from matchrec.source import Span
 
-_LEAST_TIME = "INTERVAL '0.000001' SECOND"
-
 
 def default_edits(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
@@ -53,7 +51,7 @@ def default_edits(
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
     if clause.within and read.within_includes and not write.within_includes:
         end = clause.within.place.end
-        yield Edit(Span(end, end), f" + {_LEAST_TIME}")
+        yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
     is_bare = is_one_row and not (clause.measures or clause.partition_by)
     if is_bare and read.has_bare_rows and not write.has_bare_rows:  # for COUNT(*) around the clause
@@ -72,7 +70,8 @@ def default_edits(
 def output_notes(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
-    if write.keeps_case and not read.keeps_case and spellings.calls_classifier(tokens):
+    names_variables = "CLASSIFIER" in (token.key for token in tokens.tokens)
+    if names_variables and write.keeps_case and not read.keeps_case:
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
     if clause.within and write.within_includes and not read.within_includes:

@@ -152,7 +152,6 @@ def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=node.expressions)
 
 
-_HOLE = "hole_of_match_recognize_"
 SELECT_ALL = "SELECT * FROM "
 _PASSED = "write what {} has for it: unrecognised functions are passed through"
 
@@ -196,7 +195,7 @@ class Fragments:
         for hole in sorted(inside, key=lambda one: (one.start, -one.end)):
             if not own or hole.start >= own[-1].end:
                 own.append(hole)
-        names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
+        names = {f"hole_of_match_recognize_{number}": hole for number, hole in enumerate(own)}
         masks = [
             Edit(hole.shifted(-span.start), "PARTITION BY " * (hole in self.windows) + name)
             for name, hole in names.items()

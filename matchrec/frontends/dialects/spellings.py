@@ -139,10 +139,7 @@ def _time_of_events(tokens: TokenSequence, cut: Cut) -> int | None:
 
 
 def _order_edits(tokens: TokenSequence, by: int, cut: Cut, clause: ClauseTokens) -> Iterator[Edit]:
-    """ORDER BY the time of events. Raises for a key of OVER that does not divide the rows.
-
-    by: where TIMESTAMP BY stands.
-    """
+    """ORDER BY the time of events (`by`: TIMESTAMP BY). Raises if a key of OVER divides no rows."""
     own = tokens.level(by + 2, cut.word)
     over = next((at for at in own if tokens.key(at) == "OVER"), cut.word)
     sections = find_sections(clause)
@@ -251,13 +248,9 @@ def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:
                     yield part.span
 
 
-def calls_classifier(tokens: ClauseTokens) -> bool:
-    return any(token.key == "CLASSIFIER" for token in tokens.tokens)
-
-
 def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
     """The names of a clause's variables: as in DEFINE, else where they first stand."""
-    if not calls_classifier(tokens):
+    if "CLASSIFIER" not in (token.key for token in tokens.tokens):
         return {}
     found = {one.name: tokens.text_at(one.span) for one in clause.definitions}
     for node in walk(clause.pattern):

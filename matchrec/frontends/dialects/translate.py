@@ -58,8 +58,7 @@ class Translation:
 class Knowledge:
     """What is known of a query beside its text.
 
-    kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
-    of tables.
+    kinds: of clauses in order of evaluation. values: of the query's parameters.
     """
 
     kinds: Sequence[ClauseKinds] = ()

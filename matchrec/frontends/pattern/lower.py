@@ -64,10 +64,7 @@ NOWHERE = Span(0, 0)
 
 
 def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
-    """The expression over the candidate and the stages. names: how stages may be written.
-
-    Raises MatchRecognizeError for what reads rows in any other way.
-    """
+    """The expression over the candidate and stages, by their `names`; refuses what reads others."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: refuse_other_rows(operand, names))
     term = replace(scalar, pieces=tuple(_read(one, names) for one in scalar.pieces))
@@ -157,9 +154,8 @@ def measure(name: str, reference: Reference) -> clauses.Measure:
 class PatternQuery:
     """A pattern, and what is to be done with its matches.
 
-    order_by, partition_by: SQL over one row. columns: of an event, none for all. rows: a row
-    for each match, or for each of its events. timeouts: whether partial matches come out as well.
-    dialect: in which conditions are written.
+    order_by, partition_by: SQL over one row. columns: of an event, none for all. timeouts: whether
+    partial matches come out as well. dialect: in which conditions are written.
     """
 
     pattern: Pattern

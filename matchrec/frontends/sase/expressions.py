@@ -74,8 +74,6 @@ def read_text(text: str) -> TokenSequence:
 # Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
 # in Spark SQL they are for names where the session says so.
 
-_ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
-
 
 def in_single_quotes(text: str) -> str:
     r"""The string of a token, with single quotes around it.
@@ -88,7 +86,7 @@ def in_single_quotes(text: str) -> str:
     content = text[text.index('"') + 1 : -1].replace('""', '"')
     if not text.startswith('"'):  # r"\d"
         return string_literal(content)
-    escaped = _ESCAPED_OR_QUOTE.sub(lambda one: "\\'" if one[0] == "'" else one[0], content)
+    escaped = re.sub(r"(?s)\\.|'", lambda one: "\\'" if one[0] == "'" else one[0], content)
     return f"'{escaped}'"
 
 
@@ -144,7 +142,6 @@ class EventReader(ScalarReader):
             raise self.wrong(expected or (key if key.isalpha() else f"`{key}`"))
 
     def taken(self, expected: str, *kinds: TokenKind) -> Token:
-        """The token that stands next, which is of one of some kinds."""
         if self.kind_at(self.position) not in kinds:
             raise self.wrong(expected)
         self.position += 1
@@ -164,8 +161,6 @@ class EventReader(ScalarReader):
         if self.key == "?" or self.key_at(self.position - 1) == "INTERVAL":
             raise self.unexpected()
         return super().parameter()
-
-    # Identifiers
 
     def operand(self) -> Scalar:
         if self.key == "[":
@@ -257,8 +252,6 @@ class EventReader(ScalarReader):
             return Navigation(name, logical_offset=1)
         return Navigation(written)
 
-    # Aggregates
-
     def call(self) -> Scalar:
         token = self.tokens[self.position]
         if not self.text.is_call(self.position) or token.key not in OF_SEVERAL_ROWS:
@@ -307,8 +300,6 @@ class EventReader(ScalarReader):
                 spans, ranges = (first.span, other.span), (first.events, other.events)
                 raise errors.two_ranges(spans, function=function, clause=self.clause, ranges=ranges)
         return first
-
-    # Equivalence tests
 
     def equivalence(self) -> Operation:
         """`[symbol]`: an operation until the predicates are separated."""

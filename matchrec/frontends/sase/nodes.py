@@ -93,7 +93,6 @@ class SaseQuery:
     """A whole query. tests: the attributes that are equal in all events.
 
     window: how long it is, or of how many events. items: of RETURN, seen from the end of the match.
-    first_matches: how many come out; None for all.
     """
 
     components: Components

@@ -90,8 +90,6 @@ class QueryReader(EventReader):
             self.clause, self.scope = word, Scope(part, variables)
         return found
 
-    # PATTERN
-
     def sequence(self) -> Components:
         start = self.position
         self.require("SEQ")
@@ -197,8 +195,6 @@ class QueryReader(EventReader):
             raise errors.argument_written_otherwise(span, name=name.text, what=what, written=due)
         return due, span
 
-    # WITHIN and RETURN
-
     def window(self) -> RowExpression | int:
         """The window of an interval of SQL, or of numbers, each with its unit; or of events."""
         if self.key == "INTERVAL":
@@ -213,7 +209,19 @@ class QueryReader(EventReader):
             number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
             has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key not in NO_UNITS
             amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
-        return window_of(amounts, self.span(start, self.position))
+        (number, unit), *others = amounts
+        span = self.span(start, self.position)
+        if not others and unit is None:
+            return RowExpression(number.text, span, amount=amount_of_number(number.text))
+        if not others and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
+            events = whole_number(number.text) if number.text.isdigit() else 0
+            if events is None:
+                raise errors.too_many_events(number.span, limit=MOST)
+            if events == 0:
+                raise errors.not_a_number_of_events(number.span, number=number.text)
+            return events
+        words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
+        return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 
     def item(self) -> Measure:
         """An item of RETURN: an attribute gives its name, anything else its text."""
@@ -237,30 +245,14 @@ def strategy_named(written: str, span: Span) -> Strategy:
     return found
 
 
-CALENDAR = ("MONTH", "YEAR")
 NO_UNITS = ("RETURN", "GROUP", "ORDER")
-
-
-def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
-    (number, unit), *others = amounts
-    if not others and unit is None:
-        return RowExpression(number.text, span, amount=amount_of_number(number.text))
-    if not others and unit is not None and singular(unit) == "EVENT":
-        events = whole_number(number.text) if number.text.isdigit() else 0
-        if events is None:
-            raise errors.too_many_events(number.span, limit=MOST)
-        if events == 0:
-            raise errors.not_a_number_of_events(number.span, number=number.text)
-        return events
-    words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
-    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 
 
 def unit_of(number: Token, unit: Token | None) -> str:
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
-    found = singular(unit)
-    if found in CALENDAR:
+    found = unit.text.upper().removesuffix("S")
+    if found in ("MONTH", "YEAR"):
         raise errors.calendar_unit(unit.span, unit=unit.text)
     if found == "EVENT":
         raise errors.mixed_units(unit.span)
@@ -270,7 +262,3 @@ def unit_of(number: Token, unit: Token | None) -> str:
     if not number.text.isdigit() and found != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return found
-
-
-def singular(unit: Token) -> str:
-    return unit.text.upper().removesuffix("S")

@@ -192,7 +192,6 @@ READS["bigquery"] = (
 # DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
 
 _ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
-_OVER_ALL = "f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 
 
 def columns_of_values(node: exp.Values, place: Place) -> exp.Expr:
@@ -219,7 +218,7 @@ def first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
         return called(name.removesuffix("_VALUE"), *node.expressions)
     if not place.is_condition or isinstance(node.parent, exp.Window):
         return node
-    window = parse_one(_OVER_ALL)
+    window = parse_one("f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)")
     window.set("this", exp.Anonymous(this=name, expressions=node.expressions))
     return window
 

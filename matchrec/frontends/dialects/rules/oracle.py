@@ -97,7 +97,7 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
             place.remark(f"{counted}, and {other} in {place.write.title}; {_NOT_KNOWN}")
         return node
     use = _use(node, place)
-    operands = tuple(zip(_operands(node), of_both, strict=True))
+    operands = tuple(zip((node.this.copy(), node.expression.copy()), of_both, strict=True))
     if use is None and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
         use = Domain.FRACTION
     if use is Domain.INTERVAL:
@@ -143,7 +143,7 @@ def _use(node: exp.Expr, place: Place) -> Domain | None:
 def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
     kinds = place.kind(node.this), place.kind(node.expression)
-    time, number = _operands(node)
+    time, number = node.this.copy(), node.expression.copy()
     if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
         time, number, kinds = number, time, kinds[::-1]
     if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
@@ -161,10 +161,6 @@ def days(number: exp.Expr) -> exp.Expr:
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
     simple = isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func))
     return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
-
-
-def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    return node.this.copy(), node.expression.copy()
 
 
 def _paren(operator: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:

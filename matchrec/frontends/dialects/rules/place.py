@@ -53,7 +53,6 @@ _ROWS = read_table("matchrec.frontends.dialects.rules", "kinds.txt")
 _OF_CALLS = {call: kind for kind, calls in _ROWS for call in calls.split()}
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
-_WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
 _OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Domain.INTEGER),
     (_DECIMALS, Domain.DECIMAL),
@@ -61,7 +60,7 @@ _OF_TYPES = (
     (exp.DataType.TEXT_TYPES, Domain.TEXT),
     ({exp.DType.DATE}, Domain.DATE),
     ({exp.DType.INTERVAL}, Domain.INTERVAL),
-    (_WITHOUT_ZONE, Domain.TIMESTAMP_NTZ),
+    ({exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}, Domain.TIMESTAMP_NTZ),
     (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Domain.TIMESTAMP),
 )
 
@@ -195,9 +194,13 @@ class KnownColumns:
         return is_there, kinds.pop() if len(kinds) == 1 else None
 
     def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
-        query, names = _query_of(relation)
+        named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
+        names = relation.alias_column_names or (named.alias_column_names if named else [])
         if names:
-            return name in names, None
+            return name in map(str.lower, names), None
+        query = None if named is None else named.this  # of a union, the first one
+        while isinstance(query, exp.SetOperation):
+            query = query.this
         if isinstance(query, exp.Select):
             for item in query.expressions:
                 if item.alias_or_name.lower() == name:
@@ -208,16 +211,6 @@ class KnownColumns:
             case exp.Table(this=exp.Identifier()) if query is None and kinds is None:
                 kinds = self.tables(exp.table_name(relation, "spark", identify=True))
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
-
-
-def _query_of(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
-    """The query that a relation is, itself or by WITH, and the names that it gives to columns."""
-    named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
-    names = relation.alias_column_names or (named.alias_column_names if named else [])
-    query = None if named is None else named.this
-    while isinstance(query, exp.SetOperation):
-        query = query.this
-    return query, [name.lower() for name in names]
 
 
 def _named_query(relation: exp.Expr) -> exp.CTE | None:

@@ -252,9 +252,6 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
 
 
-_SIGNS = re.compile(r"[][.{}()*+?$|^\\]")
-
-
 def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
     """`SPLIT(x, '.')` at a text, which Spark takes for a regular expression.
 
@@ -263,7 +260,7 @@ def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
     is_literal = isinstance(node.expression, exp.Literal)
     if not is_literal or not place.write.is_spark or not node.expression.name:
         return node
-    text = _SIGNS.sub(r"\\\g<0>", node.expression.name)
+    text = re.sub(r"[][.{}()*+?$|^\\]", r"\\\g<0>", node.expression.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
