@@ -113,10 +113,7 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
 def bound(
     function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a checked function by parameter, defaults among them.
-
-    Raises as the function does, with the name of `call`.
-    """
+    """The arguments of a checked function by parameter, with defaults. Errors name the `call`."""
     found = bind(inspect.signature(function), vars(function)["kinds"], call, args, kwargs)
     found.apply_defaults()
     return found.arguments

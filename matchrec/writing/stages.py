@@ -10,6 +10,7 @@ neighbours, conditions on earlier events of the same stage, and a mixture of str
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -52,9 +53,8 @@ def is_sayable(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool
     place = next((n for n, one in enumerate(stages) if one is stage), None)
     if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
         return False
-    before, after = (
-        [one for one in some if not one.negated] for some in (stages[:place], stages[place:])
-    )
+    before = [one for one in stages[:place] if not one.negated]
+    after = [one for one in stages[place:] if not one.negated]
     if before[-1].quantified or before[-1].optional or before[-1].is_group:
         return False
     if strict:  # which waits for a next event
@@ -100,12 +100,12 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
         selection=selection,
         staging=None,
         measures=tuple(one for one in plan.measures if one.name in ("start_time", "end_time")),
-        definitions=definitions(plan),
+        definitions=tuple(definitions(plan)),
     )
     return clause, source
 
 
-def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
+def definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """The conditions of stages as conditions of variables; those that always hold are left out."""
     assert plan.staging is not None
     steps = plan.staging.steps
@@ -118,7 +118,6 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
         if isinstance(step, ForbiddenEvent)
     }
     of_stage = partial(of_variable, name=lambda test: stage_of.get(test, test))
-    found = []
     for one in plan.definitions:
         name = stage_of[one.variable]
         read = {variable_of(each) for each in one.condition.references}
@@ -130,15 +129,20 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
             )
         condition = with_references(one.condition, of_stage)
         if any(conjunct_shapes(condition)):
-            found.append(clauses.Definition(name, condition, one.condition.span))
-    return tuple(found)
+            yield clauses.Definition(name, condition, one.condition.span)
 
 
 def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
-        if obstacle := unsayable(stage):
-            raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+        obstacles = {
+            "has until()": stage.until is not None,
+            "is greedy()": stage.greedy,
+            "has a window between neighbours": stage.gap is not None or stage.near is not None,
+        }
+        for obstacle, is_there in obstacles.items():
+            if is_there:
+                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
     for group in (stages, *(stage.stages for stage in all_stages(stages))):
         found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))
     for stage in all_stages(stages):
@@ -155,14 +159,3 @@ def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
                 what = "may be left otherwise than under SKIP TILL NEXT MATCH"
                 raise errors.not_in_sql(what=stage.label, obstacle=what)
     return kinds[0]
-
-
-def unsayable(stage: Stage) -> str | None:
-    """What of a stage the clause cannot say, or None."""
-    if stage.until is not None:
-        return "has until()"
-    if stage.greedy:
-        return "is greedy()"
-    if stage.gap is not None or stage.near is not None:
-        return "has a window between neighbours"
-    return None

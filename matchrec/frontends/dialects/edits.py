@@ -106,8 +106,6 @@ class Note:
         return f"{self.message}\n{source.excerpt(self.span)}"
 
 
-# From a text and its translation to the edits that lead from one to the other, token by token.
-
 BESIDE = 1  # token on each side of a difference: up to two between two make one of them
 
 Tokenizer = Callable[[str], Sequence[Token]]

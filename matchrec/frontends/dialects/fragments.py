@@ -80,8 +80,7 @@ def tokens_in(text: str, product: Product) -> list[Token]:
 def translated(text: str, place: Place) -> str | None:
     """The text as the product that `place` writes reads it, None where it reads it as it is.
 
-    Raises sqlglot's ParseError for what is not in the dialect of the product that is read, and its
-    UnsupportedError for what the other dialect cannot say.
+    Raises sqlglot's ParseError for what the one dialect lacks, UnsupportedError for the other.
     """
     read, write = place.read, place.write
     tree = _parsed(text, read, None if place.clause is None else read.functions)

@@ -56,10 +56,7 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a query beside its text.
-
-    kinds: of clauses in order of evaluation. values: of the query's parameters.
-    """
+    """What is known of a query: kinds of clauses in order of evaluation, values of parameters."""
 
     kinds: Sequence[ClauseKinds] = ()
     values: Mapping[str, object] = field(default_factory=dict)
@@ -132,10 +129,7 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
 
 
 def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
-    """The plan of a clause or a window, of which only a window says INITIAL or SEEK.
-
-    parameters: of the query, each with a number in its place.
-    """
+    """The plan of a clause or a window; only a window says INITIAL or SEEK. parameters: numbers."""
     clause = site.clause
     if site.calls is not None:
         clause = replace(clause, search=None, search_span=None)

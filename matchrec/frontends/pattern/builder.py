@@ -18,14 +18,11 @@ from matchrec.frontends.pattern.tree import Outline, Stage, named_stages, shown
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
 
-# After-match skip strategies: which matches a match leaves out.
-
 TO = ArgumentKind(
     "what to skip to",
     lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
-
 NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_to_first("stage")')
 
 
@@ -393,7 +390,6 @@ class Pattern:
 
     @property
     def _about(self) -> str:
-        """What calls change, in messages."""
         return self.stages[-1].label if self.stages else ""
 
     @property

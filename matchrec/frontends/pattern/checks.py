@@ -56,7 +56,6 @@ def bounds(stage: Stage, least: int, most: int | None) -> None:
 
 
 def may_be_optional(stages: tuple[Stage, ...]) -> None:
-    """A stage is made optional once, is no NOT, and follows no greedy one."""
     stage = last(stages)
     if stage.negated:
         raise errors.quantified_not(call="optional", stage=stage.label)
@@ -67,7 +66,6 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
 
 
 def may_have_inner(stage: Stage, call: str) -> None:
-    """Contiguity inside of a stage is said once, of a repeated one."""
     if stage.negated:
         raise errors.quantified_not(call=call, stage=stage.label)
     if not stage.quantified:

@@ -117,11 +117,8 @@ def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...
     return tuple(map(changed, stages)), columns
 
 
-# A pattern as the calls that build it.
-
-
 def shown(stages: tuple[Stage, ...]) -> str:
-    """The calls, in an order in which each is allowed."""
+    """The calls that build the stages, in an order in which each is allowed."""
     found = (call for at, stage in enumerate(stages) for call in calls(stage, first=at == 0))
     return ".".join(("Pattern", *found))
 

@@ -125,8 +125,6 @@ class EventReader(ScalarReader):
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    # What cannot stand where it does
-
     def wrong(self, expected: str) -> MatchRecognizeError:
         """The error of the next token, or of the end of the query, where something else is due."""
         if self.position < self.end:

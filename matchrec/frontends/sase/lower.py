@@ -1,15 +1,14 @@
-"""SaseQuery → MatchPlan: components become variables, predicates their conditions.
-
-Every component becomes variables, every conjunct a part of the condition of one of them, the
-equivalence tests finer partitions, and a negated component an absence.
+"""SaseQuery → MatchPlan: components become variables, or absences where they are negated,
+conjuncts parts of their conditions, and equivalence tests finer partitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, product
 from math import prod
+from typing import NamedTuple
 
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
@@ -103,7 +102,6 @@ def pattern(components: Components) -> RowPattern:
 
 
 def event_arrays(components: Components) -> Iterator[clauses.Measure]:
-    """For each positive component the array of its events, all columns of each."""
     for component in components.positive:
         name, span = component.name.text, component.name.span
         event = column_term(Navigation(name), "struct(*)", span)
@@ -158,8 +156,7 @@ def reference(variable: str, attribute: Term) -> Scalar:
 # Source: section 3.2, step 2.
 
 
-@dataclass(frozen=True, slots=True)
-class EventReading:
+class EventReading(NamedTuple):
     """What a reference reads, and the place from which on it is bound."""
 
     variable: str
@@ -207,14 +204,12 @@ def reading(read: Reference, components: Components) -> EventReading:
 
 MOST_CLAUSES = 32  # a disjunction that would be distributed over more conjunctions stays whole
 
-Clause = tuple[Scalar, ...]
-
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     return tuple(joined("OR", clause) for clause in disjunctions(condition))
 
 
-def disjunctions(condition: Scalar) -> tuple[Clause, ...]:
+def disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
     """The conjuncts, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):

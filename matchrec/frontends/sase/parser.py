@@ -207,7 +207,8 @@ class QueryReader(EventReader):
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
             number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
-            has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key not in NO_UNITS
+            begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
+            has_unit = self.kind_at(self.position) is TokenKind.WORD and not begins_clause
             amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
         (number, unit), *others = amounts
         span = self.span(start, self.position)
@@ -243,9 +244,6 @@ def strategy_named(written: str, span: Span) -> Strategy:
     if (found := known.get(written.lower().replace("-", "_"))) is None:
         raise errors.unknown_strategy(span, name=written, known=list(known))
     return found
-
-
-NO_UNITS = ("RETURN", "GROUP", "ORDER")
 
 
 def unit_of(number: Token, unit: Token | None) -> str:

@@ -51,7 +51,8 @@ def failing_cast(node: exp.TryCast, _: Place) -> exp.Expr:
 
 def size_of_type(node: exp.DataType, _: Place) -> exp.Expr:
     """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
-    is_sized = node.expressions and node.this in _WITHOUT_SIZE
+    sized = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
+    is_sized = node.expressions and node.this in sized
     return marked(exp.DataType(this=node.this), UNLIKE) if is_sized else node
 
 
@@ -73,8 +74,6 @@ def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> 
     end = exp.Literal.number(1 if isinstance(node, exp.FirstValue) else -1)
     return plain_call("TRY_ELEMENT_AT", known, end)
 
-
-_WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
 
 READS["flink"] = (
     failing_cast,
@@ -361,8 +360,6 @@ READS["trino"] = (
     values.quotient_of_decimals,
 )
 
-
-# Which rules each product has, in the order in which they are applied.
 
 READS["spark"] = (failing_cast,)
 READS["databricks"] = (aggregates.final_aggregates,)

@@ -107,8 +107,10 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
     if use is None:
         place.remark(_AMBIGUOUS)
         return node
-    micros = (microseconds(one, kind) for one, kind in operands)
-    return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
+    later, earlier = (microseconds(one, kind) for one, kind in operands)
+    length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+    day = exp.Literal.number(MICROSECONDS_A_DAY)
+    return exp.paren(exp.Div(this=length, expression=day), copy=False)
 
 
 def _is_date(node: exp.Expr) -> bool:
@@ -161,10 +163,6 @@ def days(number: exp.Expr) -> exp.Expr:
     one = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("DAY"))
     simple = isinstance(number, (exp.Literal, exp.Column, exp.Paren, exp.Func))
     return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
-
-
-def _paren(operator: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.paren(operator(this=left, expression=right), copy=False)
 
 
 def truncated(node: exp.Expr, place: Place) -> exp.Expr:
