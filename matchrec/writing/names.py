@@ -6,16 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from matchrec.plan import expression
 from matchrec.plan.clauses import Absence, Subset
-from matchrec.plan.expression import (
-    Aggregate,
-    Classifier,
-    ColumnReference,
-    MatchValue,
-    Reference,
-    with_references,
-    with_terms,
-)
+from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
 from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
@@ -85,8 +78,9 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             moved = replace(navigation, variable=name(navigation.variable))
             return replace(reference, navigation=moved)
         case Aggregate():
-            inside = with_terms(
-                reference, lambda term: with_references(term, lambda one: of_variable(one, name))
+            inside = expression.with_terms(
+                reference,
+                lambda term: expression.with_references(term, lambda one: of_variable(one, name)),
             )
             of = inside.variable
             return inside if of is None else replace(inside, variable=name(of))

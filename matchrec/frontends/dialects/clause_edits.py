@@ -20,22 +20,10 @@ from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_toke
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.pattern_windows import (
-    FoundWindow,
-    clause_of_own,
-    find_pattern_windows,
-    is_unnamed_item,
-)
+from matchrec.frontends.sql.pattern_windows import FoundWindow, clause_of_own, is_unnamed_item
+from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.pattern import (
-    Quantified,
-    RowPattern,
-    Variable,
-    may_be_empty,
-    show_name,
-    top,
-    variable_names,
-)
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top
 from matchrec.source import Span
 
 
@@ -76,7 +64,7 @@ def output_notes(
         yield Note(case + read.title, clause.pattern_span)
     if clause.within and write.within_includes and not read.within_includes:
         yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
-    if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
+    if read.finds_empty is not write.finds_empty and pattern.may_be_empty(clause.pattern):
         with_them, without = (read, write) if read.finds_empty else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
         yield Note(empty, clause.pattern_span)
@@ -98,7 +86,7 @@ def output_notes(
 
 def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:
     """The clause without definitions of variables that PATTERN has not, and what to take out."""
-    used = set(variable_names(clause.pattern))
+    used = set(pattern.variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.name in used)
     if len(kept) == len(clause.definitions):
         return clause, []
@@ -182,8 +170,8 @@ def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Ite
             yield Edit(Span(end, end), "?") if option.greedy else Edit(Span(end - 1, end), "")
 
 
-def _options(pattern: RowPattern) -> Iterator[Quantified]:
-    return (part for part in top(pattern)[:-1] if isinstance(part, Quantified) and is_option(part))
+def _options(whole: RowPattern) -> Iterator[Quantified]:
+    return (part for part in top(whole)[:-1] if isinstance(part, Quantified) and is_option(part))
 
 
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
@@ -216,9 +204,9 @@ def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str
     return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
 
 
-def _exits(pattern: RowPattern) -> Iterator[Exit]:
+def _exits(whole: RowPattern) -> Iterator[Exit]:
     """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
-    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(pattern)]
+    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(whole)]
     for index, part in enumerate(parts):
         is_loop = part.greedy and part.least != part.most and not is_option(part)
         if not is_loop or not isinstance(part.part, Variable):
@@ -282,15 +270,6 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
 
 
 # Row pattern windows of a query that is translated: sqlglot does not know them.
-
-
-def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
-    """The windows of a query. Raises where one of the two products has none."""
-    windows = find_pattern_windows(tokens)
-    for product in (fragments.read, fragments.write):
-        if windows and not product.has_row_pattern_windows:
-            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
-    return windows
 
 
 def window_edits(

@@ -17,7 +17,7 @@ from sqlglot.errors import TokenError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
-from matchrec.frontends.dialects.clause_edits import clause_edits, window_edits, windows_between
+from matchrec.frontends.dialects.clause_edits import clause_edits, window_edits
 from matchrec.frontends.dialects.differences import found_differences
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import SELECT_ALL, Fragments, tokens_in
@@ -30,7 +30,7 @@ from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Site
-from matchrec.frontends.sql.pattern_windows import FoundWindow
+from matchrec.frontends.sql.pattern_windows import FoundWindow, find_pattern_windows
 from matchrec.frontends.sql.relation import Cut, find_clauses, find_start
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import reads_of_earlier_measures
@@ -221,6 +221,15 @@ def _query_edits(
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
         kinds_of = inputs if columns is None else partial(dict, columns)
         yield from clause_edits(clause, fragments, kinds_of)
+
+
+def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
+    """The windows of a query. Raises where one of the two products has none."""
+    windows = find_pattern_windows(tokens)
+    for product in (fragments.read, fragments.write):
+        if windows and not product.has_row_pattern_windows:
+            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
+    return windows
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

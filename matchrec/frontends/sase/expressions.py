@@ -16,28 +16,11 @@ from matchrec.errors import sase as errors
 from matchrec.frontends.expressions.expression import ScalarReader
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.expressions.references import call_arguments
-from matchrec.frontends.lexing.tokens import (
-    OF_SEVERAL_ROWS,
-    SEMANTICS,
-    Token,
-    TokenKind,
-    TokenSequence,
-    pair_brackets,
-    sqlglot_tokens,
-    tokens_of,
-)
+from matchrec.frontends.lexing import tokens
+from matchrec.frontends.lexing.tokens import Token, TokenKind, TokenSequence
 from matchrec.frontends.sase.nodes import Component, Components, Identifier, Index
-from matchrec.plan.expression import (
-    Aggregate,
-    Navigation,
-    Operation,
-    Scalar,
-    Term,
-    column_term,
-    conjuncts,
-    names_of,
-    row_text,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.text import quoted, string_literal
 from matchrec.source import Span
 
@@ -54,7 +37,7 @@ def read_text(text: str) -> TokenSequence:
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
     own: list[Token] = []
-    for token in tokens_of(sqlglot_tokens(text), text):
+    for token in tokens.tokens_of(tokens.sqlglot_tokens(text), text):
         before, counted = own[-1] if own else token, _COUNTED.fullmatch(token.text)
         start, end = token.span.start, token.span.end
         if token.is_string and before.span.end == start and before.text[-1] == token.text[0]:
@@ -68,7 +51,7 @@ def read_text(text: str) -> TokenSequence:
             own[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", own[-2].span.to(before.span)), token]
         else:
             own.append(token)
-    return TokenSequence(text, tuple(own), pair_brackets(own))
+    return TokenSequence(text, tuple(own), tokens.pair_brackets(own))
 
 
 # Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
@@ -163,7 +146,7 @@ class EventReader(ScalarReader):
     def operand(self) -> Scalar:
         if self.key == "[":
             return self.equivalence()
-        return self.column() if self.key in SEMANTICS else super().operand()
+        return self.column() if self.key in tokens.SEMANTICS else super().operand()
 
     def column(self) -> Term:
         """What an identifier reads; a parameter of a lambda is SQL's."""
@@ -204,7 +187,7 @@ class EventReader(ScalarReader):
         while self.accept("."):
             names.append(self.taken("a name", *NAMES).text)
         sql, span = ".".join(map(quoted, names)), self.span(start, self.position)
-        return column_term(Navigation(), sql, span, tuple(names))
+        return expression.column_term(Navigation(), sql, span, tuple(names))
 
     def component(self, name: Token) -> Component:
         found = self.components.known(name, self.clause)
@@ -224,16 +207,17 @@ class EventReader(ScalarReader):
         elif node.attribute is None:
             raise errors.missing_attribute(node.span, written=node.events, clause=self.clause)
         if node.attribute is None:
-            return column_term(navigation, "", node.span)
+            return expression.column_term(navigation, "", node.span)
         read = node.attribute
-        return column_term(navigation, row_text(read), node.span, names_of(read))
+        text, names = expression.row_text(read), expression.names_of(read)
+        return expression.column_term(navigation, text, node.span, names)
 
     def navigation(self, node: Identifier) -> Navigation:
         """Raises for an index that its component has not, or that means nothing in the clause."""
         name, span, clause, index = node.name.text, node.span, self.clause, node.index
         kleene, written = self.component(node.name).kleene, node.events
         if kleene and index is Index.ALONE:
-            first = names_of(node.attribute)[0] if node.attribute else ""
+            first = expression.names_of(node.attribute)[0] if node.attribute else ""
             whole, attribute = f"{name}.{first}".rstrip("."), first or "x"
             raise errors.kleene_without_index(
                 span, written=whole, clause=clause, name=name, attribute=attribute
@@ -252,7 +236,7 @@ class EventReader(ScalarReader):
 
     def call(self) -> Scalar:
         token = self.tokens[self.position]
-        if not self.text.is_call(self.position) or token.key not in OF_SEVERAL_ROWS:
+        if not self.text.is_call(self.position) or token.key not in tokens.OF_SEVERAL_ROWS:
             return super().call()
         span, name = token.span, token.text
         if name.lower() in OVER_EVENTS:
@@ -308,7 +292,7 @@ class EventReader(ScalarReader):
         attributes = self.several(self.attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
-            variable, *names = names_of(attribute)
+            variable, *names = expression.names_of(attribute)
             if names and variable in self.components.by_name:
                 place, rest = attribute.span, ".".join(names)
                 raise errors.equivalence_of_variable(place, variable=variable, attribute=rest)
@@ -320,7 +304,7 @@ class EventReader(ScalarReader):
 
     def predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
         """The parts of conjunctions but for the tests. Raises for a test inside of another part."""
-        parts = [part for one in conditions for part in conjuncts(one)]
+        parts = [part for one in conditions for part in expression.conjuncts(one)]
         others = [one for one in parts if getattr(one, "operator", "") != EQUIVALENCE]
         for span, _ in self.tests:
             if any(other.span.holds(span) for other in others):

@@ -13,16 +13,8 @@ from typing import NamedTuple
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
 from matchrec.frontends.expressions.expression import key_expression
-from matchrec.frontends.sase.nodes import (
-    CLOSING,
-    Component,
-    Components,
-    Index,
-    SaseQuery,
-    Strategy,
-    Streams,
-    variables_of,
-)
+from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.nodes import Component, Components, SaseQuery, Strategy, variables_of
 from matchrec.plan import clauses
 from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
@@ -49,7 +41,7 @@ from matchrec.plan.rules import check, refuse_repeated
 from matchrec.source import Span
 
 
-def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
+def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     """The plan of a query over events that are rows.
 
     Names of RETURN that differ in case are two where they are so for the session.
@@ -86,7 +78,7 @@ def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
             clauses.Absence(one.name.text, *components.neighbours(one), one.name.span)
             for one in components.negated
         ),
-        closing=CLOSING if conditions and conditions[-1].variable == CLOSING else None,
+        closing=nodes.CLOSING if conditions and conditions[-1].variable == nodes.CLOSING else None,
     )
     check(plan)
     return plan
@@ -120,8 +112,8 @@ def definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Defini
             of_event = on_event(query, component, variable, type_column)
             if own := [*of_event, *placed.get(variable, ())]:
                 yield Definition(variable, joined("AND", own), component.name.span)
-    if CLOSING in placed:
-        yield Definition(CLOSING, joined("AND", placed[CLOSING]))
+    if nodes.CLOSING in placed:
+        yield Definition(nodes.CLOSING, joined("AND", placed[nodes.CLOSING]))
 
 
 def on_event(
@@ -177,7 +169,7 @@ def place(conjunct: Scalar, components: Components) -> str:
     if last is None:
         return components.places[0]
     for one in found:
-        is_element = one.place == Index.CURRENT.of(one.variable)  # one event after another
+        is_element = one.place == nodes.Index.CURRENT.of(one.variable)  # one event after another
         if is_element and one.place != last.place:
             raise errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
@@ -191,8 +183,9 @@ def reading(read: Reference, components: Components) -> EventReading:
     if (component := components.by_variable.get(name)) is not None:
         return EventReading(component.name.text, name, span)
     is_before = read.so_far if isinstance(read, Aggregate) else read.navigation.logical_offset > 0
-    after = components.places.index(Index.CURRENT.of(name)) + 1  # of all rows of a Kleene plus
-    where = Index.CURRENT.of(name) if is_before else components.places[after]
+    where = nodes.Index.CURRENT.of(name)
+    if not is_before:  # after all rows of the Kleene plus
+        where = components.places[components.places.index(where) + 1]
     return EventReading(name, where, span)
 
 
