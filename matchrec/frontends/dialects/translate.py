@@ -194,8 +194,7 @@ def _query_edits(
     found, windows = find_clauses(tokens), windows_between(tokens, fragments)
     ends: dict[Cut | FoundWindow, int] = {cut: cut.closing + 1 for cut in found}
     ends |= {window: window.select.rows_end for window in windows}
-    evaluated = sorted(ends, key=lambda one: ends[one])
-    known = dict(zip(evaluated, kinds, strict=False))
+    known = dict(zip(sorted(ends, key=ends.__getitem__), kinds, strict=False))
     wholes = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in found}
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}

@@ -281,8 +281,7 @@ class TestDefinitions(tree.Outline):
     @property
     def ends(self) -> tuple[str, ...]:
         """When each of them ends that begins with a row."""
-        order = self.query.order_by[0]
-        return tuple(later(order, self.near[test].sql) for test in self.windows)
+        return tuple(later(self.query.order_by[0], self.near[one].sql) for one in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
         first, last = (Navigation(end=end, semantics=FINAL) for end in (End.FIRST, End.LAST))

@@ -72,8 +72,7 @@ _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() an
 
 def durations(node: exp.Expr, place: Place) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
-    sides = _SIDES.get(type(node), ())
-    parts = {side: node.args[side] for side in sides}
+    parts = {side: node.args[side] for side in _SIDES.get(type(node), ())}
     found = (part.unnest() for part in parts.values() if isinstance(part.unnest(), exp.Sub))
     if not any({place.kind(one.this), place.kind(one.expression)} <= TIMES for one in found):
         return node
