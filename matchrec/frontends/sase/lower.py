@@ -48,7 +48,7 @@ def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
 
     >>> from matchrec.frontends.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
-    >>> plan = lower(query, Streams(("ts",)))
+    >>> plan = lower(query, nodes.Streams(("ts",)))
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
