@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from math import isfinite
 from typing import Any, Literal, ParamSpec, TypeGuard, TypeVar
 
 from matchrec.errors.calls import field_as_argument, unknown_word, wrong_argument
@@ -54,16 +55,12 @@ class ArgumentKind:
     take: Callable[[str, Any], Any] | None = None
 
     def check(self, call: str, argument: str, given: object) -> None:
-        """Raises MatchRecognizePlanError unless `given` is of this kind.
-
-        call: as a message says it.
-        """
+        """Raises MatchRecognizePlanError, which names the call, unless `given` is of this kind."""
         if not self.accepts(given):
             if self.words and isinstance(given, str):
                 raise unknown_word(call, argument, given, self.words)
-            raise wrong_argument(
-                call, argument, given, self.wanted, self.cure.replace("{argument}", argument)
-            )
+            cure = self.cure.replace("{argument}", argument)
+            raise wrong_argument(call, argument, given, self.wanted, cure)
 
     def taken(self, call: str, argument: str, given: object) -> object:
         """What the function gets for `given`. Raises MatchRecognizePlanError as `check` does."""
@@ -71,11 +68,10 @@ class ArgumentKind:
         return given if self.take is None else self.take(argument, given)
 
     def or_none(self) -> ArgumentKind:
-        accepts = self.accepts
         return replace(
             self,
             wanted=f"{self.wanted}, or None",
-            accepts=lambda given: given is None or accepts(given),
+            accepts=lambda given: given is None or self.accepts(given),
         )
 
 
@@ -117,10 +113,7 @@ def checked(**kinds: ArgumentKind) -> Callable[[Callable[P, R]], Callable[P, R]]
 def bound(
     function: Callable[..., Any], call: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a checked function by parameter, defaults among them, when `call` is called.
-
-    Raises as the function does, with the name of the call.
-    """
+    """The arguments of a checked function by parameter, with defaults. Errors name the `call`."""
     found = bind(inspect.signature(function), vars(function)["kinds"], call, args, kwargs)
     found.apply_defaults()
     return found.arguments
@@ -133,11 +126,12 @@ def bind(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> inspect.BoundArguments:
-    """The arguments of a call, as the function takes them."""
-    call = f"`{called}`"
-    unknown = kwargs.keys() - signature.parameters.keys()
-    if unknown:
-        refuse_fields(call, signature, kinds, unknown)
+    call, parameters = f"`{called}`", signature.parameters
+    unknown = kwargs.keys() - parameters.keys()
+    if unknown and not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        for argument in kinds.keys() & parameters.keys():
+            for name in unknown.intersection(kinds[argument].fields):
+                raise field_as_argument(call=call, name=name, argument=argument)
     try:
         found = signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -172,26 +166,8 @@ def cure_of_names(
     return f"; it takes {', '.join(f'{name}=' for name in names)}"
 
 
-def refuse_fields(
-    call: str, signature: inspect.Signature, kinds: Mapping[str, ArgumentKind], unknown: set[str]
-) -> None:
-    """Raises MatchRecognizePlanError for what is passed as an argument and is a field of one.
-
-    unknown: the names of arguments that the function has not.
-    """
-    parameters = signature.parameters
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return
-    for argument in kinds.keys() & parameters.keys():
-        for name in unknown.intersection(kinds[argument].fields):
-            raise field_as_argument(call=call, name=name, argument=argument)
-
-
 def take_all(found: inspect.BoundArguments, kinds: Mapping[str, ArgumentKind], call: str) -> None:
-    """Checks the arguments of a call, and puts what the function gets in place of what was given.
-
-    Of `**name`, each value is an argument of its own.
-    """
+    """Checks the arguments of a call; what the function gets stands in their place afterwards."""
     for name, given in found.arguments.items():
         if name == "self":
             continue
@@ -209,19 +185,15 @@ def is_whole(given: object) -> TypeGuard[int]:
 
 def is_number(given: object) -> bool:
     """A finite number; True and False are none."""
-    finite = isinstance(given, float) and abs(given) < float("inf")
-    return is_whole(given) or finite
+    return is_whole(given) or (isinstance(given, float) and isfinite(given))
 
 
 def can(*methods: str) -> Callable[[object], bool]:
     """Whether something has all of these methods, and is no class."""
-
-    def has_all(given: object) -> bool:
-        return not isinstance(given, type) and all(
-            callable(getattr(given, method, None)) for method in methods
-        )
-
-    return has_all
+    return lambda given: (
+        not isinstance(given, type)
+        and all(callable(getattr(given, method, None)) for method in methods)
+    )
 
 
 def instance_of(*kinds: type) -> Callable[[object], bool]:
@@ -244,7 +216,6 @@ def one_or_several(kind: Callable[[object], bool]) -> Callable[[object], bool]:
 is_session = can("sql", "createDataFrame", "stop")
 is_dataframe = can("select", "selectExpr", "mapInArrow")
 is_column = can("isNotNull", "alias", "cast")
-
 
 FRAMES = {"pandas": ("DataFrame",), "polars": ("DataFrame", "LazyFrame"), "pyarrow": ("Table",)}
 

@@ -14,8 +14,7 @@ from matchrec.frontends.pattern.builder import Pattern
 from matchrec.frontends.sase import Streams
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
-from matchrec.writing.convert import Conversion, to_sql
-from matchrec.writing.sql import read_pattern, read_sase
+from matchrec.writing.convert import Conversion, read_pattern, read_sase, to_sql
 
 __all__ = ["Conversion", "convert"]
 

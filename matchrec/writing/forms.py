@@ -11,26 +11,12 @@ from dataclasses import replace
 
 from matchrec.errors import MatchRecognizeError
 from matchrec.frontends.durations import duration
-from matchrec.plan import expression
+from matchrec.plan import expression, pattern
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import (
-    Concatenation,
-    Negation,
-    Quantified,
-    RowPattern,
-    Variable,
-    simplify,
-)
 from matchrec.writing.names import plain
 
 Shape = object  # what of a part of a plan matters; equal and hashed by value
-
-
-def differing(plan: MatchPlan, other: MatchPlan) -> str | None:
-    """The part of a query in which two plans differ, as a message says it; None where in none."""
-    ours, theirs = dict(_parts(plan)), dict(_parts(other))
-    return next((name for name in ours | theirs if ours.get(name) != theirs.get(name)), None)
 
 
 def condition_of(variable: str) -> str:
@@ -49,15 +35,12 @@ def shape_of(scalar: expression.Scalar) -> Shape:
             return "AND", frozenset(conjunct_shapes(scalar))
         case expression.Operation(operator, operands, words=words):
             return operator, tuple(shape_of(operand) for operand in operands), words
-        case expression.Term(pieces):
-            return _of_pieces(tuple(map(_piece, pieces)))
-
-
-def _of_pieces(pieces: tuple[Shape, ...]) -> Shape:
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(map(str, pieces)).strip(" ()")
-    kept = tuple(piece for piece in pieces if not isinstance(piece, str) or piece.strip(" ()"))
-    return kept[0] if len(kept) == 1 else pieces
+        case expression.Term():
+            pieces = tuple(map(_piece, scalar.pieces))
+            if all(isinstance(piece, str) for piece in pieces):
+                return "".join(map(str, pieces)).strip(" ()")
+            kept = tuple(one for one in pieces if not isinstance(one, str) or one.strip(" ()"))
+            return kept[0] if len(kept) == 1 else pieces
 
 
 def _piece(piece: str | expression.Reference) -> Shape:
@@ -74,14 +57,14 @@ def _piece(piece: str | expression.Reference) -> Shape:
             return piece
 
 
-def _parts(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
-    """The parts of a plan, by their names in messages."""
+def parts_of(plan: MatchPlan) -> Iterator[tuple[str, Shape]]:
+    """The parts of a plan by their names in messages; two plans ask for the same if all agree."""
     for one in plan.definitions:
         if found := frozenset(conjunct_shapes(one.condition)):
             yield condition_of(one.variable), found
     used = variables_read(plan)
     exclusive = plan.output is MatchOutput.PREFERRED
-    yield "PATTERN", simplify(plan.pattern)
+    yield "PATTERN", pattern.simplify(plan.pattern)
     yield "PARTITION BY", frozenset(plain(key.text) for key in plan.keys)
     yield ("ORDER BY", tuple((plain(one.expression.text), one.direction) for one in plan.order_by))
     yield "WITHIN", (plan.within and length(plan.within.interval.text), plan.within_rows)
@@ -143,14 +126,14 @@ def starts_one(plan: MatchPlan) -> bool:
     return strict and not plan.absences and plan.closing is None and is_fixed(plan.pattern)
 
 
-def is_fixed(pattern: RowPattern) -> bool:
+def is_fixed(row_pattern: pattern.RowPattern) -> bool:
     """Whether the pattern has one word, and that a row."""
-    match pattern:
-        case Variable() | Negation():
+    match row_pattern:
+        case pattern.Variable() | pattern.Negation():
             return True
-        case Concatenation(parts):
+        case pattern.Concatenation(parts):
             return all(map(is_fixed, parts))
-        case Quantified(part, least, most):
+        case pattern.Quantified(part, least, most):
             return 0 < least == most and is_fixed(part)
         case _:
             return False

@@ -6,30 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from matchrec.plan import expression
 from matchrec.plan.clauses import Absence, Subset
-from matchrec.plan.expression import (
-    Aggregate,
-    Classifier,
-    ColumnReference,
-    MatchValue,
-    Reference,
-    with_references,
-    with_terms,
-)
+from matchrec.plan.expression import Aggregate, Classifier, ColumnReference, MatchValue, Reference
 from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.pattern import Negation, RowPattern, Variable, replace_children
 from matchrec.plan.text import is_reserved, quoted, unquoted
 
-# Columns that references read, with and without quotes.
-
 WORD = re.compile(r"[^\W\d]\w*")
 _PART = re.compile(r"\w+|`(?:[^`]|``)*`")
 _PATH = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
-
-
-def is_path(text: str) -> bool:
-    """Whether it is a column, or a field of one, and no other expression."""
-    return _PATH.fullmatch(text) is not None
 
 
 def plain(text: str) -> str:
@@ -38,7 +24,7 @@ def plain(text: str) -> str:
     >>> plain("`loc`.x"), plain("x  + 1")
     ('loc.x', 'x + 1')
     """
-    if is_path(text):
+    if _PATH.fullmatch(text):
         return ".".join(unquoted(part) for part in _PART.findall(text))
     return " ".join(text.split())
 
@@ -49,7 +35,7 @@ def tidy(text: str) -> str:
     >>> tidy("`price`"), tidy("`from`"), tidy("`a b`")
     ('price', '`from`', '`a b`')
     """
-    if not is_path(text):
+    if not _PATH.fullmatch(text):
         return text
     parts: list[str] = _PART.findall(text)
     return ".".join(column(unquoted(part)) if part[0] == "`" else part for part in parts)
@@ -92,12 +78,12 @@ def of_variable(reference: Reference, name: Callable[[str], str]) -> Reference:
             moved = replace(navigation, variable=name(navigation.variable))
             return replace(reference, navigation=moved)
         case Aggregate():
-            inside = with_terms(
-                reference, lambda term: with_references(term, lambda one: of_variable(one, name))
+            inside = expression.with_terms(
+                reference,
+                lambda term: expression.with_references(term, lambda one: of_variable(one, name)),
             )
-            if inside.variable is None:
-                return inside
-            return replace(inside, variable=name(inside.variable))
+            of = inside.variable
+            return inside if of is None else replace(inside, variable=name(of))
         case MatchValue():
             return reference
 

@@ -10,6 +10,7 @@ neighbours, conditions on earlier events of the same stage, and a mixture of str
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -21,40 +22,24 @@ from matchrec.plan import clauses
 from matchrec.plan.expression import variable_of, with_references
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Negation, RowPattern, concatenation, top, variable_names
-from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, Steps, nots, parts, words
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, Single, nots, parts, words
 from matchrec.source import Source
 from matchrec.writing.forms import conjunct_shapes
 from matchrec.writing.names import of_variable
-
-# NOT between the parts of a row pattern: where a plan keeps it apart, and what calls say of it.
 
 
 def pattern_with_absences(plan: MatchPlan) -> RowPattern:
     """The row pattern with a NOT for each absence, where it stands."""
     parts = top(plan.pattern)
-    found: list[RowPattern] = []
-    for place in range(len(parts) + 1):
-        here = (absence for absence in plan.absences if place_of(absence, plan, parts) == place)
-        found += (Negation((absence.variable,), absence.span) for absence in here)
-        found += parts[place : place + 1]
+    nots: list[list[RowPattern]] = [[] for _ in range(len(parts) + 1)]  # before each, and after all
+    for absence in plan.absences:
+        after = absence.after or ()
+        names = {plan.variables[one] for name in after for one in plan.members[name]}
+        ends = (n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
+        place = len(parts) if names and absence.before is None else max(ends, default=0)
+        nots[place].append(Negation((absence.variable,), absence.span))
+    found = [one for at, here in enumerate(nots) for one in (*here, *parts[at : at + 1])]
     return concatenation(found, plan.pattern.span)
-
-
-def place_of(absence: clauses.Absence, plan: MatchPlan, parts: tuple[RowPattern, ...]) -> int:
-    if absence.after is None:
-        return 0
-    if absence.before is None:
-        return len(parts)
-    names = {plan.variables[one] for name in absence.after for one in plan.members[name]}
-    return max(n for n, part in enumerate(parts, 1) if names & set(variable_names(part)))
-
-
-def pattern_with_nots(steps: Steps) -> RowPattern:
-    """The row pattern of a sequence of stages with a NOT for each negated one."""
-    return concatenation(
-        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
-        for step in steps
-    )
 
 
 _OTHER_NOTS = (
@@ -68,9 +53,8 @@ def is_sayable(stage: Stage, stages: tuple[Stage, ...], *, strict: bool) -> bool
     place = next((n for n, one in enumerate(stages) if one is stage), None)
     if place is None or (stage.contiguity is Contiguity.STRICT) is not strict:
         return False
-    before, after = (
-        [one for one in some if not one.negated] for some in (stages[:place], stages[place:])
-    )
+    before = [one for one in stages[:place] if not one.negated]
+    after = [one for one in stages[place:] if not one.negated]
     if before[-1].quantified or before[-1].optional or before[-1].is_group:
         return False
     if strict:  # which waits for a next event
@@ -84,7 +68,6 @@ SELECTION = {
     Contiguity.RELAXED: clauses.EventSelection.SKIP_TILL_NEXT_MATCH,
     Contiguity.ANY: clauses.EventSelection.SKIP_TILL_ANY_MATCH,
 }
-TIMES = ("start_time", "end_time")
 
 
 def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
@@ -104,7 +87,11 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
             raise errors.not_in_sql(what=stage.label, obstacle=_OTHER_NOTS)
     plan, source = lower_pattern(query)
     assert plan.staging is not None
-    pattern, windowed = pattern_with_nots(plan.staging.steps), plan.within is not None
+    pattern = concatenation(
+        Negation((step.name,)) if isinstance(step, ForbiddenEvent) else words((step,))
+        for step in plan.staging.steps
+    )
+    windowed = plan.within is not None
     pattern, absences = take_out_negations(pattern, selection, plan.output, windowed=windowed)
     clause = replace(
         plan,
@@ -112,13 +99,13 @@ def as_clause(query: PatternQuery) -> tuple[MatchPlan, Source]:
         absences=absences,
         selection=selection,
         staging=None,
-        measures=tuple(measure for measure in plan.measures if measure.name in TIMES),
-        definitions=definitions(plan),
+        measures=tuple(one for one in plan.measures if one.name in ("start_time", "end_time")),
+        definitions=tuple(definitions(plan)),
     )
     return clause, source
 
 
-def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
+def definitions(plan: MatchPlan) -> Iterator[clauses.Definition]:
     """The conditions of stages as conditions of variables; those that always hold are left out."""
     assert plan.staging is not None
     steps = plan.staging.steps
@@ -131,7 +118,6 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
         if isinstance(step, ForbiddenEvent)
     }
     of_stage = partial(of_variable, name=lambda test: stage_of.get(test, test))
-    found = []
     for one in plan.definitions:
         name = stage_of[one.variable]
         read = {variable_of(each) for each in one.condition.references}
@@ -143,15 +129,20 @@ def definitions(plan: MatchPlan) -> tuple[clauses.Definition, ...]:
             )
         condition = with_references(one.condition, of_stage)
         if any(conjunct_shapes(condition)):
-            found.append(clauses.Definition(name, condition, one.condition.span))
-    return tuple(found)
+            yield clauses.Definition(name, condition, one.condition.span)
 
 
 def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
     found: dict[Contiguity, None] = {}
     for stage in all_stages(stages):
-        if obstacle := unsayable(stage):
-            raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
+        obstacles = {
+            "has until()": stage.until is not None,
+            "is greedy()": stage.greedy,
+            "has a window between neighbours": stage.gap is not None or stage.near is not None,
+        }
+        for obstacle, is_there in obstacles.items():
+            if is_there:
+                raise errors.not_in_sql(what=stage.label, obstacle=obstacle)
     for group in (stages, *(stage.stages for stage in all_stages(stages))):
         found.update(dict.fromkeys(one.contiguity for one in group[1:] if not one.negated))
     for stage in all_stages(stages):
@@ -168,14 +159,3 @@ def contiguity_of(stages: tuple[Stage, ...]) -> Contiguity:
                 what = "may be left otherwise than under SKIP TILL NEXT MATCH"
                 raise errors.not_in_sql(what=stage.label, obstacle=what)
     return kinds[0]
-
-
-def unsayable(stage: Stage) -> str | None:
-    """What of a stage the clause cannot say, or None."""
-    if stage.until is not None:
-        return "has until()"
-    if stage.greedy:
-        return "is greedy()"
-    if stage.gap is not None or stage.near is not None:
-        return "has a window between neighbours"
-    return None

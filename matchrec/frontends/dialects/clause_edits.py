@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.window import not_in
+from matchrec.frontends.dialects import spellings
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.limits import check_limits, is_option, lacks, repeated_variables
 from matchrec.frontends.dialects.products import SPARK, Nulls, Product
 from matchrec.frontends.dialects.rules.place import Kinds, KnownColumns, Place
-from matchrec.frontends.dialects.spellings import (
-    alternative_notes,
-    calls_classifier,
-    in_quotes,
-    names_edits,
-    variable_places,
-    variables_as_written,
-)
 from matchrec.frontends.expressions.reader import ClausePart
 from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, read_tokens
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.grammar import ClauseTokens, find_sections, read_clause
 from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.pattern_windows import (
-    FoundWindow,
-    clause_of_own,
-    find_pattern_windows,
-    is_unnamed_item,
-)
-from matchrec.frontends.sql.relation import Cut
+from matchrec.frontends.sql.pattern_windows import FoundWindow, clause_of_own, is_unnamed_item
+from matchrec.plan import pattern
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.pattern import (
-    Quantified,
-    RowPattern,
-    Variable,
-    may_be_empty,
-    show_name,
-    top,
-    variable_names,
-)
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, show_name, top
 from matchrec.source import Span
-
-# What is not written in a clause and means something else elsewhere, and what is not used.
-
-_LEAST_TIME = "INTERVAL '0.000001' SECOND"
 
 
 def default_edits(
@@ -63,7 +39,7 @@ def default_edits(
             yield Edit(Span(key.span.end, key.span.end), f" NULLS {'FIRST' if here else 'LAST'}")
     if clause.within and read.within_includes and not write.within_includes:
         end = clause.within.place.end
-        yield Edit(Span(end, end), f" + {_LEAST_TIME}")
+        yield Edit(Span(end, end), " + INTERVAL '0.000001' SECOND")
     is_one_row = clause.rows_per_match in (None, RowsPerMatch.ONE_ROW)
     is_bare = is_one_row and not (clause.measures or clause.partition_by)
     if is_bare and read.has_bare_rows and not write.has_bare_rows:  # for COUNT(*) around the clause
@@ -82,13 +58,13 @@ def default_edits(
 def output_notes(
     tokens: ClauseTokens, clause: MatchRecognize, read: Product, write: Product
 ) -> Iterator[Note]:
-    """What of the rows that come out differs in the other product."""
-    if write.keeps_case and not read.keeps_case and calls_classifier(tokens):
+    names_variables = "CLASSIFIER" in (token.key for token in tokens.tokens)
+    if names_variables and write.keeps_case and not read.keeps_case:
         case = f"CLASSIFIER() names a variable as it is written in {write.title}, in upper case in "
         yield Note(case + read.title, clause.pattern_span)
     if clause.within and write.within_includes and not read.within_includes:
         yield Note(f"WITHIN holds for its last moment, too, in {write.title}", clause.within.place)
-    if read.finds_empty is not write.finds_empty and may_be_empty(clause.pattern):
+    if read.finds_empty is not write.finds_empty and pattern.may_be_empty(clause.pattern):
         with_them, without = (read, write) if read.finds_empty else (write, read)
         empty = f"{with_them.title} finds empty matches, {without.title} does not"
         yield Note(empty, clause.pattern_span)
@@ -110,7 +86,7 @@ def output_notes(
 
 def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchRecognize, list[Span]]:
     """The clause without definitions of variables that PATTERN has not, and what to take out."""
-    used = set(variable_names(clause.pattern))
+    used = set(pattern.variable_names(clause.pattern))
     kept = tuple(definition for definition in clause.definitions if definition.name in used)
     if len(kept) == len(clause.definitions):
         return clause, []
@@ -145,8 +121,7 @@ def drop_unused(tokens: ClauseTokens, clause: MatchRecognize) -> tuple[MatchReco
 class Exit:
     """A row of `follower` that may come right after a greedy loop.
 
-    between: the variables that have no rows then. is_repeated: whether the follower may have
-    several rows.
+    between: the variables that have no rows then. is_repeated: the follower may have several rows.
     """
 
     loop: str
@@ -195,14 +170,12 @@ def optional_edits(clause: MatchRecognize, read: Product, write: Product) -> Ite
             yield Edit(Span(end, end), "?") if option.greedy else Edit(Span(end - 1, end), "")
 
 
-def _options(pattern: RowPattern) -> Iterator[Quantified]:
-    return (part for part in top(pattern)[:-1] if isinstance(part, Quantified) and is_option(part))
+def _options(whole: RowPattern) -> Iterator[Quantified]:
+    return (part for part in top(whole)[:-1] if isinstance(part, Quantified) and is_option(part))
 
 
 def exclusive_loop_notes(clause: MatchRecognize, write: Product) -> Iterator[Note]:
-    """What is lost where greedy loops are exclusive, and options reluctant, in the other product
-    alone.
-    """
+    """What is lost where only the other product's loops are exclusive, its options reluctant."""
     for option in _options(clause.pattern):
         if option.greedy:
             message = f"`?` in {write.title} is `??`: a row that can be one of what follows is that"
@@ -220,24 +193,20 @@ def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str
     if one.is_repeated:
         parts.append(f"COUNT({show_name(one.follower)}.*) = 1")
     if condition is not None:
-        parts.append(f"({_of_union(written(condition), one)})")
+        text = written(condition)
+        tokens = read_tokens(text)
+        edits = [
+            Edit(token.span, one.union)
+            for index, token in enumerate(tokens.tokens)
+            if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
+        ]
+        parts.append(f"({edited(text, edits).text})")
     return f"NOT COALESCE({' AND '.join(parts) or 'TRUE'}, FALSE)"
 
 
-def _of_union(condition: str, one: Exit) -> str:
-    """A condition of the loop with the union variable in its place."""
-    tokens = read_tokens(condition)
-    edits = [
-        Edit(token.span, one.union)
-        for index, token in enumerate(tokens.tokens)
-        if token.is_name and token.variable == one.loop and tokens.key(index + 1) == "."
-    ]
-    return edited(condition, edits).text
-
-
-def _exits(pattern: RowPattern) -> Iterator[Exit]:
+def _exits(whole: RowPattern) -> Iterator[Exit]:
     """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
-    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(pattern)]
+    parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(whole)]
     for index, part in enumerate(parts):
         is_loop = part.greedy and part.least != part.most and not is_option(part)
         if not is_loop or not isinstance(part.part, Variable):
@@ -266,12 +235,13 @@ def clause_edits(
         yield from (Edit(span, "") for span in unused)
     fragments.notes.extend(check_limits(clause, read, write))
     keeps_case = read.keeps_case and not write.keeps_case
-    written = variables_as_written(tokens, clause) if keeps_case else {}
+    written = spellings.variables_as_written(tokens, clause) if keeps_case else {}
     place = Place(read, write, clause, columns=KnownColumns(columns), quoted=written)
     for part, span in expressions(clause):
         yield from fragments.edits(span, place=place.within(part))
     spans = tuple(span for _, span in expressions(clause))
-    yield from names_edits(tokens, spans, write.quote, variable_places(clause, written))
+    places = spellings.variable_places(clause, written)
+    yield from spellings.names_edits(tokens, spans, write.quote, places)
     bounds = {one.span: one for one in parameters_in(clause.pattern)}  # `{:n}` is both
     for where, bound in bounds.items():
         if bound.mark not in ("?", write.parameter) and where is not None:
@@ -286,7 +256,7 @@ def clause_edits(
             raise not_in(clause.pattern_span, product=write.title, what=what)
         yield from edits
     fragments.notes.extend(output_notes(tokens, clause, read, write))
-    fragments.notes.extend(alternative_notes(fragments, clause.pattern))
+    fragments.notes.extend(spellings.alternative_notes(fragments, clause.pattern))
     if write.has_exclusive_loops and not read.has_exclusive_loops:
         fragments.notes.extend(exclusive_loop_notes(clause, write))
 
@@ -302,27 +272,6 @@ def expressions(clause: MatchRecognize) -> Iterator[tuple[ClausePart, Span]]:
 # Row pattern windows of a query that is translated: sqlglot does not know them.
 
 
-def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
-    """The windows of a query. Raises where one of the two products has none."""
-    windows = find_pattern_windows(tokens)
-    for product in (fragments.read, fragments.write):
-        if windows and not product.has_row_pattern_windows:
-            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
-    return windows
-
-
-Found = Cut | FoundWindow
-
-
-def in_order(clauses: Sequence[Cut], windows: Sequence[FoundWindow]) -> tuple[Found, ...]:
-    """Clauses and windows in the order in which they are evaluated."""
-
-    def end(one: Found) -> int:
-        return one.closing + 1 if isinstance(one, Cut) else one.select.rows_end
-
-    return tuple(sorted((*clauses, *windows), key=end))
-
-
 def window_edits(
     tokens: TokenSequence, window: FoundWindow, fragments: Fragments, columns: Callable[[], Kinds]
 ) -> Iterator[Edit]:
@@ -336,7 +285,7 @@ def window_edits(
         if tokens.key(call.over - 1) != ")":
             text = first.text
             if first.kind is TokenKind.QUOTED:
-                text = in_quotes(text, fragments.write.quote)
+                text = spellings.in_quotes(text, fragments.write.quote)
                 yield Edit(first.span, text)
             if fragments.write is not SPARK and is_unnamed_item(tokens, call, window.select):
                 end = tokens[call.end - 1].span.end

@@ -80,7 +80,11 @@ def found_differences(
     tokens: TokenSequence, read: Product, write: Product
 ) -> Iterator[tuple[Difference, Span]]:
     """What a query uses, in the order of its text. tokens: as the product that is read has them."""
-    keys = _asked(read, write)
+    # what rows of a translation say in their first column
+    of_read = set() if read.has_functions_of_spark else {read.name, "others"}
+    of_write = set() if write.has_functions_of_spark else {f">{write.name}", ">others"}
+    of_both = {f"spark{one}" for one in of_write} if read.has_functions_of_spark else set()
+    keys = of_read | of_write | of_both
     rows: dict[str, list[Difference]] = {}
     for row in table() if keys else ():
         if not keys.isdisjoint(row.products):
@@ -89,14 +93,6 @@ def found_differences(
         for row in rows.get(word_at(tokens, index), ()):
             if span := row.span_in(tokens, index):
                 yield row, span
-
-
-def _asked(read: Product, write: Product) -> frozenset[str]:
-    """What rows of a translation say in their first column."""
-    of_read = set() if read.has_functions_of_spark else {read.name, "others"}
-    of_write = set() if write.has_functions_of_spark else {f">{write.name}", ">others"}
-    of_both = {f"spark{one}" for one in of_write} if read.has_functions_of_spark else set()
-    return frozenset(of_read | of_write | of_both)
 
 
 @cache

@@ -62,10 +62,7 @@ class Edited:
         return starts
 
     def before(self, span: Span) -> Span:
-        """The characters of the original text that became those of `span` in the new one.
-
-        Of a part of an edit, all that the edit replaced.
-        """
+        """What became `span` in the original text; of a part of an edit, all that this replaced."""
         start = self._place(span.start)
         last = self._place(max(span.start, span.end - 1))
         return Span(start.start, max(start.end, last.end))
@@ -108,8 +105,6 @@ class Note:
     def shown(self, source: Source) -> str:
         return f"{self.message}\n{source.excerpt(self.span)}"
 
-
-# From a text and its translation to the edits that lead from one to the other, token by token.
 
 BESIDE = 1  # token on each side of a difference: up to two between two make one of them
 

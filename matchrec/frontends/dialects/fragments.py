@@ -80,8 +80,7 @@ def tokens_in(text: str, product: Product) -> list[Token]:
 def translated(text: str, place: Place) -> str | None:
     """The text as the product that `place` writes reads it, None where it reads it as it is.
 
-    Raises sqlglot's ParseError for what is not in the dialect of the product that is read, and its
-    UnsupportedError for what the other dialect cannot say.
+    Raises sqlglot's ParseError for what the one dialect lacks, UnsupportedError for the other.
     """
     read, write = place.read, place.write
     tree = _parsed(text, read, None if place.clause is None else read.functions)
@@ -92,15 +91,10 @@ def translated(text: str, place: Place) -> str | None:
     is_unlike = is_marked or (read.lacks_dialect and "[" in text)  # Spark reads these, too
     if is_unlike or not (read.is_spark and write.is_spark):
         return result
-    return None if result == _read_and_written(text, place) else result
-
-
-def _read_and_written(text: str, place: Place) -> str | None:
-    """The text as the product that is written would write it; None where it cannot read it."""
-    try:
-        return _written(_parsed(text, place.write, None if place.clause is None else {}), place)
-    except (ParseError, TokenError, UnsupportedError):
-        return None
+    with suppress(ParseError, TokenError, UnsupportedError):
+        same = _written(_parsed(text, write, None if place.clause is None else {}), place)
+        return None if result == same else result
+    return result
 
 
 def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
@@ -120,9 +114,7 @@ def _parsed(text: str, product: Product, functions: Functions) -> exp.Expr:
 
 
 def _written(tree: exp.Expr, place: Place) -> str:
-    """The text of a tree without its marks; what sqlglot calls unsupported is an error where Spark
-    will read it.
-    """
+    """The text of a tree without marks; what sqlglot cannot say is an error if Spark reads it."""
     dialect = SqlglotDialect.get_or_raise(place.write.sqlglot)
     generator = dialect.generator(comments=False, unsupported_level=ErrorLevel.IGNORE)
     text = generator.generate(_applied(_unmarked, tree, place))
@@ -159,7 +151,6 @@ def _unmarked(node: exp.Expr, place: Place) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=node.expressions)
 
 
-_HOLE = "hole_of_match_recognize_"
 SELECT_ALL = "SELECT * FROM "
 _PASSED = "write what {} has for it: unrecognised functions are passed through"
 
@@ -198,8 +189,12 @@ class Fragments:
         holes: relations with their clauses, beside those of the text. before: what makes a query of
         the characters at `span`, as SELECT_ALL does of what stands after FROM.
         """
-        own = _outermost([*holes, *(hole for hole in self.holes if span.holds(hole))])
-        names = {f"{_HOLE}{number}": hole for number, hole in enumerate(own)}
+        inside = [*holes, *(hole for hole in self.holes if span.holds(hole))]
+        own: list[Span] = []  # the outermost ones
+        for hole in sorted(inside, key=lambda one: (one.start, -one.end)):
+            if not own or hole.start >= own[-1].end:
+                own.append(hole)
+        names = {f"hole_of_match_recognize_{number}": hole for number, hole in enumerate(own)}
         masks = [
             Edit(hole.shifted(-span.start), "PARTITION BY " * (hole in self.windows) + name)
             for name, hole in names.items()
@@ -276,12 +271,3 @@ class Fragments:
         else:
             what, cure = "this", None
         return errors.without_equivalent(span, product=title, what=what, reason=error, cure=cure)
-
-
-def _outermost(spans: Sequence[Span]) -> list[Span]:
-    """The spans that lie in no other one, in the order of the text."""
-    found: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
-        if not found or span.start >= found[-1].end:
-            found.append(span)
-    return found

@@ -49,10 +49,7 @@ _OF_ROWS = {
 
 
 def check_limits(clause: MatchRecognize, read: Product, write: Product) -> Iterator[Note]:
-    """Notes on the first of each kind of parts that the written product refuses by its page.
-
-    Raises MatchRecognizeUnsupportedError for a part that the product does not have.
-    """
+    """A note on each kind of part that a product's page refuses. Raises for what it has not."""
     noted: dict[str, Note] = {}
     for feature, span in features(clause, read):
         words = table()[feature].words
@@ -87,10 +84,7 @@ def as_condition(clause: MatchRecognize) -> str:
 
 
 class LimitedPart(NamedTuple):
-    """A part of the clause: how messages call it, and what lacks it.
-
-    In parentheses stand products for which a query with it is written, with a note.
-    """
+    """How messages call a part of the clause, and what lacks it; in parentheses, what is noted."""
 
     words: str
     lacking: list[str]
@@ -103,7 +97,6 @@ def table() -> dict[str, LimitedPart]:
 
 
 def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that a clause of a product has, and where."""
     pattern = clause.pattern_span
     if clause.output or clause.selection:
         is_longest = clause.output is MatchOutput.LONGEST
@@ -140,7 +133,6 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
 
 
 def _of_definitions(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
-    """The parts that DEFINE has: what conditions call and read, and which are left out."""
     variables = variable_names(clause.pattern)
     if not clause.definitions:
         yield "NO_DEFINE", clause.pattern_span

@@ -53,8 +53,7 @@ def written_out(
 ) -> Iterator[Edit]:
     """The edits that write out the short forms, and say what one product has added to the clause.
 
-    cuts: the clauses of a query; None of a text that is a clause. values: of the query's
-    parameters, as far as they are known.
+    cuts: the clauses of a query; None of a text that is a clause. values: of parameters, if known.
     """
     if product.name == "flink":
         yield from _dollar_names(tokens)
@@ -139,10 +138,7 @@ def _time_of_events(tokens: TokenSequence, cut: Cut) -> int | None:
 
 
 def _order_edits(tokens: TokenSequence, by: int, cut: Cut, clause: ClauseTokens) -> Iterator[Edit]:
-    """ORDER BY the time of events. Raises for a key of OVER that does not divide the rows.
-
-    by: where TIMESTAMP BY stands.
-    """
+    """ORDER BY the time of events (`by`: TIMESTAMP BY). Raises if a key of OVER divides no rows."""
     own = tokens.level(by + 2, cut.word)
     over = next((at for at in own if tokens.key(at) == "OVER"), cut.word)
     sections = find_sections(clause)
@@ -160,7 +156,6 @@ def _order_edits(tokens: TokenSequence, by: int, cut: Cut, clause: ClauseTokens)
 
 
 def _forms_of_clause(clause: ClauseTokens, options: _Options, product: Product) -> Iterator[Edit]:
-    """The short forms of PATTERN, and what says the same as options."""
     opening = find_sections(clause)[ClausePart.PATTERN].start
     closing = clause.pairs[opening]
     end = clause[closing].span.end
@@ -251,13 +246,9 @@ def _of_several_parts(text: str, pattern: RowPattern) -> Iterator[Span]:
                     yield part.span
 
 
-def calls_classifier(tokens: ClauseTokens) -> bool:
-    return any(token.key == "CLASSIFIER" for token in tokens.tokens)
-
-
 def variables_as_written(tokens: ClauseTokens, clause: MatchRecognize) -> dict[str, str]:
     """The names of a clause's variables: as in DEFINE, else where they first stand."""
-    if not calls_classifier(tokens):
+    if "CLASSIFIER" not in (token.key for token in tokens.tokens):
         return {}
     found = {one.name: tokens.text_at(one.span) for one in clause.definitions}
     for node in walk(clause.pattern):
@@ -281,10 +272,7 @@ def variable_places(clause: MatchRecognize, written: Mapping[str, str]) -> dict[
 def names_edits(
     tokens: ClauseTokens, spans: tuple[Span, ...], quote: str, variables: Mapping[Span, str]
 ) -> Iterator[Edit]:
-    """Other quotes around the names of variables and measures. spans: of the expressions.
-
-    variables: places of variables without quotes, and what to quote there.
-    """
+    """Other quotes around names outside of expressions (`spans`), and quotes around `variables`."""
     for token in tokens.tokens:
         is_quoted = token.kind is TokenKind.QUOTED or token.in_double_quotes
         name = token.name if is_quoted else variables.get(token.span)

@@ -11,19 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 
-from sqlglot import Token as SqlglotToken
 from sqlglot import TokenType
 from sqlglot.errors import TokenError
 
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql import window as errors
 from matchrec.errors.sql.clause import unexpected_token, unreadable_text
-from matchrec.frontends.dialects.clause_edits import (
-    clause_edits,
-    in_order,
-    window_edits,
-    windows_between,
-)
+from matchrec.frontends.dialects.clause_edits import clause_edits, window_edits
 from matchrec.frontends.dialects.differences import found_differences
 from matchrec.frontends.dialects.edits import Edit, Note, edited
 from matchrec.frontends.dialects.fragments import SELECT_ALL, Fragments, tokens_in
@@ -36,7 +30,8 @@ from matchrec.frontends.sql.grammar import all_tokens, cut_out_tokens
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Site
-from matchrec.frontends.sql.relation import find_clauses, find_start
+from matchrec.frontends.sql.pattern_windows import FoundWindow, find_pattern_windows
+from matchrec.frontends.sql.relation import Cut, find_clauses, find_start
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import reads_of_earlier_measures
 from matchrec.plan.text import words_of
@@ -61,11 +56,7 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a query beside its text.
-
-    kinds: of clauses in order of evaluation. values: of the query's parameters. tables: the columns
-    of tables.
-    """
+    """What is known of a query: kinds of clauses in order of evaluation, values of parameters."""
 
     kinds: Sequence[ClauseKinds] = ()
     values: Mapping[str, object] = field(default_factory=dict)
@@ -104,12 +95,8 @@ def notes_on_measures(plan: MatchPlan, language: str) -> Iterator[Note]:
             yield Note(f"where no column is called {measure.argument}, {earlier}", measure.span)
 
 
-def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[Note, ...]:
-    """Notes on what a text uses and sqlglot's translation makes something else of.
-
-    Raises MatchRecognizeUnsupportedError where a note would not be enough.
-    """
-    notes = []
+def _differences(tokens: TokenSequence, read: Product, write: Product) -> Iterator[Note]:
+    """What sqlglot's translation makes something else of. Raises where a note is not enough."""
     for row, span in found_differences(tokens, read, write):
         is_of_written = any(">" in product for product in row.products)
         if row.is_refused and (write.has_functions_of_spark or is_of_written):
@@ -117,18 +104,14 @@ def _differences(tokens: TokenSequence, read: Product, write: Product) -> tuple[
             title = write.title
             raise errors.without_equivalent(span, product=title, what=what, reason=why, cure=cure)
         hint = f": {row.hint}" if row.hint else ""
-        notes.append(Note(f"{row.name}: {row.sentence}{hint}", span))
-    return tuple(notes)
+        yield Note(f"{row.name}: {row.sentence}{hint}", span)
 
 
 _STATEMENTS = words_of("STATEMENT")
 
 
 def _check(text: str, product: Product) -> list[MatchPlan]:
-    """The plans of the clauses, of Spark SQL alone.
-
-    Raises MatchRecognizeParseError for what is no query, and what clauses in it get wrong.
-    """
+    """The plans of the clauses, of Spark SQL alone. Raises for what is no query, or wrong in it."""
     with shown_in(Source(text)):
         tokens = product_tokens(text, product)
         first = next((token for token in tokens.tokens if token.key != ";"), None)
@@ -146,10 +129,7 @@ def _check(text: str, product: Product) -> list[MatchPlan]:
 
 
 def _plan(site: Site, parameters: Mapping[str, object]) -> MatchPlan:
-    """The plan of a clause or a window, of which only a window says INITIAL or SEEK.
-
-    parameters: of the query, each with a number in its place.
-    """
+    """The plan of a clause or a window; only a window says INITIAL or SEEK. parameters: numbers."""
     clause = site.clause
     if site.calls is not None:
         clause = replace(clause, search=None, search_span=None)
@@ -184,7 +164,7 @@ def _translated(
     with shown_in(source):
         tokens = product_tokens(text, read)
         written = edited(text, forms(tokens))
-        noted = _differences(tokens, read, write)
+        noted = list(_differences(tokens, read, write))
     if written.edits:
         source = written.source(source)
     with shown_in(source):
@@ -199,22 +179,22 @@ def _translated(
 
 def product_tokens(text: str, product: Product) -> TokenSequence:
     try:
-        return sequence_of(list(map(_unusual_name, tokens_in(text, product))), text)
+        tokens = tokens_in(text, product)
     except TokenError as error:
         raise unreadable_text(Span(0, len(text))) from error
-
-
-def _unusual_name(token: SqlglotToken) -> SqlglotToken:
-    """Oracle's `page#` as if it stood in quotes, which the names of others would need."""
-    is_unusual = token.token_type is TokenType.VAR and "#" in token.text
-    return renamed(token, TokenType.IDENTIFIER, token.text) if is_unusual else token
+    for at, token in enumerate(tokens):
+        if token.token_type is TokenType.VAR and "#" in token.text:  # Oracle's, as in quotes
+            tokens[at] = renamed(token, TokenType.IDENTIFIER, token.text)
+    return sequence_of(tokens, text)
 
 
 def _query_edits(
     tokens: TokenSequence, fragments: Fragments, kinds: Sequence[ClauseKinds]
 ) -> Iterator[Edit]:
     found, windows = find_clauses(tokens), windows_between(tokens, fragments)
-    known = dict(zip(in_order(found, windows), kinds, strict=False))
+    ends: dict[Cut | FoundWindow, int] = {cut: cut.closing + 1 for cut in found}
+    ends |= {window: window.select.rows_end for window in windows}
+    known = dict(zip(sorted(ends, key=ends.__getitem__), kinds, strict=False))
     wholes = {cut: tokens.span(find_start(tokens, cut), cut.closing + 1) for cut in found}
     outputs = {cut: known[cut].outputs for cut in found if cut in known}
     rows = {wholes[cut]: output for cut, output in outputs.items() if output is not None}
@@ -240,6 +220,15 @@ def _query_edits(
         inputs = partial(_kinds_of_table, tokens, relation, fragments)
         kinds_of = inputs if columns is None else partial(dict, columns)
         yield from clause_edits(clause, fragments, kinds_of)
+
+
+def windows_between(tokens: TokenSequence, fragments: Fragments) -> tuple[FoundWindow, ...]:
+    """The windows of a query. Raises where one of the two products has none."""
+    windows = find_pattern_windows(tokens)
+    for product in (fragments.read, fragments.write):
+        if windows and not product.has_row_pattern_windows:
+            raise errors.no_windows(tokens[windows[0].opening].span, product=product.title)
+    return windows
 
 
 def _kinds_of_table(tokens: TokenSequence, relation: Span, fragments: Fragments) -> Kinds:

@@ -2,6 +2,5 @@
 
     Pattern.begin("a").where("x > 1").followed_by("b").one_or_more()
 
-is two stages, of which the second is looped; a group is a stage of stages. `builder` has the calls,
-`tree` what they build and how long a window may be, `checks` what is refused.
+is two stages, of which the second is looped; a group is a stage of stages.
 """

@@ -8,33 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from matchrec.arguments import (
-    COUNT,
-    FLAG,
-    TEXT,
-    ArgumentKind,
-    checked,
-    instance_of,
-    is_column,
-    is_whole,
-    one_of,
-)
+from matchrec import arguments
+from matchrec.arguments import ArgumentKind, checked, instance_of
 from matchrec.errors import stages as errors
 from matchrec.errors.calls import no_attribute
 from matchrec.frontends.durations import DURATION, Duration, duration
 from matchrec.frontends.pattern import checks
-from matchrec.frontends.pattern.tree import Stage, html, shown
+from matchrec.frontends.pattern.tree import Outline, Stage, named_stages, shown
 from matchrec.plan.clauses import SkipTo
 from matchrec.plan.stages import Contiguity
-
-# After-match skip strategies: which matches a match leaves out.
 
 TO = ArgumentKind(
     "what to skip to",
     lambda value: value is None or isinstance(value, SkipTo),
     'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
 )
-
 NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_to_first("stage")')
 
 
@@ -61,11 +49,11 @@ class AfterMatch:
     def __post_init__(self) -> None:
         TO.check("`AfterMatch`", "to", self.to)
         to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
-        (TEXT if to_stage else NO_STAGE).check("`AfterMatch`", "stage", self.stage)
-        FLAG.check("`AfterMatch`", "throws", self.throws)
+        (arguments.TEXT if to_stage else NO_STAGE).check("`AfterMatch`", "stage", self.stage)
+        arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
 
     @staticmethod
-    @checked(stage=TEXT)
+    @checked(stage=arguments.TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
         """No match that starts before the first event of a stage; without the event, as NO_SKIP.
 
@@ -75,7 +63,7 @@ class AfterMatch:
         return AfterMatch(SkipTo.FIRST, stage)
 
     @staticmethod
-    @checked(stage=TEXT)
+    @checked(stage=arguments.TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
         """No match that starts before the last event of a stage; without the event, as NO_SKIP.
 
@@ -118,12 +106,12 @@ CONTENT = ArgumentKind(
 )
 CONDITION = ArgumentKind(
     "SQL text, or a Column",
-    lambda value: isinstance(value, str) or is_column(value),
+    lambda value: isinstance(value, str) or arguments.is_column(value),
     'write "price > 10", or col("price") > 10',
 )
 TIMES = ArgumentKind(
     "a whole number, smaller than 2 to the power of 31",
-    lambda value: is_whole(value) and value < 2**31,
+    lambda value: arguments.is_whole(value) and value < 2**31,
     "write times(2), times(2, 4) or times_or_more(2)",
 )
 SKIP = ArgumentKind(
@@ -156,7 +144,7 @@ class Pattern:
     def __post_init__(self) -> None:
         STAGES.check("`Pattern`", "stages", self.stages)
         SKIP.check("`Pattern`", "skip", self.skip)
-        COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
+        arguments.COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
 
     @staticmethod
     @checked(content=CONTENT)
@@ -242,8 +230,12 @@ class Pattern:
         >>> Pattern.begin("a").one_or_more().until("price < 5")
         Pattern.begin('a').one_or_more().until('price < 5')
         """
-        checks.may_have_until(self._last)
-        return self._with_last(until=checks.test(condition, self._last, "until"))
+        stage = self._last
+        if stage.negated or stage.most is not None:
+            raise errors.until_without_loop(stage=stage.label)
+        if stage.until is not None:
+            raise errors.until_twice(stage=stage.label)
+        return self._with_last(until=checks.test(condition, stage, "until"))
 
     @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
@@ -289,7 +281,15 @@ class Pattern:
         >>> Pattern.begin("a").one_or_more().greedy().followed_by("b")
         Pattern.begin('a').one_or_more().greedy().followed_by('b')
         """
-        checks.may_be_greedy(self._last)
+        stage = self._last
+        if stage.negated:
+            raise errors.quantified_not(call="greedy", stage=stage.label)
+        if stage.is_group:
+            raise errors.greedy_group(stage=stage.label)
+        if not stage.quantified:
+            raise errors.needs_quantifier(call="greedy", stage=stage.label)
+        if stage.inner is Contiguity.ANY:
+            raise errors.greedy_combinations(stage=stage.label)
         return self._with_last(greedy=True)
 
     def consecutive(self) -> Pattern:
@@ -310,7 +310,7 @@ class Pattern:
         checks.may_have_inner(self._last, "allow_combinations")
         return self._with_last(inner=Contiguity.ANY)
 
-    @checked(window=DURATION, kind=one_of(checks.KINDS))
+    @checked(window=DURATION, kind=arguments.one_of(checks.KINDS))
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
         """Less than this lies between events.
 
@@ -321,12 +321,15 @@ class Pattern:
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
         """
-        length = duration(window, "within")
+        length, stage = duration(window, "within"), self._last
         if kind == "first_to_last":
-            pattern = self._with_last(within=smaller(self._last.within, length))
+            pattern = self._with_last(within=smaller(stage.within, length))
+        elif stage.is_group:
+            raise errors.near_of_group(stage=stage.label)
+        elif stage.negated and stage.contiguity is Contiguity.STRICT:
+            raise errors.near_of_not(stage=stage.label)
         else:
-            checks.may_be_near(self._last)
-            pattern = self._with_last(near=smaller(self._last.near, length))
+            pattern = self._with_last(near=smaller(stage.near, length))
         checks.windows(pattern.stages)
         return pattern
 
@@ -340,7 +343,7 @@ class Pattern:
         """
         return replace(self, skip=strategy)
 
-    @checked(count=COUNT)
+    @checked(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
         """Only the matches of each stream with numbers up to this; the search ends at the last of
         them. A call for the whole pattern, not for a group.
@@ -353,28 +356,40 @@ class Pattern:
     def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
         if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
             raise errors.call_of_group(call=call, calls=", ".join(whole))
-        added = content.stages if isinstance(content, Pattern) else content
-        checks.new_content(self.stages, added, call)
-        name, inside = (added, ()) if isinstance(added, str) else ("group", added)
-        longer = replace(self, stages=(*self.stages, Stage(name, contiguity, inside)))
+        name, inside = (content, ()) if isinstance(content, str) else ("group", content.stages)
+        if not (inside or isinstance(content, str)):
+            raise errors.empty_group(call=call)
+        added = Stage(name, contiguity, inside)
+        for stage in named_stages((added,)):
+            checks.new_name(self.stages, stage.name, call)
+        longer = replace(self, stages=(*self.stages, added))
         checks.windows(longer.stages)
         return longer
 
     def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
-        checks.may_be_forbidden(self.stages, name, call)
+        before = self._last
+        if not isinstance(name, str):
+            raise errors.group_forbidden(call=call)
+        checks.new_name(self.stages, name, call)
+        if before.may_be_missing:
+            raise errors.not_after_optional(call=call, name=name, before=before.label)
         return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
 
     def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
         """The pattern with the last stage repeated; from none on, it is optional."""
-        checks.may_be_quantified(self.stages, call, optional=least == 0)
-        pattern = self._with_last(quantified=True, least=max(least, 1), most=most)
-        if gap is not None:
-            pattern = pattern._with_last(gap=duration(gap, call))
-        return pattern._with_last(optional=True) if least == 0 else pattern
+        stage = self._last
+        if stage.negated:
+            raise errors.quantified_not(call=call, stage=stage.label)
+        if stage.quantified:
+            raise errors.two_quantifiers(call=call, stage=stage.label)
+        if least == 0:
+            checks.may_be_optional(self.stages)
+        changed = self._with_last(quantified=True, least=max(least, 1), most=most)
+        window = None if gap is None else duration(gap, call)
+        return changed._with_last(gap=window, optional=stage.optional or least == 0)
 
     @property
     def _about(self) -> str:
-        """What calls change, in messages."""
         return self.stages[-1].label if self.stages else ""
 
     @property
@@ -393,7 +408,11 @@ class Pattern:
         return ".".join((shown(self.stages), *calls_of_whole(self)))
 
     def _repr_html_(self) -> str:
-        return html(self.stages, repr(self))
+        from matchrec.pictures.diagrams import draw_stages  # only a notebook draws
+        from matchrec.pictures.html import preformatted, wide
+
+        diagram = wide(draw_stages(Outline().steps(self.stages), {})) if self.stages else ""
+        return diagram + preformatted(repr(self))
 
 
 def calls_of_whole(pattern: Pattern) -> list[str]:

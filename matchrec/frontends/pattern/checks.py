@@ -1,4 +1,4 @@
-"""What calls of a pattern are refused, one function for each call.
+"""What several calls of a pattern refuse, and what is seen only when all of it is known.
 
 Source: Flink CEP, "The Pattern API", and what its builder and compiler refuse.
 """
@@ -18,15 +18,6 @@ KINDS = ("first_to_last", "previous_to_current")
 END_STATE = "$endState$"
 
 
-def new_content(stages: tuple[Stage, ...], content: str | tuple[Stage, ...], call: str) -> None:
-    """A stage has a name of its own; so has each stage of a group."""
-    names = [content] if isinstance(content, str) else [one.name for one in named_stages(content)]
-    if not names:
-        raise errors.empty_group(call=call)
-    for name in names:
-        new_name(stages, name, call)
-
-
 def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
     """The name is one that a column can have, and no stage has it yet."""
     if not name.strip() or ":" in name or name == END_STATE:
@@ -37,46 +28,24 @@ def new_name(stages: tuple[Stage, ...], name: str, call: str) -> None:
 
 
 def last(stages: tuple[Stage, ...]) -> Stage:
-    """The stage that calls change. Raises where there is none."""
     if not stages:
         raise errors.no_stages()
     return stages[-1]
 
 
-def may_be_forbidden(stages: tuple[Stage, ...], name: object, call: str) -> None:
-    """A NOT is a single stage, and something is there before it in any case."""
-    before = last(stages)
-    if not isinstance(name, str):
-        raise errors.group_forbidden(call=call)
-    new_name(stages, name, call)
-    if before.may_be_missing:
-        raise errors.not_after_optional(call=call, name=name, before=before.label)
-
-
 def condition(expression: Any, stage: Stage, call: str) -> Test:
-    """A condition of a single stage."""
     if stage.is_group:
         raise errors.condition_of_group(call=call, stage=stage.label)
     return test(expression, stage, call)
 
 
 def test(expression: Any, stage: Stage, call: str) -> Test:
-    """A condition as SQL text or a Column; a text is not empty."""
     if isinstance(expression, str) and not expression.strip():
         raise errors.empty_condition(call=call, stage=stage.label)
     return Test(expression)
 
 
-def may_have_until(stage: Stage) -> None:
-    """A condition that ends a loop needs one, and there is one of it."""
-    if stage.negated or stage.most is not None:
-        raise errors.until_without_loop(stage=stage.label)
-    if stage.until is not None:
-        raise errors.until_twice(stage=stage.label)
-
-
 def bounds(stage: Stage, least: int, most: int | None) -> None:
-    """How often is not less than none and not more than the most."""
     if max(least, most or 0) > MOST:
         raise errors.too_many_times(stage=stage.label, limit=MOST)
     lowest = 1 if most is None else 0
@@ -86,19 +55,7 @@ def bounds(stage: Stage, least: int, most: int | None) -> None:
         raise errors.most_below_least(stage=stage.label, least=least, most=most)
 
 
-def may_be_quantified(stages: tuple[Stage, ...], call: str, *, optional: bool) -> None:
-    """A stage has one quantifier, a NOT none; `times(0, n)` is optional."""
-    stage = last(stages)
-    if stage.negated:
-        raise errors.quantified_not(call=call, stage=stage.label)
-    if stage.quantified:
-        raise errors.two_quantifiers(call=call, stage=stage.label)
-    if optional:
-        may_be_optional(stages)
-
-
 def may_be_optional(stages: tuple[Stage, ...]) -> None:
-    """A stage is made optional once, is no NOT, and follows no greedy one."""
     stage = last(stages)
     if stage.negated:
         raise errors.quantified_not(call="optional", stage=stage.label)
@@ -108,20 +65,7 @@ def may_be_optional(stages: tuple[Stage, ...]) -> None:
         raise errors.optional_after_greedy(stage=stage.label, before=stages[-2].label)
 
 
-def may_be_greedy(stage: Stage) -> None:
-    """What is greedy is a repeated single stage that allows no combinations."""
-    if stage.negated:
-        raise errors.quantified_not(call="greedy", stage=stage.label)
-    if stage.is_group:
-        raise errors.greedy_group(stage=stage.label)
-    if not stage.quantified:
-        raise errors.needs_quantifier(call="greedy", stage=stage.label)
-    if stage.inner is Contiguity.ANY:
-        raise errors.greedy_combinations(stage=stage.label)
-
-
 def may_have_inner(stage: Stage, call: str) -> None:
-    """Contiguity inside of a stage is said once, of a repeated one."""
     if stage.negated:
         raise errors.quantified_not(call=call, stage=stage.label)
     if not stage.quantified:
@@ -131,13 +75,6 @@ def may_have_inner(stage: Stage, call: str) -> None:
         raise errors.two_contiguities(call=call, stage=stage.label, before=before)
     if stage.greedy and call == "allow_combinations":
         raise errors.greedy_combinations(stage=stage.label)
-
-
-def may_be_near(stage: Stage) -> None:
-    """The distance to the event before is that of events that are accepted."""
-    if stage.is_group or (stage.negated and stage.contiguity is Contiguity.STRICT):
-        error = errors.near_of_group if stage.is_group else errors.near_of_not
-        raise error(stage=stage.label)
 
 
 def windows(stages: tuple[Stage, ...]) -> None:
@@ -176,10 +113,3 @@ def complete(stages: tuple[Stage, ...]) -> None:
     ends = whole_window(stages) is not None or any(one.near is not None for one in trailing)
     if final.negated and final.contiguity is Contiguity.RELAXED and not ends:
         raise errors.open_end(stage=final.label)
-
-
-def skip_target(stages: tuple[Stage, ...], name: str, call: str) -> None:
-    """What is skipped to is a stage whose events are part of a match."""
-    known = [stage.name for stage in named_stages(stages) if not stage.negated]
-    if name not in known:
-        raise errors.unknown_skip_target(call=call, name=name, known=known)

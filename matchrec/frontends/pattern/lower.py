@@ -18,17 +18,7 @@ from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import SPARK, Dialect, read_tokens
 from matchrec.frontends.pattern import checks, tree
 from matchrec.frontends.pattern.builder import Pattern
-from matchrec.plan.clauses import (
-    Definition,
-    FirstMatches,
-    MatchOutput,
-    Measure,
-    RowExpression,
-    RowsPerMatch,
-    SkipTo,
-    SortItem,
-    Within,
-)
+from matchrec.plan import clauses
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     Aggregate,
@@ -74,22 +64,15 @@ NOWHERE = Span(0, 0)
 
 
 def refuse_other_rows(scalar: Scalar, names: Mapping[str, str]) -> Scalar:
-    """The expression over the candidate and the stages. names: how stages may be written.
-
-    Raises MatchRecognizeError for what reads rows in any other way.
-    """
+    """The expression over the candidate and stages, by their `names`; refuses what reads others."""
     if isinstance(scalar, Operation):
         return scalar.of_operands(lambda operand: refuse_other_rows(operand, names))
-    return _zero_of_none(replace(scalar, pieces=tuple(_read(one, names) for one in scalar.pieces)))
-
-
-def _zero_of_none(term: Term) -> Scalar:
-    """A sum of no events is 0."""
+    term = replace(scalar, pieces=tuple(_read(one, names) for one in scalar.pieces))
     sums = [one for one in term.pieces if isinstance(one, Aggregate) and one.function == "sum"]
     bare = all(not piece.strip(" ()\t\r\n") for piece in term.pieces if isinstance(piece, str))
     if len(sums) != 1 or not bare:
         return term
-    zero = number_term(0, term.span)
+    zero = number_term(0, term.span)  # of no events
     return Operation("COALESCE", ("coalesce(", term, ", ", zero, ")"), term.span)
 
 
@@ -98,23 +81,19 @@ def _read(piece: Piece, names: Mapping[str, str]) -> Piece:
         case str():
             return piece
         case ColumnReference(navigation=navigation):
-            return replace(piece, navigation=_navigation(navigation, names, piece.span))
+            if navigation.physical_offset:
+                raise errors.reads_neighbour(piece.span)
+            if navigation.variable is not None:
+                return _of_row(piece, names[navigation.variable])
+            if navigation.end is End.FIRST or navigation.logical_offset:
+                raise errors.of_no_stage(piece.span, function=navigation.end.value.lower())
+            return _of_row(piece, _CANDIDATE)
         case Aggregate():
             return _aggregate(piece, names)
         case Classifier():
             raise errors.not_of_an_event(piece.span, function="CLASSIFIER")
         case MatchValue(function):
             raise errors.not_of_an_event(piece.span, function=function.value)
-
-
-def _navigation(navigation: Navigation, names: Mapping[str, str], span: Span | None) -> Navigation:
-    if navigation.physical_offset:
-        raise errors.reads_neighbour(span)
-    if navigation.variable is not None:
-        return replace(navigation, variable=names[navigation.variable])
-    if navigation.end is End.FIRST or navigation.logical_offset:
-        raise errors.of_no_stage(span, function=navigation.end.value.lower())
-    return replace(navigation, variable=_CANDIDATE)
 
 
 def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
@@ -135,27 +114,12 @@ def _aggregate(aggregate: Aggregate, names: Mapping[str, str]) -> Aggregate:
 
 
 def _of_row(column: ColumnReference, name: str) -> ColumnReference:
-    """The column of a row of a stage, or of a test."""
     return replace(column, navigation=replace(column.navigation, variable=name))
-
-
-def too_far(order: RowExpression, window: str) -> Operation:
-    """That the candidate does not lie less than `window` after the event accepted last."""
-    if window.isdigit():
-        wide = f"({order.text}) + (0L)"  # a difference of these overflows where it is too large
-        here, there = (added(one, wide) for one in (Navigation(_CANDIDATE), Navigation()))
-        return complement(differs_by_less(here, there, number_term(int(window), NOWHERE)))
-    here = time_at(Navigation(_CANDIDATE), order)
-    return complement(comparison("<", here, added(Navigation(), f"({order.text}) + ({window})")))
 
 
 def added(navigation: Navigation, text: str) -> Term:
     """A sum over one row, of the row that a navigation finds."""
     return Term((ColumnReference(navigation, text, None, named("+")),), NOWHERE)
-
-
-def time_at(navigation: Navigation, order: RowExpression) -> Term:
-    return column_term(navigation, order.text, names=order.names)
 
 
 def later(order: str, window: str) -> str:
@@ -166,50 +130,44 @@ def later(order: str, window: str) -> str:
 FINAL = Semantics.FINAL
 
 
-def measures(query: PatternQuery) -> Iterator[Measure]:
-    """Number and times of a match, then for each stage the array of its events; or of an event the
-    number of its match, and its stage.
-    """
+def measures(query: PatternQuery) -> Iterator[clauses.Measure]:
+    """Number, times, and the events of each stage; or of an event its match's number and stage."""
     yield measure("match_number", MATCH_NUMBER)
-    if query.rows is not RowsPerMatch.ONE_ROW:
+    if query.rows is not clauses.RowsPerMatch.ONE_ROW:
         yield measure("stage", Classifier(Navigation()))
         return
+    order = query.order[0]
     for name, end in ("start_time", End.FIRST), ("end_time", End.LAST):
-        yield Measure(name, time_at(Navigation(end=end, semantics=FINAL), query.order[0]))
+        navigation = Navigation(end=end, semantics=FINAL)
+        yield clauses.Measure(name, column_term(navigation, order.text, names=order.names))
     event = f"struct({', '.join(map(quoted, query.columns)) or '*'})"
     for stage in query.stage_names:
         read = ColumnReference(Navigation(stage), event, fields=query.columns)
         yield measure(stage, Aggregate("collect_list", stage, (Term((read,), NOWHERE),), FINAL))
 
 
-def measure(name: str, reference: Reference) -> Measure:
-    return Measure(name, Term((reference,), NOWHERE))
-
-
-def end_of(end: End, order: str, window: str) -> Term:
-    """When a window ends that begins at the first or at the last row of a match."""
-    return column_term(Navigation(end=end, semantics=FINAL), later(order, window))
+def measure(name: str, reference: Reference) -> clauses.Measure:
+    return clauses.Measure(name, Term((reference,), NOWHERE))
 
 
 @dataclass(frozen=True)
 class PatternQuery:
     """A pattern, and what is to be done with its matches.
 
-    order_by, partition_by: SQL over one row. columns: of an event, none for all. rows: a row
-    for each match, or for each of its events. timeouts: whether partial matches come out as well.
-    dialect: in which conditions are written.
+    order_by, partition_by: SQL over one row. columns: of an event, none for all. timeouts: whether
+    partial matches come out as well. dialect: in which conditions are written.
     """
 
     pattern: Pattern
     order_by: tuple[str, ...]
     partition_by: tuple[str, ...]
     columns: tuple[str, ...]
-    rows: RowsPerMatch = RowsPerMatch.ONE_ROW
+    rows: clauses.RowsPerMatch = clauses.RowsPerMatch.ONE_ROW
     timeouts: bool = False
     dialect: Dialect = SPARK
 
     @cached_property
-    def order(self) -> tuple[RowExpression, ...]:
+    def order(self) -> tuple[clauses.RowExpression, ...]:
         return tuple(map(key_expression, self.order_by))
 
     @cached_property
@@ -225,8 +183,10 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
     checks.complete(stages)
     skip, most = query.pattern.skip, query.pattern.most_matches
     if skip.stage is not None:
-        call = "skip_to_first" if skip.to is SkipTo.FIRST else "skip_to_last"
-        checks.skip_target(stages, skip.stage, call)
+        call = "skip_to_first" if skip.to is clauses.SkipTo.FIRST else "skip_to_last"
+        known = query.stage_names
+        if skip.stage not in known:
+            raise errors.unknown_skip_target(call=call, name=skip.stage, known=known)
     source, places = conditions_as_text(stages)
     with shown_in(source, PATTERN_CALLS):
         tests = TestDefinitions(query, places)
@@ -238,13 +198,13 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
         plan = MatchPlan(
             pattern=words(steps),
             partition_by=tuple(map(key_expression, query.partition_by)),
-            order_by=tuple(map(SortItem, query.order)),
+            order_by=tuple(map(clauses.SortItem, query.order)),
             measures=tuple(measures(query)),
             rows_per_match=query.rows,
-            within=None if window is None else Within(window.interval()),
+            within=None if window is None else clauses.Within(window.interval()),
             definitions=tuple(tests.definitions.values()),
-            output=MatchOutput.ALL,
-            first_matches=None if most is None else FirstMatches(most),
+            output=clauses.MatchOutput.ALL,
+            first_matches=None if most is None else clauses.FirstMatches(most),
             staging=Staging(steps, named, tests.windows, tests.ends, left, ends),
         )
         check(plan)
@@ -278,7 +238,7 @@ class TestDefinitions(tree.Outline):
 
     query: PatternQuery
     places: dict[int, int]
-    definitions: dict[str, Definition] = field(default_factory=dict)
+    definitions: dict[str, clauses.Definition] = field(default_factory=dict)
     near: dict[str, Duration] = field(default_factory=dict)
 
     __test__ = False  # for pytest: no test
@@ -301,7 +261,15 @@ class TestDefinitions(tree.Outline):
         whole = checks.whole_window(self.query.pattern.stages)
         if window is None or (whole is not None and window >= whole):  # then it says nothing new
             return None
-        test = self.define(label, too_far(self.query.order[0], window.sql))
+        order, here, before = self.query.order[0], Navigation(_CANDIDATE), Navigation()
+        if window.sql.isdigit():
+            wide = f"({order.text}) + (0L)"  # a difference of these overflows where it is too large
+            length = number_term(int(window.sql), NOWHERE)
+            lies_near = differs_by_less(added(here, wide), added(before, wide), length)
+        else:
+            end = added(before, f"({order.text}) + ({window.sql})")
+            lies_near = comparison("<", column_term(here, order.text, names=order.names), end)
+        test = self.define(label, complement(lies_near))
         self.near[test] = window
         return test
 
@@ -313,13 +281,14 @@ class TestDefinitions(tree.Outline):
     @property
     def ends(self) -> tuple[str, ...]:
         """When each of them ends that begins with a row."""
-        order = self.query.order_by[0]
-        return tuple(later(order, self.near[test].sql) for test in self.windows)
+        return tuple(later(self.query.order_by[0], self.near[one].sql) for one in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
-        order = self.query.order_by[0]
-        ends = tuple(end_of(End.LAST, order, self.near[test].sql) for test in self.windows)
-        return Timeouts(None if whole is None else end_of(End.FIRST, order, whole.sql), ends)
+        first, last = (Navigation(end=end, semantics=FINAL) for end in (End.FIRST, End.LAST))
+        ends = tuple(column_term(last, end) for end in self.ends)
+        if whole is None:
+            return Timeouts(None, ends)
+        return Timeouts(column_term(first, later(self.query.order_by[0], whole.sql)), ends)
 
     def define(self, label: str, scalar: Scalar) -> str:
         """The name of a new test, by which it reads the candidate; no stage has a colon in it."""
@@ -330,7 +299,7 @@ class TestDefinitions(tree.Outline):
         def read(one: ColumnReference) -> ColumnReference:
             return _of_row(one, name) if one.navigation.variable == _CANDIDATE else one
 
-        self.definitions[name] = Definition(name, with_columns(scalar, read))
+        self.definitions[name] = clauses.Definition(name, with_columns(scalar, read))
         return name
 
     def scalar(self, tests: tree.Tests) -> Scalar:
@@ -338,11 +307,8 @@ class TestDefinitions(tree.Outline):
 
     def test(self, test: tree.Test) -> Scalar:
         tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
-        return refuse_other_rows(parse_scalar(tokens, self.scope), self.stage_names)
-
-    @cached_property
-    def scope(self) -> Scope:
-        return Scope(ClausePart.DEFINE, tuple(self.stage_names))
+        scope = Scope(ClausePart.DEFINE, tuple(self.stage_names))
+        return refuse_other_rows(parse_scalar(tokens, scope), self.stage_names)
 
     @cached_property
     def stage_names(self) -> dict[str, str]:

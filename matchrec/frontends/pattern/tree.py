@@ -79,7 +79,6 @@ class Stage:
 
     @property
     def label(self) -> str:
-        """What to call it in a message."""
         inside = ", ".join(stage.label for stage in self.stages)
         return f"group ({inside})" if self.is_group else f"stage `{self.name}`"
 
@@ -118,18 +117,18 @@ def textual(stages: tuple[Stage, ...], rule: str = "") -> tuple[tuple[Stage, ...
     return tuple(map(changed, stages)), columns
 
 
-# A pattern as the calls that build it.
-
-
 def shown(stages: tuple[Stage, ...]) -> str:
-    """The calls, in an order in which each is allowed."""
+    """The calls that build the stages, in an order in which each is allowed."""
     found = (call for at, stage in enumerate(stages) for call in calls(stage, first=at == 0))
     return ".".join(("Pattern", *found))
 
 
 def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     content = shown(stage.stages) if stage.is_group else repr(stage.name)
-    yield f"{'begin' if first else append_call(stage)}({content})"
+    call = "begin" if first else stage.contiguity.value
+    if stage.negated:
+        call = "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
+    yield f"{call}({content})"
     for test in stage.conditions:
         yield f"{'or_where' if test.either else 'where'}({test.written})"
     if stage.quantified:
@@ -148,12 +147,6 @@ def calls(stage: Stage, *, first: bool) -> Iterator[str]:
         yield f"within('{stage.near}', 'previous_to_current')"
 
 
-def append_call(stage: Stage) -> str:
-    if not stage.negated:
-        return stage.contiguity.value
-    return "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
-
-
 def is_from_none(stage: Stage) -> bool:
     """Whether it is written `times(0, n)`."""
     return stage.optional and stage.least == 1 and stage.most not in (1, None)
@@ -168,16 +161,6 @@ def quantifier(stage: Stage) -> str:
     least = 0 if is_from_none(stage) else stage.least
     most = "" if stage.most == least else f", {stage.most}"
     return f"times({least}{most}{gap})"
-
-
-def html(stages: tuple[Stage, ...], written: str) -> str:
-    """The diagram, and below it the calls as they are written."""
-    from matchrec.pictures.diagrams import draw_stages  # only a notebook draws
-    from matchrec.pictures.html import preformatted, wide
-
-    if not stages:
-        return preformatted(written)
-    return wide(draw_stages(Outline().steps(stages), {})) + preformatted(written)
 
 
 class Outline:

@@ -16,28 +16,11 @@ from matchrec.errors import sase as errors
 from matchrec.frontends.expressions.expression import ScalarReader
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.expressions.references import call_arguments
-from matchrec.frontends.lexing.tokens import (
-    OF_SEVERAL_ROWS,
-    SEMANTICS,
-    Token,
-    TokenKind,
-    TokenSequence,
-    pair_brackets,
-    sqlglot_tokens,
-    tokens_of,
-)
+from matchrec.frontends.lexing import tokens
+from matchrec.frontends.lexing.tokens import Token, TokenKind, TokenSequence
 from matchrec.frontends.sase.nodes import Component, Components, Identifier, Index
-from matchrec.plan.expression import (
-    Aggregate,
-    Navigation,
-    Operation,
-    Scalar,
-    Term,
-    column_term,
-    conjuncts,
-    names_of,
-    row_text,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Aggregate, Navigation, Operation, Scalar, Term
 from matchrec.plan.text import quoted, string_literal
 from matchrec.source import Span
 
@@ -54,7 +37,7 @@ def read_text(text: str) -> TokenSequence:
     ['WITHIN', '12', 'hours', '0.8', '*', 'a', '.', 'x']
     """
     own: list[Token] = []
-    for token in tokens_of(sqlglot_tokens(text), text):
+    for token in tokens.tokens_of(tokens.sqlglot_tokens(text), text):
         before, counted = own[-1] if own else token, _COUNTED.fullmatch(token.text)
         start, end = token.span.start, token.span.end
         if token.is_string and before.span.end == start and before.text[-1] == token.text[0]:
@@ -68,13 +51,11 @@ def read_text(text: str) -> TokenSequence:
             own[-2:] = [Token(TokenKind.NUMBER, f"{share:f}", own[-2].span.to(before.span)), token]
         else:
             own.append(token)
-    return TokenSequence(text, tuple(own), pair_brackets(own))
+    return TokenSequence(text, tuple(own), tokens.pair_brackets(own))
 
 
 # Strings of SASE+ as Spark SQL reads them in every session. Double quotes are for strings in SASE+;
 # in Spark SQL they are for names where the session says so.
-
-_ESCAPED_OR_QUOTE = re.compile(r"\\.|'", re.DOTALL)
 
 
 def in_single_quotes(text: str) -> str:
@@ -88,7 +69,7 @@ def in_single_quotes(text: str) -> str:
     content = text[text.index('"') + 1 : -1].replace('""', '"')
     if not text.startswith('"'):  # r"\d"
         return string_literal(content)
-    escaped = _ESCAPED_OR_QUOTE.sub(lambda one: "\\'" if one[0] == "'" else one[0], content)
+    escaped = re.sub(r"(?s)\\.|'", lambda one: "\\'" if one[0] == "'" else one[0], content)
     return f"'{escaped}'"
 
 
@@ -127,8 +108,6 @@ class EventReader(ScalarReader):
             elif token.kind is TokenKind.NUMBER:
                 yield token.span, token.text
 
-    # What cannot stand where it does
-
     def wrong(self, expected: str) -> MatchRecognizeError:
         """The error of the next token, or of the end of the query, where something else is due."""
         if self.position < self.end:
@@ -144,7 +123,6 @@ class EventReader(ScalarReader):
             raise self.wrong(expected or (key if key.isalpha() else f"`{key}`"))
 
     def taken(self, expected: str, *kinds: TokenKind) -> Token:
-        """The token that stands next, which is of one of some kinds."""
         if self.kind_at(self.position) not in kinds:
             raise self.wrong(expected)
         self.position += 1
@@ -165,12 +143,10 @@ class EventReader(ScalarReader):
             raise self.unexpected()
         return super().parameter()
 
-    # Identifiers
-
     def operand(self) -> Scalar:
         if self.key == "[":
             return self.equivalence()
-        return self.column() if self.key in SEMANTICS else super().operand()
+        return self.column() if self.key in tokens.SEMANTICS else super().operand()
 
     def column(self) -> Term:
         """What an identifier reads; a parameter of a lambda is SQL's."""
@@ -211,7 +187,7 @@ class EventReader(ScalarReader):
         while self.accept("."):
             names.append(self.taken("a name", *NAMES).text)
         sql, span = ".".join(map(quoted, names)), self.span(start, self.position)
-        return column_term(Navigation(), sql, span, tuple(names))
+        return expression.column_term(Navigation(), sql, span, tuple(names))
 
     def component(self, name: Token) -> Component:
         found = self.components.known(name, self.clause)
@@ -231,42 +207,36 @@ class EventReader(ScalarReader):
         elif node.attribute is None:
             raise errors.missing_attribute(node.span, written=node.events, clause=self.clause)
         if node.attribute is None:
-            return column_term(navigation, "", node.span)
+            return expression.column_term(navigation, "", node.span)
         read = node.attribute
-        return column_term(navigation, row_text(read), node.span, names_of(read))
+        text, names = expression.row_text(read), expression.names_of(read)
+        return expression.column_term(navigation, text, node.span, names)
 
     def navigation(self, node: Identifier) -> Navigation:
-        self.check_index(node)
-        name, span = node.name.text, node.span
-        if self.aggregate or node.index in (Index.ALONE, Index.LAST):
-            return Navigation(name)
-        if node.index in RANGES:
-            written, clause = node.events, self.clause
-            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
-        if node.index is Index.PREVIOUS:
-            return Navigation(name, logical_offset=1)
-        return Navigation(node.events)
-
-    def check_index(self, node: Identifier) -> None:
-        """The index is one that the component has, and that means something in the clause."""
-        name, kleene = node.name.text, self.component(node.name).kleene
-        place, clause = node.span, self.clause
-        if kleene and node.index is Index.ALONE:
-            first = names_of(node.attribute)[0] if node.attribute else ""
-            written, attribute = f"{name}.{first}".rstrip("."), first or "x"
+        """Raises for an index that its component has not, or that means nothing in the clause."""
+        name, span, clause, index = node.name.text, node.span, self.clause, node.index
+        kleene, written = self.component(node.name).kleene, node.events
+        if kleene and index is Index.ALONE:
+            first = expression.names_of(node.attribute)[0] if node.attribute else ""
+            whole, attribute = f"{name}.{first}".rstrip("."), first or "x"
             raise errors.kleene_without_index(
-                place, written=written, clause=clause, name=name, attribute=attribute
+                span, written=whole, clause=clause, name=name, attribute=attribute
             )
-        if not kleene and node.index is not Index.ALONE:
-            raise errors.index_of_one_event(place, written=node.events, clause=clause, name=name)
-        if node.index in ELEMENTS and clause == "RETURN":
-            raise errors.element_in_return(place, written=node.events, name=name)
-
-    # Aggregates
+        if not kleene and index is not Index.ALONE:
+            raise errors.index_of_one_event(span, written=written, clause=clause, name=name)
+        if index in ELEMENTS and clause == "RETURN":
+            raise errors.element_in_return(span, written=written, name=name)
+        if self.aggregate or index in (Index.ALONE, Index.LAST):
+            return Navigation(name)
+        if index in RANGES:
+            raise errors.range_outside_aggregate(span, written=written, clause=clause, name=name)
+        if index is Index.PREVIOUS:
+            return Navigation(name, logical_offset=1)
+        return Navigation(written)
 
     def call(self) -> Scalar:
         token = self.tokens[self.position]
-        if not self.text.is_call(self.position) or token.key not in OF_SEVERAL_ROWS:
+        if not self.text.is_call(self.position) or token.key not in tokens.OF_SEVERAL_ROWS:
             return super().call()
         span, name = token.span, token.text
         if name.lower() in OVER_EVENTS:
@@ -313,8 +283,6 @@ class EventReader(ScalarReader):
                 raise errors.two_ranges(spans, function=function, clause=self.clause, ranges=ranges)
         return first
 
-    # Equivalence tests
-
     def equivalence(self) -> Operation:
         """`[symbol]`: an operation until the predicates are separated."""
         start = self.position
@@ -324,7 +292,7 @@ class EventReader(ScalarReader):
         attributes = self.several(self.attribute)
         self.require("]", "`,`, `.` or `]`")
         for attribute in attributes:
-            variable, *names = names_of(attribute)
+            variable, *names = expression.names_of(attribute)
             if names and variable in self.components.by_name:
                 place, rest = attribute.span, ".".join(names)
                 raise errors.equivalence_of_variable(place, variable=variable, attribute=rest)
@@ -336,7 +304,7 @@ class EventReader(ScalarReader):
 
     def predicates(self, conditions: Iterable[Scalar]) -> tuple[Scalar, ...]:
         """The parts of conjunctions but for the tests. Raises for a test inside of another part."""
-        parts = [part for one in conditions for part in conjuncts(one)]
+        parts = [part for one in conditions for part in expression.conjuncts(one)]
         others = [one for one in parts if getattr(one, "operator", "") != EQUIVALENCE]
         for span, _ in self.tests:
             if any(other.span.holds(span) for other in others):

@@ -1,38 +1,22 @@
-"""SaseQuery → MatchPlan: components become variables, predicates their conditions.
-
-Every component becomes variables, every conjunct a part of the condition of one of them, the
-equivalence tests finer partitions, and a negated component an absence.
+"""SaseQuery → MatchPlan: components become variables, or absences where they are negated,
+conjuncts parts of their conditions, and equivalence tests finer partitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, product
 from math import prod
+from typing import NamedTuple
 
 from matchrec.errors import sase as errors
 from matchrec.errors.rules import duplicate_measure
 from matchrec.frontends.expressions.expression import key_expression
-from matchrec.frontends.sase.nodes import (
-    CLOSING,
-    Component,
-    Components,
-    Index,
-    SaseQuery,
-    Strategy,
-    Streams,
-    variables_of,
-)
-from matchrec.plan.clauses import (
-    Absence,
-    Definition,
-    Measure,
-    RowExpression,
-    SortItem,
-    Subset,
-    Within,
-)
+from matchrec.frontends.sase import nodes
+from matchrec.frontends.sase.nodes import Component, Components, SaseQuery, Strategy, variables_of
+from matchrec.plan import clauses
+from matchrec.plan.clauses import Definition, RowExpression
 from matchrec.plan.expression import (
     Aggregate,
     ColumnReference,
@@ -57,40 +41,44 @@ from matchrec.plan.rules import check, refuse_repeated
 from matchrec.source import Span
 
 
-def lower(query: SaseQuery, streams: Streams) -> MatchPlan:
+def lower(query: SaseQuery, streams: nodes.Streams) -> MatchPlan:
     """The plan of a query over events that are rows.
 
     Names of RETURN that differ in case are two where they are so for the session.
 
     >>> from matchrec.frontends.sase.parser import parse
     >>> query = parse("PATTERN SEQ(Stock+ a[], Stock b) WHERE skip_till_any_match { a[i].x > 1 }")
-    >>> plan = lower(query, Streams(("ts",)))
+    >>> plan = lower(query, nodes.Streams(("ts",)))
     >>> plan.variables, plan.selection.value
     (('a[1]', 'a[i]', 'b'), 'SKIP TILL ANY MATCH')
     """
     components = query.components
-    conditions = Conditions(query, key_expression(streams.type_column))
-    definitions = tuple(conditions.definitions())
+    conditions = tuple(definitions(query, key_expression(streams.type_column)))
     refuse_repeated([(item.name, item.span) for item in query.items], duplicate_measure)
+    # strict contiguity compares neighbours instead
+    equal = (RowExpression(row_text(test), test.span, names=names_of(test)) for test in query.tests)
+    is_finer = query.strategy is Strategy.PARTITION_CONTIGUITY  # strict, in finer partitions
     within, loops = query.window, (one for one in components.positive if one.kleene)
     plan = MatchPlan(
         pattern=pattern(components),
         partition_by=tuple(map(key_expression, streams.partition_by)),
-        equal=tuple(conditions.keys()),
-        order_by=tuple(SortItem(key_expression(text)) for text in streams.order_by),
+        equal=() if query.strategy is Strategy.STRICT_CONTIGUITY else tuple(equal),
+        order_by=tuple(clauses.SortItem(key_expression(text)) for text in streams.order_by),
         measures=query.items or tuple(event_arrays(components)),
-        within=Within(within) if isinstance(within, RowExpression) else None,
+        within=clauses.Within(within) if isinstance(within, RowExpression) else None,
         within_rows=within if isinstance(within, int) else None,
-        subsets=tuple(Subset(one.name.text, variables_of(one), one.name.span) for one in loops),
-        definitions=definitions,
-        selection=query.strategy.selection,
+        subsets=tuple(
+            clauses.Subset(one.name.text, variables_of(one), one.name.span) for one in loops
+        ),
+        definitions=conditions,
+        selection=clauses.EventSelection["STRICT_CONTIGUITY" if is_finer else query.strategy.name],
         output=streams.output,
         first_matches=query.first_matches,
         absences=tuple(
-            Absence(one.name.text, *components.neighbours(one), one.name.span)
+            clauses.Absence(one.name.text, *components.neighbours(one), one.name.span)
             for one in components.negated
         ),
-        closing=CLOSING if definitions and definitions[-1].variable == CLOSING else None,
+        closing=nodes.CLOSING if conditions and conditions[-1].variable == nodes.CLOSING else None,
     )
     check(plan)
     return plan
@@ -105,52 +93,44 @@ def pattern(components: Components) -> RowPattern:
     return concatenation(parts)
 
 
-def event_arrays(components: Components) -> Iterator[Measure]:
-    """For each positive component the array of its events, all columns of each."""
+def event_arrays(components: Components) -> Iterator[clauses.Measure]:
     for component in components.positive:
         name, span = component.name.text, component.name.span
         event = column_term(Navigation(name), "struct(*)", span)
         events = Aggregate("collect_list", name, (event,), Semantics.FINAL, span=span)
-        yield Measure(name, Term((events,), span), span)
+        yield clauses.Measure(name, Term((events,), span), span)
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    query: SaseQuery
-    type_column: RowExpression
+def definitions(query: SaseQuery, type_column: RowExpression) -> Iterator[Definition]:
+    """A definition for each variable that has a condition, in the order of the plan."""
+    components, placed = query.components, dict[str, list[Scalar]]()
+    for predicate in query.predicates:
+        for conjunct in conjuncts(predicate):
+            placed.setdefault(place(conjunct, components), []).append(conjunct)
+    for component in (*components.positive, *components.negated):
+        for variable in variables_of(component):
+            of_event = on_event(query, component, variable, type_column)
+            if own := [*of_event, *placed.get(variable, ())]:
+                yield Definition(variable, joined("AND", own), component.name.span)
+    if nodes.CLOSING in placed:
+        yield Definition(nodes.CLOSING, joined("AND", placed[nodes.CLOSING]))
 
-    def keys(self) -> Iterator[RowExpression]:
-        """The attributes that make partitions; strict contiguity compares neighbours instead."""
-        if self.query.strategy is not Strategy.STRICT_CONTIGUITY:
-            for test in self.query.tests:
-                yield RowExpression(row_text(test), test.span, names=names_of(test))
 
-    def definitions(self) -> Iterator[Definition]:
-        """A definition for each variable that has a condition, in the order of the plan."""
-        components, placed = self.query.components, dict[str, list[Scalar]]()
-        for predicate in self.query.predicates:
-            for conjunct in conjuncts(predicate):
-                placed.setdefault(place(conjunct, components), []).append(conjunct)
-        for component in (*components.positive, *components.negated):
-            for variable in variables_of(component):
-                if own := [*self.on_event(component, variable), *placed.get(variable, ())]:
-                    yield Definition(variable, joined("AND", own), component.name.span)
-        if CLOSING in placed:
-            yield Definition(CLOSING, joined("AND", placed[CLOSING]))
-
-    def on_event(self, component: Component, variable: str) -> Iterator[Scalar]:
-        """The event's type, and the equivalence tests as they concern one event."""
-        first = self.query.components.places[0]
-        if (event_type := component.event_type) is not None:
-            text, names = self.type_column.text, self.type_column.names
-            kind = column_term(Navigation(variable), text, event_type.span, names)
-            yield comparison("=", kind, event_type)
-        for test in self.query.tests:
-            here = reference(variable, test)
-            if self.query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
-                yield comparison("=", here, reference(first, test))
-            else:
-                yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
+def on_event(
+    query: SaseQuery, component: Component, variable: str, type_column: RowExpression
+) -> Iterator[Scalar]:
+    """The event's type, and the equivalence tests as they concern one event."""
+    first = query.components.places[0]
+    if (event_type := component.event_type) is not None:
+        text, names = type_column.text, type_column.names
+        kind = column_term(Navigation(variable), text, event_type.span, names)
+        yield comparison("=", kind, event_type)
+    for test in query.tests:
+        here = reference(variable, test)
+        if query.strategy is Strategy.STRICT_CONTIGUITY and variable != first:
+            yield comparison("=", here, reference(first, test))
+        else:
+            yield Operation("IS NOT NULL", (here, " IS NOT NULL"), test.span)
 
 
 def reference(variable: str, attribute: Term) -> Scalar:
@@ -168,8 +148,7 @@ def reference(variable: str, attribute: Term) -> Scalar:
 # Source: section 3.2, step 2.
 
 
-@dataclass(frozen=True, slots=True)
-class EventReading:
+class EventReading(NamedTuple):
     """What a reference reads, and the place from which on it is bound."""
 
     variable: str
@@ -190,7 +169,7 @@ def place(conjunct: Scalar, components: Components) -> str:
     if last is None:
         return components.places[0]
     for one in found:
-        is_element = one.place == Index.CURRENT.of(one.variable)  # one event after another
+        is_element = one.place == nodes.Index.CURRENT.of(one.variable)  # one event after another
         if is_element and one.place != last.place:
             raise errors.element_elsewhere((one.span, last.span), name=one.variable)
     return last.place
@@ -204,7 +183,9 @@ def reading(read: Reference, components: Components) -> EventReading:
     if (component := components.by_variable.get(name)) is not None:
         return EventReading(component.name.text, name, span)
     is_before = read.so_far if isinstance(read, Aggregate) else read.navigation.logical_offset > 0
-    where = Index.CURRENT.of(name) if is_before else components.following(name)
+    where = nodes.Index.CURRENT.of(name)
+    if not is_before:  # after all rows of the Kleene plus
+        where = components.places[components.places.index(where) + 1]
     return EventReading(name, where, span)
 
 
@@ -216,33 +197,25 @@ def reading(read: Reference, components: Components) -> EventReading:
 
 MOST_CLAUSES = 32  # a disjunction that would be distributed over more conjunctions stays whole
 
-Clause = tuple[Scalar, ...]
-
 
 def conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
-    return tuple(joined("OR", clause) for clause in clauses(condition))
+    return tuple(joined("OR", clause) for clause in disjunctions(condition))
 
 
-def clauses(condition: Scalar) -> tuple[Clause, ...]:
+def disjunctions(condition: Scalar) -> tuple[tuple[Scalar, ...], ...]:
     """The conjuncts, each as the parts of a disjunction."""
     match condition:
         case Operation("AND", operands):
-            return tuple(chain.from_iterable(clauses(operand) for operand in operands))
+            return tuple(chain.from_iterable(disjunctions(operand) for operand in operands))
         case Operation("OR", operands):
-            return distributed(condition, operands)
+            parts = [disjunctions(operand) for operand in operands]
+            if not 1 < prod(map(len, parts)) <= MOST_CLAUSES:
+                return ((condition,),)
+            return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))
         case Operation("NOT", (Operation("NOT", (inner,)),)):
-            return clauses(inner)
+            return disjunctions(inner)
         case Operation("NOT", (Operation("AND" | "OR" as operator, operands),)):
             other = "OR" if operator == "AND" else "AND"
-            return clauses(joined(other, [negation(operand) for operand in operands]))
+            return disjunctions(joined(other, [negation(operand) for operand in operands]))
         case _:
             return ((condition,),)
-
-
-def distributed(condition: Scalar, operands: Sequence[Scalar]) -> tuple[Clause, ...]:
-    """OR over the conjuncts of its operands."""
-    parts = [clauses(operand) for operand in operands]
-    number = prod(len(part) for part in parts)
-    if number == 1 or number > MOST_CLAUSES:
-        return ((condition,),)
-    return tuple(tuple(chain.from_iterable(choice)) for choice in product(*parts))

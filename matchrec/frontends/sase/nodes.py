@@ -12,7 +12,7 @@ from functools import cached_property
 
 from matchrec.errors import sase as errors
 from matchrec.frontends.lexing.tokens import Token
-from matchrec.plan.clauses import EventSelection, FirstMatches, MatchOutput, Measure, RowExpression
+from matchrec.plan.clauses import FirstMatches, MatchOutput, Measure, RowExpression
 from matchrec.plan.expression import Scalar, Term
 from matchrec.source import Span
 
@@ -45,12 +45,6 @@ class Strategy(Enum):
     SKIP_TILL_NEXT_MATCH = "skip_till_next_match"
     SKIP_TILL_ANY_MATCH = "skip_till_any_match"
 
-    @property
-    def selection(self) -> EventSelection:
-        """That of a plan, where partition contiguity is the strict one in finer partitions."""
-        is_finer = self is Strategy.PARTITION_CONTIGUITY
-        return EventSelection["STRICT_CONTIGUITY" if is_finer else self.name]
-
 
 class Index(Enum):
     """Which events of a variable an identifier reads."""
@@ -64,7 +58,6 @@ class Index(Enum):
     ALL = "a[]"
 
     def of(self, variable: str) -> str:
-        """The identifier as one would write it."""
         return variable if self is Index.ALONE else self.value.replace("a", variable)
 
 
@@ -100,7 +93,6 @@ class SaseQuery:
     """A whole query. tests: the attributes that are equal in all events.
 
     window: how long it is, or of how many events. items: of RETURN, seen from the end of the match.
-    first_matches: how many come out; None for all.
     """
 
     components: Components
@@ -127,8 +119,6 @@ def variables_of(component: Component) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Components:
-    """What PATTERN declares, in order."""
-
     written: tuple[Component, ...]
 
     @cached_property
@@ -151,7 +141,6 @@ class Components:
 
     @cached_property
     def by_name(self) -> Mapping[str, Component]:
-        """The component of each variable, as it is written in PATTERN."""
         return {component.name.text: component for component in self.written}
 
     def known(self, name: Token, clause: str) -> Component:
@@ -160,10 +149,6 @@ class Components:
             known = {component.name.text: component.written for component in self.written}
             raise errors.unknown_component(name.span, name=name.text, clause=clause, known=known)
         return found
-
-    def following(self, name: str) -> str:
-        """The first place after all rows of a positive component."""
-        return self.places[self.places.index(variables_of(self.by_name[name])[-1]) + 1]
 
     def neighbours(self, negated: Component) -> tuple[Names, Names]:
         """The positive components around a negated one; None at the beginning and at the end."""

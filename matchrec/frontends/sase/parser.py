@@ -59,10 +59,7 @@ FOLLOWS = {
 
 
 class QueryReader(EventReader):
-    """Reads the clauses in their order.
-
-    A word is a keyword only where one is due: an attribute may be called `from`.
-    """
+    """Reads the clauses; a word is a keyword only where one is due: attributes may be `from`."""
 
     def query(self) -> SaseQuery:
         self.require("PATTERN")
@@ -93,8 +90,6 @@ class QueryReader(EventReader):
             self.clause, self.scope = word, Scope(part, variables)
         return found
 
-    # PATTERN
-
     def sequence(self) -> Components:
         start = self.position
         self.require("SEQ")
@@ -111,7 +106,6 @@ class QueryReader(EventReader):
         return Components(tuple(found))
 
     def part(self) -> Component:
-        """A component that is there, or one that must not be."""
         start = self.position
         if not (self.accept("~") or self.accept("!")):
             return self.event()
@@ -137,7 +131,6 @@ class QueryReader(EventReader):
         return Component(event_type, name, type_span.to(name.span), kleene=plus)
 
     def event_type(self) -> Term | None:
-        """The type that stands next; None for any."""
         if self.accept("*") or self.accept("ANY"):
             return None
         token = self.taken("an event type or `~` for a negation", *NAMES, TokenKind.STRING)
@@ -194,7 +187,6 @@ class QueryReader(EventReader):
             raise errors.arguments_missing(span, strategy=strategy.value, missing=missing)
 
     def listed(self) -> tuple[str, Span]:
-        """A component as the list has it, and where."""
         start, name = self.position, self.taken("a name", TokenKind.WORD)
         kleene, component = self.accept("[", "]"), self.components.known(name, self.clause)
         span, due = self.span(start, self.position), component.written
@@ -202,8 +194,6 @@ class QueryReader(EventReader):
             what = "a Kleene plus" if component.kleene else "one event"
             raise errors.argument_written_otherwise(span, name=name.text, what=what, written=due)
         return due, span
-
-    # WITHIN and RETURN
 
     def window(self) -> RowExpression | int:
         """The window of an interval of SQL, or of numbers, each with its unit; or of events."""
@@ -217,9 +207,22 @@ class QueryReader(EventReader):
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
             number = self.taken("INTERVAL or a number", TokenKind.NUMBER)
-            has_unit = self.kind_at(self.position) is TokenKind.WORD and self.key not in NO_UNITS
+            begins_clause = self.key in ("RETURN", "GROUP", "ORDER")
+            has_unit = self.kind_at(self.position) is TokenKind.WORD and not begins_clause
             amounts.append((number, self.taken("a unit", TokenKind.WORD) if has_unit else None))
-        return window_of(amounts, self.span(start, self.position))
+        (number, unit), *others = amounts
+        span = self.span(start, self.position)
+        if not others and unit is None:
+            return RowExpression(number.text, span, amount=amount_of_number(number.text))
+        if not others and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
+            events = whole_number(number.text) if number.text.isdigit() else 0
+            if events is None:
+                raise errors.too_many_events(number.span, limit=MOST)
+            if events == 0:
+                raise errors.not_a_number_of_events(number.span, number=number.text)
+            return events
+        words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
+        return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
 
     def item(self) -> Measure:
         """An item of RETURN: an attribute gives its name, anything else its text."""
@@ -243,31 +246,11 @@ def strategy_named(written: str, span: Span) -> Strategy:
     return found
 
 
-CALENDAR = ("MONTH", "YEAR")
-NO_UNITS = ("RETURN", "GROUP", "ORDER")
-
-
-def window_of(amounts: list[tuple[Token, Token | None]], span: Span) -> RowExpression | int:
-    """The window of numbers, each with its unit, or how many events."""
-    (number, unit), *others = amounts
-    if not others and unit is None:
-        return RowExpression(number.text, span, amount=amount_of_number(number.text))
-    if not others and unit is not None and singular(unit) == "EVENT":
-        events = whole_number(number.text) if number.text.isdigit() else 0
-        if events is None:
-            raise errors.too_many_events(number.span, limit=MOST)
-        if events == 0:
-            raise errors.not_a_number_of_events(number.span, number=number.text)
-        return events
-    words = [word for name, other in amounts for word in (name.text, unit_of(name, other))]
-    return RowExpression(f"INTERVAL {' '.join(words)}", span, amount=amount_of_interval(words))
-
-
 def unit_of(number: Token, unit: Token | None) -> str:
     if unit is None:
         raise errors.missing_unit(number.span, number=number.text)
-    found = singular(unit)
-    if found in CALENDAR:
+    found = unit.text.upper().removesuffix("S")
+    if found in ("MONTH", "YEAR"):
         raise errors.calendar_unit(unit.span, unit=unit.text)
     if found == "EVENT":
         raise errors.mixed_units(unit.span)
@@ -277,7 +260,3 @@ def unit_of(number: Token, unit: Token | None) -> str:
     if not number.text.isdigit() and found != "SECOND":
         raise errors.fraction_of_unit(number.span.to(unit.span), number=number.text, unit=unit.text)
     return found
-
-
-def singular(unit: Token) -> str:
-    return unit.text.upper().removesuffix("S")

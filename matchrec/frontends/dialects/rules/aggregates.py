@@ -47,7 +47,12 @@ def arrays(node: exp.ArrayAgg | exp.IgnoreNulls, place: Place) -> exp.Expr:
     if place.is_condition and collected.is_plain:
         return _in_condition(collected, without_nulls)
     is_known = without_nulls or _is_known(collected.value)
-    items = known_items(collected) if is_known else all_items(collected)
+    if is_known:
+        items = known_items(collected)
+    elif collected.is_plain and isinstance(collected.value, exp.Struct):
+        items = exp.ArrayAgg(this=collected.value.copy())
+    else:
+        items = _items(collected, collected.rows)
     return marked(_or_null(exp.ArrayDistinct(this=items) if distinct else items), _OF_AGGREGATE)
 
 
@@ -200,12 +205,6 @@ def collection(argument: exp.Expr) -> Collection:
     return Collection(value, keys, limit)
 
 
-def all_items(found: Collection) -> exp.Expr:
-    if found.is_plain and isinstance(found.value, exp.Struct):
-        return exp.ArrayAgg(this=found.value.copy())
-    return _items(found, found.rows)
-
-
 def known_items(found: Collection) -> exp.Expr:
     """An array of the values, without NULLs, which Spark's ARRAY_AGG leaves out."""
     if found.is_plain:
@@ -225,7 +224,6 @@ def _items(found: Collection, rows: exp.Expr) -> exp.Expr:
 
 
 def _function(written: str) -> exp.Expr:
-    """A function that is passed to another one."""
     function: exp.Expr = parse_one(f"called({written})", read="spark").expressions[0]
     return function.pop()
 

@@ -10,27 +10,8 @@ from sqlglot.errors import UnsupportedError
 from sqlglot.time import format_time
 
 from matchrec.frontends.dialects.products import Product
-from matchrec.frontends.dialects.rules import oracle, values
-from matchrec.frontends.dialects.rules.aggregates import (
-    Collection,
-    aggregate_of_all_rows,
-    arrays,
-    arrays_and_nulls,
-    count_of_rows,
-    final_aggregates,
-    first_and_last_of_rows,
-    known_items,
-    lag_and_lead,
-    navigation_with_default,
-    ordered_array,
-    over_each_aggregate,
-    quoted_variable,
-    row_number_in_match,
-    running_aggregate,
-    semantics_of_aggregates,
-    texts,
-    value_at_extreme,
-)
+from matchrec.frontends.dialects.rules import aggregates, oracle, values
+from matchrec.frontends.dialects.rules.aggregates import Collection, known_items
 from matchrec.frontends.dialects.rules.place import (
     UNLIKE,
     Domain,
@@ -47,7 +28,7 @@ from matchrec.frontends.dialects.rules.qualify import qualified_rows
 from matchrec.frontends.lexing.tokens import NAVIGATION, SEMANTICS
 
 # What is rewritten of the expressions of a product; further ones stand below their rules.
-READS: dict[str, tuple[Rule, ...]] = {"databricks": (final_aggregates,), "oracle": oracle.READS}
+READS: dict[str, tuple[Rule, ...]] = {"oracle": oracle.READS}
 
 # Rules of Flink SQL.
 
@@ -70,7 +51,8 @@ def failing_cast(node: exp.TryCast, _: Place) -> exp.Expr:
 
 def size_of_type(node: exp.DataType, _: Place) -> exp.Expr:
     """`TIMESTAMP(3)` and `VARBINARY(3)`: Spark's have no size."""
-    is_sized = node.expressions and node.this in _WITHOUT_SIZE
+    sized = (exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY)
+    is_sized = node.expressions and node.this in sized
     return marked(exp.DataType(this=node.this), UNLIKE) if is_sized else node
 
 
@@ -93,14 +75,12 @@ def known_first_and_last(node: exp.FirstValue | exp.LastValue, place: Place) -> 
     return plain_call("TRY_ELEMENT_AT", known, end)
 
 
-_WITHOUT_SIZE = {exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ, exp.DType.VARBINARY}
-
 READS["flink"] = (
     failing_cast,
     size_of_type,
     texts_parted_by_commas,
-    arrays,
-    over_each_aggregate,
+    aggregates.arrays,
+    aggregates.over_each_aggregate,
     known_first_and_last,
     values.bounded_text,
     match_rowtime,
@@ -146,7 +126,7 @@ def no_into(node: exp.Select, place: Place) -> exp.Expr:
 
 
 READS["azure"] = (
-    quoted_variable,
+    aggregates.quoted_variable,
     time_of_event,
     names_of_variables,
     no_into,
@@ -188,14 +168,14 @@ def numbers_of_first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
 
 
 READS["bigquery"] = (
-    quoted_variable,
+    aggregates.quoted_variable,
     numbers_of_first_and_last,
-    arrays,
-    texts,
-    over_each_aggregate,
-    value_at_extreme,
-    navigation_with_default,
-    row_number_in_match,
+    aggregates.arrays,
+    aggregates.texts,
+    aggregates.over_each_aggregate,
+    aggregates.value_at_extreme,
+    aggregates.navigation_with_default,
+    aggregates.row_number_in_match,
     named_parameter,
     in_array,
     values.safe_quotient,
@@ -211,7 +191,6 @@ READS["bigquery"] = (
 # DEFINE      LAG, LEAD, FIRST_VALUE and LAST_VALUE see the rows of the partition
 
 _ALIKE = re.compile(r"%[YymBbdaHIMSfp](?!_)")  # what Spark writes as Snowflake does
-_OVER_ALL = "f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
 
 
 def columns_of_values(node: exp.Values, place: Place) -> exp.Expr:
@@ -238,7 +217,7 @@ def first_and_last(node: exp.Anonymous, place: Place) -> exp.Expr:
         return called(name.removesuffix("_VALUE"), *node.expressions)
     if not place.is_condition or isinstance(node.parent, exp.Window):
         return node
-    window = parse_one(_OVER_ALL)
+    window = parse_one("f() OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)")
     window.set("this", exp.Anonymous(this=name, expressions=node.expressions))
     return window
 
@@ -312,8 +291,8 @@ READS["snowflake"] = (
     values.number_of_text,
     first_and_last,
     inside_of_match,
-    navigation_with_default,
-    row_number_in_match,
+    aggregates.navigation_with_default,
+    aggregates.row_number_in_match,
     bare_classifier,
     formatted_time,
     values.text_of_value,
@@ -366,12 +345,12 @@ def navigation_inside(node: exp.Anonymous, _: Place) -> exp.Expr:
 
 
 READS["trino"] = (
-    count_of_rows,
+    aggregates.count_of_rows,
     values.text_of_value,
     navigation_inside,
-    arrays,
-    over_each_aggregate,
-    semantics_of_aggregates,
+    aggregates.arrays,
+    aggregates.over_each_aggregate,
+    aggregates.semantics_of_aggregates,
     values.added_time,
     values.truncated_date,
     values.bounded_text,
@@ -382,9 +361,8 @@ READS["trino"] = (
 )
 
 
-# Which rules each product has, in the order in which they are applied.
-
 READS["spark"] = (failing_cast,)
+READS["databricks"] = (aggregates.final_aggregates,)
 
 # What is rewritten of the expressions of any product.
 COMMON: tuple[Rule, ...] = (
@@ -394,23 +372,23 @@ COMMON: tuple[Rule, ...] = (
     values.recursion,
     values.parts_of_text,
     values.chosen_by_value,
-    ordered_array,
+    aggregates.ordered_array,
 )
 
 # What is rewritten of the clause's own expressions for a product.
 WRITES: dict[str, tuple[Rule, ...]] = {
-    "snowflake": (lag_and_lead, arrays_and_nulls),
-    "oracle": (first_and_last_of_rows, aggregate_of_all_rows),
+    "snowflake": (aggregates.lag_and_lead, aggregates.arrays_and_nulls),
+    "oracle": (aggregates.first_and_last_of_rows, aggregates.aggregate_of_all_rows),
     "trino": (
         values.average_of_decimals,
-        first_and_last_of_rows,
-        arrays_and_nulls,
+        aggregates.first_and_last_of_rows,
+        aggregates.arrays_and_nulls,
         first_of_later_rows,
-        aggregate_of_all_rows,
+        aggregates.aggregate_of_all_rows,
     ),
-    "bigquery": (first_and_last_of_rows, arrays_and_nulls),
-    "flink": (arrays_and_nulls,),
-    "databricks": (running_aggregate,),
+    "bigquery": (aggregates.first_and_last_of_rows, aggregates.arrays_and_nulls),
+    "flink": (aggregates.arrays_and_nulls,),
+    "databricks": (aggregates.running_aggregate,),
     "spark": (qualified_rows,),
 }
 

@@ -72,9 +72,9 @@ _CASES = {(True, False): exp.Upper, (False, True): exp.Lower}  # by isupper() an
 
 def durations(node: exp.Expr, place: Place) -> exp.Expr:
     """What a difference of times is compared with: days or the text of a duration → an interval."""
-    sides = _SIDES.get(type(node), ())
-    parts = {side: node.args[side] for side in sides}
-    if not any(_is_difference(part.unnest(), place) for part in parts.values()):
+    parts = {side: node.args[side] for side in _SIDES.get(type(node), ())}
+    found = (part.unnest() for part in parts.values() if isinstance(part.unnest(), exp.Sub))
+    if not any({place.kind(one.this), place.kind(one.expression)} <= TIMES for one in found):
         return node
     for side, part in parts.items():
         if isinstance(part, exp.Literal) and part.is_string and _DURATION.fullmatch(part.name):
@@ -83,11 +83,6 @@ def durations(node: exp.Expr, place: Place) -> exp.Expr:
         elif place.kind(part) in NUMBERS:
             node.set(side, days(part.copy()))
     return node
-
-
-def _is_difference(node: exp.Expr, place: Place) -> bool:
-    """Whether it is the difference of two times, of which nothing has been computed yet."""
-    return isinstance(node, exp.Sub) and set(map(place.kind, (node.this, node.expression))) <= TIMES
 
 
 def differences(node: exp.Sub, place: Place) -> exp.Expr:
@@ -101,7 +96,7 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
             place.remark(f"{counted}, and {other} in {place.write.title}; {_NOT_KNOWN}")
         return node
     use = _use(node, place)
-    operands = tuple(zip(_operands(node), of_both, strict=True))
+    operands = tuple(zip((node.this.copy(), node.expression.copy()), of_both, strict=True))
     if use is None and all(_is_date(one) or kind is Domain.DATE for one, kind in operands):
         use = Domain.FRACTION
     if use is Domain.INTERVAL:
@@ -111,8 +106,10 @@ def differences(node: exp.Sub, place: Place) -> exp.Expr:
     if use is None:
         place.remark(_AMBIGUOUS)
         return node
-    micros = (microseconds(one, kind) for one, kind in operands)
-    return _paren(exp.Div, _paren(exp.Sub, *micros), exp.Literal.number(MICROSECONDS_A_DAY))
+    later, earlier = (microseconds(one, kind) for one, kind in operands)
+    length = exp.paren(exp.Sub(this=later, expression=earlier), copy=False)
+    day = exp.Literal.number(MICROSECONDS_A_DAY)
+    return exp.paren(exp.Div(this=length, expression=day), copy=False)
 
 
 def _is_date(node: exp.Expr) -> bool:
@@ -147,7 +144,7 @@ def _use(node: exp.Expr, place: Place) -> Domain | None:
 def shifts(node: exp.Add | exp.Sub, place: Place) -> exp.Expr:
     """`d + n` and `d - n`, so many days later or earlier."""
     kinds = place.kind(node.this), place.kind(node.expression)
-    time, number = _operands(node)
+    time, number = node.this.copy(), node.expression.copy()
     if isinstance(node, exp.Add) and kinds[0] in NUMBERS:
         time, number, kinds = number, time, kinds[::-1]
     if kinds[0] not in TIMES or kinds[1] not in NUMBERS:
@@ -167,14 +164,6 @@ def days(number: exp.Expr) -> exp.Expr:
     return exp.Mul(this=one, expression=number if simple else exp.paren(number, copy=False))
 
 
-def _operands(node: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    return node.this.copy(), node.expression.copy()
-
-
-def _paren(operator: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.paren(operator(this=left, expression=right), copy=False)
-
-
 def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     """`TRUNC(x)`, `TRUNC(x, n)` of a number and `TRUNC(d)`, `TRUNC(d, 'HH24')` of a date."""
     value, second = _truncation(node)
@@ -188,7 +177,11 @@ def truncated(node: exp.Expr, place: Place) -> exp.Expr:
     if kind not in NUMBERS:
         place.remark(f"TRUNC takes a number or a date: {_NOT_KNOWN}")
         return plain_call("TRUNC", *filter(None, (value, second)))
-    return _truncated_number(value.copy(), second)
+    if second is None:
+        return exp.cast(value.copy(), "bigint")
+    power = exp.Pow(this=exp.Literal.number(10), expression=second.copy())
+    product = exp.Mul(this=exp.paren(value.copy()), expression=power)
+    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
 
 
 def _truncation(node: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -214,15 +207,6 @@ def _truncated_time(time: exp.Expr, kind: Domain | None, unit: exp.Expr | None) 
     return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(name), time])
 
 
-def _truncated_number(number: exp.Expr, places: exp.Expr | None) -> exp.Expr:
-    """A number without its fraction, or without the digits after so many places."""
-    if places is None:
-        return exp.cast(number, "bigint")
-    power = exp.Pow(this=exp.Literal.number(10), expression=places.copy())
-    product = exp.Mul(this=exp.paren(number), expression=power)
-    return exp.paren(exp.Div(this=exp.cast(product, "bigint"), expression=power.copy()))
-
-
 def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
     """`TIMESTAMP '2011-04-01 10:00:00'`, whose fraction of a second may be left out."""
     is_whole = node.args["format"].name == "%Y-%m-%d %H:%M:%S.%f"
@@ -232,7 +216,10 @@ def timestamp_literal(node: exp.StrToTime, _: Place) -> exp.Expr:
 
 def formatted_time(node: exp.ToChar | exp.TimeToStr, place: Place) -> exp.Expr:
     """`TO_CHAR(time, 'YYYY-MM-DD')`, where the format is one of times."""
-    pattern = _format(node)
+    format_ = node.args.get("format")
+    pattern = format_.name if isinstance(format_, exp.Literal) and format_.is_string else ""
+    if not isinstance(node, exp.ToChar):  # sqlglot has read it
+        pattern = format_time(pattern, Oracle.INVERSE_TIME_MAPPING) or pattern
     is_bare = pattern.upper().startswith("FM")  # no blanks after names, no zeros before numbers
     parts = [found[0] for found in _PART.finditer(pattern[2 * is_bare :])]
     if not parts or _OF_NUMBER.fullmatch(pattern):
@@ -278,14 +265,6 @@ def _in_case_of(parts: list[str], text: exp.Expr) -> exp.Expr:
 
 def _not_said(pattern: str) -> UnsupportedError:
     return UnsupportedError(f"the format {pattern} of a time: write its parts one by one")
-
-
-def _format(node: exp.Expr) -> str:
-    """A format in Oracle's words, of which sqlglot has read a part; nothing where there is none."""
-    found = node.args.get("format")
-    pattern = found.name if isinstance(found, exp.Literal) and found.is_string else ""
-    is_read = not isinstance(node, exp.ToChar)
-    return (is_read and format_time(pattern, Oracle.INVERSE_TIME_MAPPING)) or pattern
 
 
 def text_of_date(node: exp.ToChar, place: Place) -> exp.Expr:

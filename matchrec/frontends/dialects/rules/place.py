@@ -53,7 +53,6 @@ _ROWS = read_table("matchrec.frontends.dialects.rules", "kinds.txt")
 _OF_CALLS = {call: kind for kind, calls in _ROWS for call in calls.split()}
 
 _DECIMALS = {exp.DType.DECIMAL, exp.DType.BIGDECIMAL, exp.DType.MONEY, exp.DType.SMALLMONEY}
-_WITHOUT_ZONE = {exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}
 _OF_TYPES = (
     (exp.DataType.INTEGER_TYPES, Domain.INTEGER),
     (_DECIMALS, Domain.DECIMAL),
@@ -61,7 +60,7 @@ _OF_TYPES = (
     (exp.DataType.TEXT_TYPES, Domain.TEXT),
     ({exp.DType.DATE}, Domain.DATE),
     ({exp.DType.INTERVAL}, Domain.INTERVAL),
-    (_WITHOUT_ZONE, Domain.TIMESTAMP_NTZ),
+    ({exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME}, Domain.TIMESTAMP_NTZ),
     (exp.DataType.TEMPORAL_TYPES - {exp.DType.TIME, exp.DType.TIMETZ}, Domain.TIMESTAMP),
 )
 
@@ -83,7 +82,11 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
         case exp.Column():
             return columns(node)
         case exp.Literal():
-            return _of_literal(node)
+            if node.is_string:
+                return Domain.TEXT
+            if node.name.isdigit():
+                return Domain.INTEGER
+            return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
         case exp.Cast():
             return kind_of_type(node.to)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.IntDiv() | exp.Mod():
@@ -101,14 +104,6 @@ def kind_of(node: exp.Expr | None, columns: Columns) -> Domain | None:
             return None
     kind = _OF_CALLS.get(name)
     return kind_of(operand, columns) if kind == "SAME" else Domain[kind] if kind else None
-
-
-def _of_literal(node: exp.Literal) -> Domain:
-    if node.is_string:
-        return Domain.TEXT
-    if node.name.isdigit():
-        return Domain.INTEGER
-    return Domain.FRACTION if "E" in node.name.upper() else Domain.DECIMAL
 
 
 def _of_arithmetic(node: exp.Expr, columns: Columns) -> Domain | None:
@@ -183,13 +178,6 @@ class KnownColumns:
             self.missed.append(name)
         return is_there
 
-    def _of_table(self, relation: exp.Expr) -> Kinds | None:
-        if relation.name in self.sources:
-            return self.sources[relation.name]
-        if not isinstance(relation, exp.Table) or not isinstance(relation.this, exp.Identifier):
-            return None
-        return self.tables(exp.table_name(relation, "spark", identify=True))
-
     def _known(self, column: exp.Column) -> Domain | None:
         if self.inputs is not None:
             return self.inputs().get(column.name.lower())
@@ -206,26 +194,23 @@ class KnownColumns:
         return is_there, kinds.pop() if len(kinds) == 1 else None
 
     def _in_relation(self, relation: exp.Expr, name: str) -> FoundColumn:
-        query, names = _query_of(relation)
+        named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
+        names = relation.alias_column_names or (named.alias_column_names if named else [])
         if names:
-            return name in names, None
+            return name in map(str.lower, names), None
+        query = None if named is None else named.this  # of a union, the first one
+        while isinstance(query, exp.SetOperation):
+            query = query.this
         if isinstance(query, exp.Select):
             for item in query.expressions:
                 if item.alias_or_name.lower() == name:
                     return True, kind_of(item.unalias(), self._known)
             return self._in_query(query, name) if query.is_star else (False, None)
-        kinds = self._of_table(relation) if query is None else None
+        kinds = self.sources.get(relation.name) if query is None else None
+        match relation:
+            case exp.Table(this=exp.Identifier()) if query is None and kinds is None:
+                kinds = self.tables(exp.table_name(relation, "spark", identify=True))
         return (None, None) if kinds is None else (name in kinds, kinds.get(name))
-
-
-def _query_of(relation: exp.Expr) -> tuple[exp.Expr | None, list[str]]:
-    """The query that a relation is, itself or by WITH, and the names that it gives to columns."""
-    named = relation if isinstance(relation, exp.Subquery) else _named_query(relation)
-    names = relation.alias_column_names or (named.alias_column_names if named else [])
-    query = None if named is None else named.this
-    while isinstance(query, exp.SetOperation):
-        query = query.this
-    return query, [name.lower() for name in names]
 
 
 def _named_query(relation: exp.Expr) -> exp.CTE | None:
@@ -315,9 +300,6 @@ def _marks(tokens: TokenSequence, keywords: Set[int], functions: Functions) -> I
             yield Edit(Span(end, end), ")")
 
 
-# The place of an expression: all that a rule may ask about it, and what rules say of it.
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where an expression stands, and for which product it is written.
@@ -363,7 +345,6 @@ class Place:
         return kind_of(node, self.columns.kind)
 
     def remark(self, message: str, *, is_met: bool = False) -> None:
-        """Note what means something else in the other product."""
         self.remarks.append(Note(message, Span(0, 0), is_met))
 
 

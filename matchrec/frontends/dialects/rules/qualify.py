@@ -18,7 +18,6 @@ _AFTER = ("distinct", "order", "limit", "offset", "fetch", "with_")
 
 
 def qualified_rows(node: exp.Select, place: Place) -> exp.Expr:
-    """A query with QUALIFY as a query of one without it."""
     if not node.args.get("qualify"):
         return node
     name_by_items(node.args["qualify"], node, place)

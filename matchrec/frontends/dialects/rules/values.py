@@ -237,7 +237,6 @@ def elapsed(node: exp.DateDiff | exp.TimestampDiff, place: Place) -> exp.Expr:
 
 
 def _whole_units(length: exp.Expr, unit: int) -> exp.Expr:
-    """How many whole units a number has."""
     if unit > 1:
         length = exp.IntDiv(this=exp.paren(length, copy=False), expression=exp.Literal.number(unit))
     return exp.paren(length, copy=False)
@@ -253,9 +252,6 @@ def microseconds(time: exp.Expr, kind: Domain | None) -> exp.Expr:
     return exp.Anonymous(this="UNIX_MICROS", expressions=[time])
 
 
-_SIGNS = re.compile(r"[][.{}()*+?$|^\\]")
-
-
 def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
     """`SPLIT(x, '.')` at a text, which Spark takes for a regular expression.
 
@@ -264,7 +260,7 @@ def parts_of_text(node: exp.Split, place: Place) -> exp.Expr:
     is_literal = isinstance(node.expression, exp.Literal)
     if not is_literal or not place.write.is_spark or not node.expression.name:
         return node
-    text = _SIGNS.sub(r"\\\g<0>", node.expression.name)
+    text = re.sub(r"[][.{}()*+?$|^\\]", r"\\\g<0>", node.expression.name)
     return exp.RegexpSplit(this=node.this.copy(), expression=exp.Literal.string(text))
 
 
@@ -316,18 +312,15 @@ def recursion(node: exp.With, place: Place) -> exp.Expr:
     if not write.is_spark or read.has_functions_of_spark:
         return node
     if node.args.get("recursive") or read.name not in _SPELLS_RECURSION:
-        for expression in filter(_reads_itself, node.expressions):
+        for expression in node.expressions:
+            name, tables = expression.alias.lower(), expression.this.find_all(exp.Table)
+            reads_itself = any(table.name.lower() == name and not table.db for table in tables)
+            if not (reads_itself and isinstance(expression.this, exp.Union)):
+                continue
             node.set("recursive", True)
             alias = expression.args["alias"].sql("spark")
             expression.set("alias", exp.var(f"{alias} MAX RECURSION LEVEL {_LEVELS}"))
     return node
-
-
-def _reads_itself(definition: exp.CTE) -> bool:
-    """Whether one of the queries of which a common table is the union reads it."""
-    name, tables = definition.alias.lower(), definition.this.find_all(exp.Table)
-    is_union = isinstance(definition.this, exp.Union)
-    return is_union and any(table.name.lower() == name and not table.db for table in tables)
 
 
 _TEXTS = {  # of a value that is cast to a text, by product
