@@ -29,8 +29,6 @@ from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker import count
 
-Numbers = dict[str, int]
-
 
 @dataclass(frozen=True)
 class CounterField:
@@ -200,9 +198,9 @@ class Observed:
     observation: Any
     name: str
     selects: bool
-    found: Numbers | None = None
+    found: dict[str, int] | None = None
 
-    def numbers(self, result: DataFrame | None, timeout: float) -> Numbers:
+    def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
             numbers = wait_for(self.observation, timeout) or self.metrics_of(result)

@@ -51,18 +51,9 @@ LONGEST = 2**60
 
 # The nodes of plans that it costs little to run three times.
 READS = {
-    "Filter",
-    "Project",
-    "SubqueryAlias",
-    "View",
-    "LogicalRelation",
-    "DataSourceV2Relation",
-    "DataSourceV2ScanRelation",
-    "HiveTableRelation",
-    "InMemoryRelation",
-    "Range",
+    *("Filter", "Project", "SubqueryAlias", "View", "LogicalRelation", "DataSourceV2Relation"),
+    *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
 }
-
 
 NO_WINDOW = "no window of time bounds a match"
 

@@ -28,7 +28,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, Times
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
 from matchrec.loading import makes_queries
-from matchrec.output.reads import Read, ReadAggregate, ReadMatchedRows
+from matchrec.output.reads import ReadAggregate, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -44,7 +44,6 @@ UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double
 
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
-
 
 MakeWorker = Callable[[pa.Schema], Any]
 
@@ -234,7 +233,11 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
 
     Raises MatchRecognizeUnsupportedError for a column that pandas would alter.
     """
-    fields, in_arrays = rows.schema.fields, columns_in_arrays(executable.reads)
+    fields, in_arrays = rows.schema.fields, set[int]()  # of which the output holds arrays
+    for read in executable.reads:
+        match read:
+            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
+                in_arrays.update(held)
     pairs = zip(fields, executable.crossing.columns, strict=False)
     for place, (field, column) in enumerate(pairs):
         name, type_ = str(column.pieces[0]), field.dataType.simpleString()
@@ -244,16 +247,6 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
             raise altered_by_pandas(column=name, type_name=f"{type_} in an array")
     columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
     return PandasEncoding(tuple(columns))
-
-
-def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
-    """The columns of which the output holds arrays: those that Spark aggregates over each match."""
-    places: set[int] = set()
-    for read in reads:
-        match read:
-            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
-                places.update(held)
-    return frozenset(places)
 
 
 @cache  # a stream asks batch after batch

@@ -34,15 +34,8 @@ from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
 from matchrec.errors.language import holding
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
-from matchrec.plan.expression import (
-    Operation,
-    Scalar,
-    conjuncts,
-    joined,
-    looks_at_columns_only,
-    row_text,
-    subexpressions,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
 from matchrec.spark.errors.users_terms import reworded
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import Relation, quiet_analysis
@@ -113,8 +106,8 @@ class SecondLook:
         """The smallest part of an expression that must be what fails: where it alone of several
         operands does so, nothing else can be.
         """
-        parts = (part for scalar in self.scalars for part in subexpressions(scalar))
-        own = filter(looks_at_columns_only, parts)
+        parts = (part for scalar in self.scalars for part in expression.subexpressions(scalar))
+        own = filter(expression.looks_at_columns_only, parts)
         scalar = next((part for part in own if text in texts_of(part)), None)
         while isinstance(scalar, Operation):
             failing = [one for one in scalar.operands if self.said([row_text(one)]) is not None]

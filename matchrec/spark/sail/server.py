@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
@@ -24,9 +24,6 @@ from pyspark.sql import SparkSession
 from matchrec.errors import calls as errors
 from matchrec.memory import keep_freed, settings_of_mimalloc
 from matchrec.spark.session import application
-
-if TYPE_CHECKING:
-    from pyspark.sql.connect.client import DefaultChannelBuilder
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
@@ -108,7 +105,7 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     return session
 
 
-def channel_to(address: str) -> DefaultChannelBuilder:
+def channel_to(address: str) -> Any:
     """What makes a channel on which answers come as they are: Sail compresses them where it may.
 
     To compress 40 MB, which stay in this program, takes it a second.
@@ -116,8 +113,7 @@ def channel_to(address: str) -> DefaultChannelBuilder:
     from pyspark.sql.connect import client
 
     builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
-    channel: DefaultChannelBuilder = builder(address, [UNCOMPRESSED])
-    return channel
+    return builder(address, [UNCOMPRESSED])
 
 
 def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:

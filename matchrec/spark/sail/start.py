@@ -63,8 +63,6 @@ def session(
     >>> spark.range(3).count()
     3
     """
-    from pyspark.sql import SparkSession
-
     running = SparkSession.getActiveSession()
     if running is None:
         return start(on, None, cores, memory)
@@ -116,8 +114,6 @@ def start_spark(
     engine: str, settings: Settings, cores: int | None, memory: str | None
 ) -> SparkSession:
     """A session of Spark in this program, or of the server at an address."""
-    from pyspark.sql import SparkSession
-
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # as a session on Sail that is stopped leaves it behind

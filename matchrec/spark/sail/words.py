@@ -82,7 +82,6 @@ SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) exp
 # The word and the list where a query begins with FROM, as Spark's own may.
 FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
 
-
 # What follows a sentence about a call: whom to tell, and all forms that the function has.
 ADVICE = re.compile(
     r"(?:\nThis issue was likely caused by|\.? No function matches the given name).*", re.DOTALL

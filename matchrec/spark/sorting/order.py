@@ -138,8 +138,7 @@ class SortCode:
         if self.unit > 1:
             codes *= np.uint64(self.unit)
         codes += np.uint64(self.least & ALL)
-        numbers: IntArray = codes.view(np.int64)
-        return numbers
+        return np.asarray(codes.view(np.int64))
 
 
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
@@ -163,21 +162,16 @@ def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
         words = arrays.decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT], False
     if arrays.is_text(kind):
-        return text_parts(values), False
+        lengths = arrays.as_integers(pc.binary_length(values))
+        longest = int(lengths.max())
+        if longest <= LONG and most_differ(values):
+            return [*byte_parts(values, longest), lengths], False
+        return [arrays.as_integers(arrays.ranks_of_repeated(values))], False
     numbers = arrays.sort_keys(values)
     is_wide = int(numbers.max()) - int(numbers.min()) >= FAR
     if is_wide and not most_differ(arrays.arrow_of(numbers)):  # as hashes for keys
         return [arrays.as_integers(arrays.ranks_of_repeated(arrays.arrow_of(numbers)))], False
     return [numbers], arrays.is_whole(kind)
-
-
-def text_parts(values: pa.Array) -> list[IntArray]:
-    """Their bytes, then their lengths; of texts that are long or often equal the rank among all."""
-    lengths = arrays.as_integers(pc.binary_length(values))
-    longest = int(lengths.max())
-    if longest <= LONG and most_differ(values):
-        return [*byte_parts(values, longest), lengths]
-    return [arrays.as_integers(arrays.ranks_of_repeated(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -305,7 +299,6 @@ def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Wo
 
 
 def no_word(count: int) -> Word:
-    """The word of so many rows that are all equal."""
     return Word(np.zeros(count, np.uint64), 0, 0)
 
 
@@ -344,14 +337,19 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) 
 
 
 def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:
-    """The rows of a table of contiguous columns in order, the first of each partition marked.
-
-    in_any_order: as of `order_of`.
+    """The rows of a table of contiguous columns in order; bit 0 of the first bits says which are
+    the first of a partition. in_any_order: as of `order_of`.
     """
     if not table.num_rows:
         return table
     order = order_of(table, sorting, in_any_order=in_any_order)
-    return with_begins(in_order(table, order, sorting), order)
+    table = in_order(table, order, sorting)
+    if wire.FIRST_BITS not in table.column_names:
+        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
+    place = table.column_names.index(wire.FIRST_BITS)
+    marked = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS)) & ~1
+    marked |= order.begins
+    return table.set_column(place, table.schema.field(place), arrays.arrow_of(marked))
 
 
 def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
@@ -379,15 +377,3 @@ def has_one_form(kind: pa.DataType) -> bool:
 
 def take(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
     return pc.take(values, arrays.arrow_of(rows), boundscheck=False)
-
-
-def with_begins(table: pa.Table, order: Order) -> pa.Table:
-    """The rows; bit 0 of the first bits says which are the first of a partition."""
-    if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
-    place = table.column_names.index(wire.FIRST_BITS)
-    field = table.schema.field(place)
-    bits = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS))
-    marked = bits & ~1
-    marked |= order.begins
-    return table.set_column(place, field, arrays.arrow_of(marked))

@@ -62,7 +62,9 @@ def sorted_batches(
     that there is room for beside the other tasks of this process. tasks: how many it has.
     """
     budget = taken().sort_bytes if budget is None else budget
-    budget = budget_of(memory.room() // tasks) if budget is None else budget
+    if budget is None:
+        room = memory.room() // tasks // TIMES_IN_MEMORY
+        budget = max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room))
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
@@ -89,15 +91,6 @@ def cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
         last = int(starts[before - 1]) if before else 0
         begin = last if begin < last and begin + most < rows else begin + most
     yield rows
-
-
-def budget_of(room: int) -> int:
-    """Bytes of rows that are held where a task may take so many.
-
-    >>> budget_of(10 << 30) >> 20, budget_of(640 << 20) >> 20
-    (256, 128)
-    """
-    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
 
 
 def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
@@ -138,8 +131,7 @@ class Spills:
 
     def add(self, table: pa.Table) -> None:
         """Sort more rows, and have them wait."""
-        sorted_rows = sort_table(table, self.sorting)
-        self.put(spill(iter([sorted_rows]), self.bytes_a_batch), 0)
+        self.put(spill(iter([sort_table(table, self.sorting)]), self.bytes_a_batch), 0)
 
     def put(self, one: IO[bytes], level: int) -> None:
         """Have a spill wait on a level."""
@@ -173,9 +165,8 @@ class Spills:
         return self.budget // SPILLS_A_MERGE
 
     def close(self) -> None:
-        for level in self.levels:
-            for one in level:
-                one.close()
+        for one in chain(*self.levels):
+            one.close()
 
 
 def merge(spills: Sequence[IO[bytes]], sorting: Sorting) -> Iterator[pa.Table]:

@@ -41,8 +41,9 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, which ends with its counters, as
-    Spark expects it, or as the output has it; None where nobody asks for them.
+    """The counters of one task.
+
+    schema: of the worker's output, which ends with its counters; None where nobody asks for them.
     """
 
     schema: pa.Schema | None = None
@@ -95,7 +96,6 @@ class Tally:
 
 
 def empty(kind: pa.DataType) -> pa.Array:
-    """One value of a type that says nothing."""
     return pa.array([[]], kind) if pa.types.is_list(kind) else pa.nulls(1, kind)
 
 

@@ -35,8 +35,7 @@ class Stretches:
         """
         same = self.classes[distance:] == self.classes[:-distance]
         near = self.places[distance:] - self.places[:-distance] <= most
-        found: BoolArray = same & near
-        return found
+        return np.asarray(same & near, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,5 +92,4 @@ class Cutting:
             near = stretches.are_near(distance, self.parts)
             found[:-distance] |= np.where(near, stretches.bits[distance:], 0)
         has_all = (found & self.needed) == self.needed
-        may: BoolArray = has_all & ((stretches.bits & self.first) == self.first)
-        return may
+        return np.asarray(has_all & ((stretches.bits & self.first) == self.first), np.bool_)
