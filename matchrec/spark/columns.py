@@ -157,8 +157,7 @@ class Preparation:
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
             for packed, one in zip(before, after, strict=True)
         ]
-        items = names.crossing(columns) + bits
-        return self.relation.over(self.number_rows(names), map(str, items))
+        return self.relation.over(self.number_rows(names), map(str, names.crossing(columns) + bits))
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """The fields of columns. rows: of the `dataframe` of these."""

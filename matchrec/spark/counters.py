@@ -203,18 +203,14 @@ class Observed:
     def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
-            numbers = wait_for(self.observation, timeout) or self.metrics_of(result)
+            numbers = wait_for(self.observation, timeout)
+            if not numbers and result is not None and is_connect(result.sparkSession):
+                info = getattr(result, "executionInfo", None)
+                numbers = {} if info is None else dict(info.flows).get(self.name, {})
             if not numbers:
                 raise nothing_counted()
             self.found = {name: number or 0 for name, number in numbers.items()}
         return self.found
-
-    def metrics_of(self, result: DataFrame | None) -> dict[str, int | None]:
-        """What an action of `result` has observed under this name; only Connect keeps it."""
-        if result is None or not is_connect(result.sparkSession):
-            return {}
-        info = getattr(result, "executionInfo", None)
-        return {} if info is None else dict(info.flows).get(self.name, {})
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:

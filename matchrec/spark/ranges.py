@@ -156,15 +156,13 @@ def check_whole(question: Question, reason: str) -> None:
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
     """How partitions are cut by the window, whatever the options say; or why not."""
-    reason = next(why_whole(plan, executable), None)
-    if reason is not None:
+    if reason := next(why_whole(plan, executable), None):
         return reason
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:
         return f"an order of type {order.type.simpleString()} is no whole number, date or time"
-    window = window_of(plan, order)
-    if window is None:
+    if (window := window_of(plan, order)) is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)
     return Ranges(order, window, needed, needed & first_bit(plan, executable))
@@ -214,8 +212,7 @@ def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield NO_WINDOW
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
-    reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)
-    if reason is not None:
+    if reason := why_not(Shortcut.RANGES, plan, executable.task.pattern.follow):
         yield reason
 
 
@@ -225,8 +222,7 @@ def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable)
         yield "few rows are sent to it anyway"
     if plan.keys:
         yield "partitions have keys; Options(sort='ranges') cuts large ones"
-    size = size_of(question.relation.rows)
-    if size is None:
+    if (size := size_of(question.relation.rows)) is None:
         yield "the input would be computed three times; Options(sort='ranges') does so"
     elif size < taken().range_bytes:
         yield "the input is small"

@@ -171,8 +171,7 @@ class PandasColumn:
         """The Arrow type. Raises ValueError with the name of the first type that has none."""
         if self.fields:
             return pa.struct([pa.field(name, column.arrow()) for name, column in self.fields])
-        kind = arrow_type(self.kind)
-        if kind is None:
+        if (kind := arrow_type(self.kind)) is None:
             raise ValueError(self.kind.simpleString())
         return kind
 
@@ -201,8 +200,7 @@ class PandasEncoding:
             rows = rows.selectExpr(*map(str, apart), *others)
         values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
         marks = packed_columns([f"{name} IS NULL" for _, name, _ in leaves], wire.nulls)
-        items = [*values, *others, *marks]
-        return rows.selectExpr(*map(str, items))
+        return rows.selectExpr(*map(str, [*values, *others, *marks]))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """The rows as they were before they crossed."""

@@ -101,9 +101,8 @@ def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> Data
             key, value = changed(type_.keyType), changed(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case StructType():
-            return StructType(
-                [StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_]
-            )
+            own = (StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_)
+            return StructType([*own])
     return type_
 
 
@@ -310,8 +309,7 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
 
 def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    named = ((quoted(one.name), one.dataType) for one in fields)
-    return [f"{in_one_form(name, type_)} AS {name}" for name, type_ in named]
+    return [f"{in_one_form(quoted(f.name), f.dataType)} AS {quoted(f.name)}" for f in fields]
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
@@ -339,8 +337,7 @@ def convert_parts(
     """
     if crosses_as(type_, find) == type_:
         return value
-    disguise = find(type_)
-    if disguise is not None:
+    if disguise := find(type_):
         return way(disguise).format(value)
     match type_:
         case spark.ArrayType():

@@ -204,18 +204,15 @@ class Diagnosis:
     def find(self, error: PySparkException) -> MatchRecognizeError:
         """The error that explains Spark's refusal of one of the plan's expressions."""
         plan, relation = self.plan, self.relation
-        refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
-        if refused is not None:
+        if refused := first_refused(tuple(dict.fromkeys(everything_written(plan))), relation):
             return self.explain_refusal(*refused)
         for interval in plan.intervals:  # which Spark may not add to the key that it is along
             texts = [column.text for column in end_columns(plan, interval)]
             if refusal_of(texts, relation) is not None:
                 return self.other_window(interval)
-        mistake = next(mistakes(plan, relation), None) or self.refused_correlation(str(error))
-        if mistake is not None:
+        if mistake := next(mistakes(plan, relation), None) or self.refused_correlation(str(error)):
             return mistake
-        refused = first_refused(tuple(around_aggregates(plan)), relation)
-        if refused is not None:
+        if refused := first_refused(tuple(around_aggregates(plan)), relation):
             return self.explain_refusal(*refused)
         engine = probes.engine_name(relation.runner.spark)
         return errors.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
@@ -341,8 +338,7 @@ def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
     """A parameter that has a value, of which the session says that it has none. place: of its text;
     a `?` knows its own.
     """
-    marker = marker_of(name)
-    if marker is not None:
+    if (marker := marker_of(name)) is not None:
         return calls.lost_value(marker, parameter="a parameter marker (?)")
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
@@ -399,8 +395,7 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
     """Raises MatchRecognizeError for what the session has not found, or would compute otherwise."""
     if not probes.takes_any_condition(relation.runner.spark):
         return
-    found = next(mistakes(plan, relation), None) or next(differences(plan, relation), None)
-    if found is not None:
+    if found := next(mistakes(plan, relation), None) or next(differences(plan, relation), None):
         raise found
 
 

@@ -19,11 +19,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from itertools import count
 from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import uuid4
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -57,7 +56,6 @@ CALLS = (
 NOT_COMPUTED = row_not_computed(reason="").message
 
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
-_number = count()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +63,10 @@ class SecondLook:
     """SQL that a query computes, by the text, with what the user wrote.
 
     select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
-    which texts are found again. number: what is of the input comes before what is of matches.
-    neighbours: what asks for values that are computed of several rows of the input.
+    which texts are found again. neighbours: what asks for values of several rows of the input.
     """
 
     token: str
-    number: int
     origins: Mapping[str, SqlOrigin]
     select: Callable[[Sequence[str]], DataFrame]
     rows: Callable[[], DataFrame]
@@ -122,7 +118,7 @@ def texts_of(part: Scalar) -> tuple[str, str]:
     return row_text(part), row_text(joined("AND", conjuncts(part)))
 
 
-_looks: WeakSet[SecondLook] = WeakSet()
+_looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()  # those of the input come first
 _changing = Lock()
 
 
@@ -140,9 +136,7 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
                 neighbours.setdefault(origin)
         scalars += drafted.plan.expressions
     token, of_plan = f"matchrec-look-{uuid4().hex}", (tuple(scalars), tuple(neighbours))
-    number = next(_number)
-    look = SecondLook(token, number, known, relation.select, lambda: relation.rows, *of_plan)
-    keep(look, rows)
+    keep(SecondLook(token, known, relation.select, lambda: relation.rows, *of_plan), rows)
     watch(rows.sparkSession)
     return token
 
@@ -154,14 +148,14 @@ def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
         def select(texts: Sequence[str]) -> DataFrame:
             return matched.selectExpr(*texts)
 
-        keep(SecondLook(token, next(_number), items, select, lambda: matched), matched)
+        keep(SecondLook(token, items, select, lambda: matched), matched)
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:
     """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
     vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
     with _changing:
-        _looks.add(look)
+        _looks[look] = None
 
 
 def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
@@ -169,8 +163,7 @@ def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> 
 
     What does not fail together does not fail one by one, so that few questions are asked.
     """
-    found = ask(some) if some else None
-    if found is None:
+    if not some or (found := ask(some)) is None:
         return None
     if len(some) == 1:
         return some[0], found
@@ -220,8 +213,7 @@ def failures_explained(plan: Any) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = None if _LOOKING.get() else explain(error, plan)
-        if found is None:
+        if _LOOKING.get() or (found := explain(error, plan)) is None:
             raise
         raise found from None
 
@@ -237,12 +229,11 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     of_rows = None if carried is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
     with _changing:
-        looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
+        looks = [one for one in _looks if one.token in tokens]
     with quiet_analysis(), holding(_LOOKING, True):
         found = next(filter(None, (look.find(of_rows) for look in looks)), None)
     if found is None:
         return None
-    told = reworded(error, str(found))
+    told: PySparkException = reworded(error, str(found))
     setattr(told, TOLD, found)
-    explained: PySparkException = told
-    return explained
+    return told

@@ -192,8 +192,7 @@ PARAMETERS = {
 def parameters_of(error: Exception) -> dict[str, str]:
     """What the sentence of a refusal was made with, by the names that Spark has for it."""
     given = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
-    found = condition_of(str(error))
-    if found is not None and found[0] in PARAMETERS:
+    if (found := condition_of(str(error))) and found[0] in PARAMETERS:
         return {PARAMETERS[found[0]]: quoted(found[1])}
     return dict(given or {})  # before Spark 4 a map of Java's
 
@@ -207,8 +206,7 @@ def _kind(kind: Any) -> Any:
 def _parted(text: str) -> tuple[str, tuple[int, int] | None]:
     """Spark's sentence, without stack, plan and place; and the line, from 1, and column, from 0."""
     sentence = _PLAN.split(_STACK.split(text.strip(), maxsplit=1)[0], maxsplit=1)[0]
-    place = _PLACE.search(sentence)
-    if place is None:
+    if (place := _PLACE.search(sentence)) is None:
         return sentence, None
     numbers = [int(number) for number in place.groups() if number]
     return sentence[: place.start()], (numbers[0], numbers[1]) if numbers else None

@@ -20,8 +20,7 @@ from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY, Relation, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of, value_type
 
-DISTINCTIONS = {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL"}
-COMPARED = COMPARISONS | DISTINCTIONS | {"BETWEEN", "IN"}
+COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
 CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
@@ -59,9 +58,7 @@ def with_doubles(
     and tells -0.0 from 0. find: the input's column of some names.
     """
     kinds = [one.dataType for one in relation.rows.schema.fields]
-    fractional = [
-        kind for kind in kinds if any(value_type(one).family in FRACTIONS for one in parts_of(kind))
-    ]
+    fractional = [one for one in kinds if FRACTIONS & {value_type(p).family for p in parts_of(one)}]
     if not (fractional or any(map(has_fraction, plan.expressions))):
         return plan
     doubles = Doubles(relation, find, any(map(is_nested, fractional)))

@@ -104,8 +104,7 @@ tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x',
 
 def check_plan(plan: str) -> None:
     """Raises AnalysisException where a plan is the reason why there is none."""
-    found = NO_PLAN.search(plan)
-    if found is not None:
+    if found := NO_PLAN.search(plan):
         raise AnalysisException(found["reason"])
 
 
@@ -128,8 +127,7 @@ def type_in(name: str, told: DataType) -> DataType:
     where these are in the same places.
     """
     found = PART.findall(name)
-    kinds = (KINDS.get(type(part), "") for part in parts_of(told))
-    if [kind for kind, _ in found] != [*kinds]:
+    if [kind for kind, _ in found] != [KINDS.get(type(part), "") for part in parts_of(told)]:
         return type_named(name) or told
     leaves = iter([leaf for _, leaf in found if leaf])
 
@@ -169,8 +167,7 @@ def has_times_of_day(spark: SparkSession) -> bool:
     """Whether it takes times of day from Arrow, as Spark since version 4.1."""
     import pyarrow as pa
 
-    rows = pa.table({"at": pa.nulls(1, pa.time64("us"))})
-    return accepts(lambda: spark.createDataFrame(rows))
+    return accepts(lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))})))
 
 
 @asked_once

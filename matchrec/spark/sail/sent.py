@@ -37,19 +37,15 @@ def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
     Raises TypeError or ValueError as `createDataFrame` does.
     """
     if is_connect(spark) and is_arrow(rows) and not len(rows):
-        return spark.createDataFrame(with_a_row(rows)).where("FALSE")
+        import pyarrow as pa
+
+        nulls = [pa.nulls(1, kind) for kind in rows.schema.types]  # no rows tell no types
+        row = pa.Table.from_arrays(nulls, names=rows.schema.names)
+        return spark.createDataFrame(row).where("FALSE")
     if is_connect(spark) and (count := pieces_of(rows)) > 1 and engine_name(spark) == "Sail":
         with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
             return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
     return kept(spark.createDataFrame(rows))
-
-
-def with_a_row(rows: Any) -> Any:
-    """A table of Arrow with one row of NULLs: over Connect, no rows tell no types."""
-    import pyarrow as pa
-
-    values = [pa.nulls(1, kind) for kind in rows.schema.types]
-    return pa.Table.from_arrays(values, names=rows.schema.names)
 
 
 def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
@@ -108,15 +104,16 @@ def kept(frame: DataFrame) -> DataFrame:
     if not is_connect(spark):
         return frame
     plan = cast("Any", frame)._plan
-    size = bytes_in(plan)
-    if size < FEW_BYTES:
+    if (size := bytes_in(plan)) < FEW_BYTES:
         return frame
     if known := vars(plan).get(KEPT):
         return cast("DataFrame", known)
     if size > MOST_BYTES:
         raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
     left: list[str] = vars(spark).setdefault(LEFT, [])
-    drop(spark, left)
+    with suppress(PySparkException):  # as after the session's end
+        while left:
+            spark.catalog.dropTempView(left.pop())
     name = f"matchrec_{uuid4().hex}"
     try:
         frame.createTempView(name)
@@ -138,9 +135,3 @@ def bytes_in(plan: Any) -> int:
             return int(getattr(table, "nbytes", 0))
         plan = getattr(plan, "_child", None)
     return 0
-
-
-def drop(spark: SparkSession, names: list[str]) -> None:
-    with suppress(PySparkException):  # as after the session's end
-        while names:
-            spark.catalog.dropTempView(names.pop())

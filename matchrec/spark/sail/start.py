@@ -63,12 +63,10 @@ def session(
     >>> spark.range(3).count()
     3
     """
-    running = SparkSession.getActiveSession()
-    if running is None:
+    if (running := SparkSession.getActiveSession()) is None:
         return start(on, None, cores, memory)
     asked = {"on": on, "cores": cores, "memory": memory}
-    given = [name for name, value in asked.items() if value is not None]
-    if given:
+    if given := [name for name, value in asked.items() if value is not None]:
         raise errors.session_runs(given=given)
     return running
 
@@ -97,8 +95,7 @@ def start(
     Where nobody has asked for Sail, and it does not take the PySpark that is installed, Spark does.
     """
     given = dict(settings or {})
-    engine = engine_for(on, given)
-    if engine == SAIL:
+    if (engine := engine_for(on, given)) == SAIL:
         try:
             session = server.start_sail(cores, bytes_of(memory) if memory else None)
         except MatchRecognizeError:

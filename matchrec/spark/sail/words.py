@@ -144,8 +144,7 @@ def sentence_of(said: str) -> str:
     >>> sentence_of("PlanNode::CacheTable")
     'there is no CacheTable in Sail; run it on Spark'
     """
-    syntax = SYNTAX.search(said)
-    if syntax is not None:
+    if syntax := SYNTAX.search(said):
         begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
         cure = "; write SELECT * FROM" if begins else ""
         return f"Syntax error at or near '{syntax['word']}'{cure}"

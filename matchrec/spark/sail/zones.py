@@ -58,9 +58,7 @@ def with_zone(settings: Settings, relation: Relation) -> Settings:
 
     That is asked where it makes a difference: of instants, in a zone that changes its clocks.
     """
-    if has_one_offset(settings.time_zone):
-        return settings
-    if not any(map(has_instants, relation.rows.schema.fields)):
+    if has_one_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
         return settings
     return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))
 

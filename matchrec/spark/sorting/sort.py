@@ -106,8 +106,7 @@ def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            few = without_matchless(take_all(held), sorting)
-            yield sort_table(few, sorting, in_any_order=True)
+            yield sort_table(without_matchless(take_all(held), sorting), sorting, in_any_order=True)
             return
         if held:
             spills.add(take_all(held))

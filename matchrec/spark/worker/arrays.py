@@ -77,8 +77,7 @@ def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
         bits = np.unpackbits(known[begin:], count=end - 8 * begin, bitorder="little")
         return bits[values.offset - 8 * begin :].view(np.bool_)
     letter = "f" if pa.types.is_floating(kind) else "i"
-    numbers = np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))
-    return numbers[values.offset : end]
+    return np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))[values.offset : end]
 
 
 def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]

@@ -186,8 +186,7 @@ def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordB
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
     """About how many rows like those of a batch or a table take so many bytes, at least one."""
-    of_batch: int = max(1, batch.nbytes)
-    return max(1, size * int(batch.num_rows) // of_batch)
+    return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 
 def starts_in(bits: pa.Array) -> IntArray:

@@ -81,8 +81,7 @@ class CoverageWorker:
 
     def ties(self, piece: Piece, partitions: Partitions) -> int:
         """How many rows that no piece has had before equal the one before in their order."""
-        tie = self.task.tie
-        if tie is None:
+        if (tie := self.task.tie) is None:
             return 0
         if isinstance(tie, NearbyCondition):
             flags = rows_that_satisfy(partitions, tie)
@@ -93,8 +92,7 @@ class CoverageWorker:
 
     def nearest(self, piece: Piece, counts: Counts) -> Nearest:
         """What the nearest run that began no match needed, and what names its first row; if any."""
-        start = int(counts.best[counting.BEST_START])
-        if start == NO_START:
+        if (start := int(counts.best[counting.BEST_START])) == NO_START:
             return None
         counts.best[counting.BEST_START] = NO_START
         columns = (piece.table.column(wire.column(one)) for one in self.task.naming)

@@ -160,7 +160,6 @@ def ranked_columns(
         by_type.setdefault(shape(table.column(wire.column(index)).type), []).append(index)
     ranks: dict[int, pa.Array] = {}
     values: dict[int, list[object]] = {}
-    in_python = any(executable.task.calls())
     for indices in by_type.values():
         columns = [column(table, wire.column(index)) for index in indices]
         if pa.types.is_nested(columns[0].type):
@@ -168,7 +167,7 @@ def ranked_columns(
         else:
             together = pa.chunked_array(columns).combine_chunks()
             ranked = arrays.ranks_of_repeated(together)
-            known = ordered(together) if in_python else []
+            known = ordered(together) if any(executable.task.calls()) else []
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
             values[executable.crossing.integers.index(index)] = known
@@ -185,8 +184,7 @@ def shape(kind: pa.DataType) -> object:
     """What is equal for equal types, also where names of parts differ, or whether they are NULL."""
     if not pa.types.is_nested(kind):
         return kind
-    parts = (kind.field(number).type for number in range(kind.num_fields))
-    return (kind.id, *map(shape, parts))
+    return (kind.id, *(shape(kind.field(place).type) for place in range(kind.num_fields)))
 
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
@@ -217,8 +215,7 @@ def values_of(array: pa.Array) -> list[Value]:
         return [one if valid else None for one, valid in zip(found, present, strict=True)]
     if pa.types.is_temporal(kind):
         array = arrow_of(as_integers(array), ~validity(array))
-    values: list[Value] = array.to_pylist()
-    return values
+    return array.to_pylist()  # type: ignore[no-any-return]
 
 
 def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
@@ -239,8 +236,7 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
         whole: IntArray | None = partitions.ends_after(starts, executable.window_rows)
     else:
         whole = ends_of_windows(table, starts, crossing.window, crossing.distance)
-    near = ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)
-    if near is None:
+    if (near := ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)) is None:
         return whole
     # the next row that lies too far after the row before it, or which is not of its partition
     following = np.arange(1, starts[-1] + 1)

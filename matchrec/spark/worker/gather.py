@@ -173,8 +173,7 @@ class Gatherer:
         reads = self.executable.reads
         if any(lists_of(read) is not None for read in reads):
             return inf
-        places = map(place_of_value, reads)
-        of_values = self.most_of(place for place in places if place is not None)
+        of_values = self.most_of(one for one in map(place_of_value, reads) if one is not None)
         return arrays.BYTES_OF_A_NUMBER * len(reads) + of_values
 
     def most_of(self, places: Iterable[int]) -> int:
@@ -317,8 +316,7 @@ class Gatherer:
 
     def matched_rows(self, read: reads.ReadMatchedRows) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        every = self.reader.mask(None)
-        index, offsets = self.reader.collect(every, Semantics.FINAL)
+        index, offsets = self.reader.collect(self.reader.mask(None), Semantics.FINAL)
         values = self.of_mapped(index, read.columns)
         values.append(arrow_of(self.reader.positions_in_match()[index]))
         return list_of_structs(offsets, values, read.names)

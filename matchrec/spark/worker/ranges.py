@@ -53,8 +53,7 @@ class Cutting:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The stretches that are kept, with the numbers of their ranges."""
-        found = list(batches)
-        if not found:
+        if not (found := list(batches)):
             return
         table = pa.Table.from_batches(found).combine_chunks()
         names = table.column_names
@@ -77,8 +76,7 @@ class Cutting:
         begins = self.may_begin(stretches)
         reached = np.zeros_like(begins)
         for distance in range(1, self.parts + 1):
-            near = stretches.are_near(distance, self.parts)
-            reached[distance:] |= begins[:-distance] & near
+            reached[distance:] |= begins[:-distance] & stretches.are_near(distance, self.parts)
         kept = begins | reached
         rows = np.where(kept, stretches.rows, 0)
         before = np.cumsum(rows) - rows
