@@ -147,10 +147,7 @@ class Counters:
             return preformatted(str(error))
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
-        """The output rows of `frame`, whose counters are seen on the way.
-
-        selects: whether the engine counts runs.
-        """
+        """The rows of `frame`; their counters are seen on the way. selects: whether runs count."""
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = observing(frame, name)
@@ -220,10 +217,7 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
 
 
 def check_observed(spark: SparkSession, given: str) -> None:
-    """Raises MatchRecognizeUnsupportedError where a session tells no counters.
-
-    given: what has asked for them, as one writes it.
-    """
+    """Raises MatchRecognizeUnsupportedError where a session tells no counters. given: what asks."""
     if not can_observe(spark):
         raise nothing_observed(given=given)
 
@@ -239,11 +233,9 @@ def observing(frame: DataFrame, name: str) -> Any:
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:
-    """Wait for what an observation has seen; nothing where no action has finished in time.
-
-    In Classic, `get` waits for an action that may never come; so another thread does.
-    """
+    """Wait for what an observation has seen; nothing where no action has finished in time."""
     found: list[dict[str, int | None]] = []
+    # in Classic, `get` waits for an action that may never come
     waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
     waiting.start()
     waiting.join(timeout)

@@ -72,9 +72,8 @@ class Ranges:
     first: int
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """The rows that some match may have, with the number of their range.
-
-        keys: SQL that is alike for equal keys. order: a column. It is NULL of rows not cut.
+        """The rows that some match may have, with the number of their range, NULL of those not cut.
+        keys: SQL that is alike for equal keys. order: a column.
         """
         key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
         place = self.order.number_of_column(order)
@@ -95,10 +94,7 @@ class Ranges:
         return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept).sql(joined)
 
     def stretch(self) -> Template:
-        """SQL of the stretch of a row, NULL where its partition is not cut.
-
-        As wide as it takes to have no more than MOST_STRETCHES of them.
-        """
+        """SQL of a row's stretch, of MOST_STRETCHES at most; NULL where nothing is cut."""
         lies = wire.PLACE
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
         least = max(1, -(-self.window // PARTS))  # a window of no length has empty matches
@@ -113,7 +109,6 @@ class Ranges:
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
-        """The stretches whose rows are kept, each with its range."""
         from matchrec.spark.worker.ranges import Cutting
 
         cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
@@ -129,9 +124,8 @@ class Ranges:
 
 
 def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How the partitions of a query are cut; or why they are not.
-
-    Raises MatchRecognizeUnsupportedError where that was asked for and cannot be.
+    """How the partitions of a query are cut; or why they are not. Raises
+    MatchRecognizeUnsupportedError where that was asked for and cannot be.
     """
     options = question.options
     if options.sort == "worker":
@@ -229,11 +223,8 @@ def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable)
 
 
 def size_of(rows: DataFrame) -> int | None:
-    """The bytes of an input that costs little to read three times; None of any other.
-
-    PySpark has no call that tells it, so this looks into Spark's own plan.
-    """
-    frame: Any = getattr(rows, "_jdf", None)
+    """The bytes of an input that costs little to read three times; None of any other."""
+    frame: Any = getattr(rows, "_jdf", None)  # as PySpark has no call that tells it
     if frame is None:
         return None
     try:

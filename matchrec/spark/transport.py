@@ -50,10 +50,7 @@ MakeWorker = Callable[[pa.Schema], Any]
 
 @dataclass(frozen=True)
 class Sent:
-    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
-
-    incoming: how a worker takes them apart.
-    """
+    """Rows as they cross. fields: also of structs in parts. incoming: how a worker reads them."""
 
     rows: DataFrame
     fields: tuple[spark_types.StructField, ...]
@@ -109,9 +106,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that takes rows out of bytes, the one column of a DataFrame; a worker needs no
-    more than Arrow for it.
-    """
+    """The function that takes rows out of bytes, the one column; a worker needs Arrow alone."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -123,7 +118,6 @@ def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
-    """The Arrow types in which a worker gives values of Spark's types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     options: dict[str, Any] = {"timezone": "UTC"} if _asks_for_zone(to_arrow_schema) else {}
@@ -227,10 +221,7 @@ class PandasEncoding:
 
 
 def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
-    """How the rows of a query cross.
-
-    Raises MatchRecognizeUnsupportedError for a column that pandas would alter.
-    """
+    """How rows cross. Raises MatchRecognizeUnsupportedError for what pandas would alter."""
     fields, in_arrays = rows.schema.fields, set[int]()  # of which the output holds arrays
     for read in executable.reads:
         match read:

@@ -39,9 +39,8 @@ INTERVALS: dict[type[spark.DataType], Family] = {
 
 
 def value_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of a Spark type.
-
-    A collated string is OTHER, because its order is Spark's own; so is what has such parts.
+    """The plan's type of a Spark type. A collated string is OTHER, as its order is Spark's own;
+    so is what has such parts.
     """
     name = type_.simpleString()
     if type(type_) in NESTED:
@@ -63,11 +62,7 @@ def has_distance(type_: spark.DataType) -> bool:
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
-    """Whether the order and the equality of a type's values are Spark's.
-
-    For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
-    intervals stay with Spark's own sort.
-    """
+    """Whether order and equality of values are Spark's; others stay with Spark's own sort."""
     return value_type(type_).family not in types.SPARKS_OWN
 
 
@@ -291,7 +286,6 @@ def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataTyp
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
-    """The schema in which columns of `wanted` cross."""
     return cast("StructType", with_parts(wanted, crosses_as))
 
 
@@ -331,10 +325,7 @@ def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFr
 def convert_parts(
     value: str, type_: spark.DataType, way: Way, find: Find = disguise_of, depth: int = 0
 ) -> str:
-    """Convert the parts of a value that do not cross as they are; SQL to SQL.
-
-    depth: how many arrays and maps are around it; each has a name of its own for its elements.
-    """
+    """Convert what does not cross, SQL to SQL. depth: of arrays and maps around it, for names."""
     if crosses_as(type_, find) == type_:
         return value
     if disguise := find(type_):

@@ -51,7 +51,6 @@ BITS_A_COLUMN = 62
 
 
 def bits_a_column() -> int:
-    """How many truth values share a column."""
     return BITS_A_COLUMN if taken().packing else 1
 
 

@@ -87,19 +87,15 @@ def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
 
 
 def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """What rows are sorted by."""
-    for part in plan.partition_by:
-        yield WrittenSql("PARTITION BY", part.text, part.span)
-    for part in plan.equal:
-        yield WrittenSql("[...]", part.text, part.span)
-    for item in plan.order_by:
-        yield WrittenSql("ORDER BY", item.expression.text, item.expression.span)
+    order = tuple(item.expression for item in plan.order_by)
+    by_clause = {"PARTITION BY": plan.partition_by, "[...]": plan.equal, "ORDER BY": order}
+    for clause, parts in by_clause.items():
+        yield from (WrittenSql(clause, part.text, part.span) for part in parts)
 
 
 def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The conditions that can be written over one row, each part of AND by itself.
-
-    None whose form says that it is a truth value.
+    """The conditions that can be written over one row, each part of AND by itself; none whose form
+    says that it is a truth value.
     """
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
@@ -202,7 +198,6 @@ class Diagnosis:
             raise error from None
 
     def find(self, error: PySparkException) -> MatchRecognizeError:
-        """The error that explains Spark's refusal of one of the plan's expressions."""
         plan, relation = self.plan, self.relation
         if refused := first_refused(tuple(dict.fromkeys(everything_written(plan))), relation):
             return self.explain_refusal(*refused)
@@ -326,18 +321,15 @@ def unbound_name(refusal: PySparkException) -> str | None:
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
-    marker = marker_of(name)
     if name in known:
         return lost_value_of(name, written.span)
-    if marker is not None:
+    if (marker := marker_of(name)) is not None:
         return calls.marker_without_value(marker)
     return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
 def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
-    """A parameter that has a value, of which the session says that it has none. place: of its text;
-    a `?` knows its own.
-    """
+    """The error of a value that the session has lost. place: of its text; a `?` knows its own."""
     if (marker := marker_of(name)) is not None:
         return calls.lost_value(marker, parameter="a parameter marker (?)")
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")

@@ -144,11 +144,8 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
 def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]) -> None:
     """The same of SQL over the rows of the workers, which have the token."""
     if items:
-
-        def select(texts: Sequence[str]) -> DataFrame:
-            return matched.selectExpr(*texts)
-
-        keep(SecondLook(token, items, select, lambda: matched), matched)
+        look = SecondLook(token, items, lambda texts: matched.selectExpr(*texts), lambda: matched)
+        keep(look, matched)
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:
@@ -159,9 +156,8 @@ def keep(look: SecondLook, rows: DataFrame) -> None:
 
 
 def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
-    """The first of several that fails by itself, with how; None where they do not fail together.
-
-    What does not fail together does not fail one by one, so that few questions are asked.
+    """The first of several that fails by itself, with how; None where they do not fail together:
+    then none does by itself, so that few questions are asked.
     """
     if not some or (found := ask(some)) is None:
         return None

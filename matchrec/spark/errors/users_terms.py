@@ -50,10 +50,7 @@ def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | Vie
 
 @dataclass(frozen=True)
 class Filled:
-    """A template in the user's layout as Spark reads it. names: of the views in its holes.
-
-    A hole without a name in it is filled by PySpark.
-    """
+    """A template as Spark reads it. names: of views in its holes; PySpark fills other holes."""
 
     template: Template
     names: Mapping[str, str]
@@ -111,8 +108,7 @@ class InUsersTerms:
         """Says what to write instead, in a line after the others."""
         self._shown = f"{self._shown}\n  {cure}"
 
-    def getMessage(self) -> str:  # noqa: N802 -- PySpark's name
-        return self._shown
+    getMessage = __str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
         return self._parameters
@@ -123,13 +119,11 @@ class InUsersTerms:
 
 
 def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> PySparkException:
-    """The error, of its class, in terms of the user's text and without the plan.
-
-    One that is so already, as of a value that an INSERT has not computed, is itself. tables: asks
-    for the names of those that are there.
+    """The error, of its class, in terms of the user's text and without the plan; one that is so
+    already is itself. tables: asks for the names of those that are there.
     """
     if isinstance(error, InUsersTerms):
-        return error
+        return error  # as of a value that an INSERT has not computed
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     cure = None

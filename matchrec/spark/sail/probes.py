@@ -218,16 +218,14 @@ def keeps_zones(spark: SparkSession) -> bool:
 
 def casts_in_utc(spark: SparkSession) -> bool:
     """Whether a CAST to a local time tells that in UTC, and not that in the session's time zone.
-
     Asked each time, as the session may have another zone by then.
     """
     return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
 
 def adds_hours_for_days(spark: SparkSession) -> bool:
-    """Whether a day after an instant is 24 hours later, also where the zone's clocks change.
-
-    Asked each time, as the session may have another zone by then.
+    """Whether a day after an instant is 24 hours later, also where the zone's clocks change. Asked
+    each time, as the session may have another zone by then.
     """
     return has_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 

@@ -32,10 +32,7 @@ KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
-    """A DataFrame of a frame of pandas or a table of Arrow, whose rows are sent once.
-
-    Raises TypeError or ValueError as `createDataFrame` does.
-    """
+    """A DataFrame of pandas or a table of Arrow, sent once. Raises as `createDataFrame`."""
     if is_connect(spark) and is_arrow(rows) and not len(rows):
         import pyarrow as pa
 
@@ -78,11 +75,8 @@ def telling(rows: Any) -> Any:
 
 
 def without_index(frame: DataFrame, index: Any) -> DataFrame:
-    """The DataFrame of a frame of pandas, which knows how the index was called that it has not.
-
-    A name may be None: of times, which one may take for a column all the same.
-    """
-    is_time = type(index).__name__ == "DatetimeIndex"
+    """The DataFrame of a frame of pandas, which knows how the index was called that it has not."""
+    is_time = type(index).__name__ == "DatetimeIndex"  # which one may take for a column
     names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
     vars(frame)[INDEX] = names
     return frame

@@ -72,7 +72,6 @@ def session(
 
 
 def engine_for(on: str | None, settings: Settings) -> str:
-    """`sail`, `spark`, or the address of a server."""
     remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
     if on is not None or remote:
         return on or remote or SPARK
@@ -90,9 +89,8 @@ def start(
     cores: int | None = None,
     memory: str | None = None,
 ) -> SparkSession:
-    """A new session, which is tuned. Arguments as of `matchrec.session`.
-
-    Where nobody has asked for Sail, and it does not take the PySpark that is installed, Spark does.
+    """A new session, which is tuned. Arguments as of `matchrec.session`. Where nobody has asked for
+    Sail, and it does not take the PySpark that is installed, Spark does.
     """
     given = dict(settings or {})
     if (engine := engine_for(on, given)) == SAIL:

@@ -54,10 +54,7 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
 
 
 def with_zone(settings: Settings, relation: Relation) -> Settings:
-    """The settings, with whether a CAST takes instants for local times of UTC.
-
-    That is asked where it makes a difference: of instants, in a zone that changes its clocks.
-    """
+    """The settings, with whether a CAST takes instants for local times of UTC, if that matters."""
     if has_one_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
         return settings
     return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))

@@ -209,9 +209,8 @@ class Order:
 
 
 def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
-    """The order of a table's rows; rows that are equal in all columns keep theirs.
-
-    in_any_order: whether partitions may come as they like.
+    """The order of a table's rows; rows that are equal in all columns keep theirs. in_any_order:
+    whether partitions may come as they like.
     """
     count = table.num_rows
     codes = [*codes_of(table, sorting)]
@@ -243,10 +242,7 @@ def first_of_keys(
 
 
 def are_in_order(words: list[Word]) -> bool:
-    """Whether no row comes before the one before it; the first ones mostly say so if not.
-
-    words: the last first.
-    """
+    """Whether no row comes before the one before it; the first mostly say so. words: last first."""
     for size in SAMPLE, None:
         in_order: BoolArray = np.ones(1, np.bool_)
         for word in words:
@@ -258,10 +254,7 @@ def are_in_order(words: list[Word]) -> bool:
 
 
 def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
-    """The numbers of rows in order; rows whose words are equal stay as they are.
-
-    And the one word of the rows in order, where there is one that is sorted at once.
-    """
+    """The numbers of rows in order, equal ones as they are; and the one word that sorts at once."""
     places, place_bits = np.arange(count, dtype=np.uint64), count.bit_length()
     rows: IntArray | None = None
     for word in words:

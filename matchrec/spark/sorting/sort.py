@@ -129,11 +129,9 @@ class Spills:
     levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     def add(self, table: pa.Table) -> None:
-        """Sort more rows, and have them wait."""
         self.put(spill(iter([sort_table(table, self.sorting)]), self.bytes_a_batch), 0)
 
     def put(self, one: IO[bytes], level: int) -> None:
-        """Have a spill wait on a level."""
         if level == len(self.levels):
             self.levels.append([])
         spills = self.levels[level]
@@ -230,9 +228,8 @@ def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
 
 
 def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
-    """Write tables, at least one, to a file, in batches of about so many bytes.
-
-    Raises MatchRecognizeRunError where the disk is full.
+    """Write tables, at least one, to a file, in batches of about so many bytes. Raises
+    MatchRecognizeRunError where the disk is full.
     """
     place = folder()
     with ExitStack() as undo, reporting_full_disk(place):
@@ -248,7 +245,6 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
 
 @contextmanager
 def reporting_full_disk(place: str | None) -> Iterator[None]:
-    """Raises MatchRecognizeRunError where a disk is full."""
     try:
         yield
     except OSError as error:

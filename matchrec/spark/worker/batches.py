@@ -60,7 +60,6 @@ class Piece:
 
     @property
     def fresh_partitions(self) -> int:
-        """How many partitions begin with such a row."""
         return int(np.count_nonzero(self.starts[:-1] >= self.table.num_rows - self.fresh))
 
 
@@ -71,9 +70,7 @@ def pieces(
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
     be whole. rows_a_call: how many rows are worth a call of the engine, if they are not wide.
-    structs: columns that cross in parts.
-
-    Raises PartitionWithoutRoom.
+    structs: columns that cross in parts. Raises PartitionWithoutRoom.
     """
     waiting = Waiting(rows_a_call, structs)
     for batch in batches:

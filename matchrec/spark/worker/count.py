@@ -52,7 +52,6 @@ class Tally:
 
     @contextmanager
     def measure_time(self, stage: int) -> Iterator[None]:
-        """Add the time that the block takes to a stage."""
         begin = perf_counter_ns()
         yield
         self.numbers[stage] += perf_counter_ns() - begin
@@ -90,13 +89,10 @@ class Tally:
     def row(self) -> Iterator[pa.RecordBatch]:
         """The row of the counters, once all is counted, if anyone asks for them."""
         if self.schema is not None:
-            nothing = [empty(column.type) for column in self.schema][:-1]
+            kinds = self.schema.types[:-1]
+            nothing = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in kinds]
             counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
             yield pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
-
-
-def empty(kind: pa.DataType) -> pa.Array:
-    return pa.array([[]], kind) if pa.types.is_list(kind) else pa.nulls(1, kind)
 
 
 def number_of(matches: Matches) -> int:

@@ -40,9 +40,8 @@ def partitions_of(
     frontier: Frontier | None = None,
     satisfied: partitions.WordArray | None = None,
 ) -> Partitions:
-    """The engine's view of a table whose columns are those of `spark.columns`.
-
-    satisfied: the row conditions as an engine reads them, if no column of the table has them.
+    """The engine's view of a table whose columns are those of `spark.columns`. satisfied: the row
+    conditions as an engine reads them, if no column of the table has them.
     """
     if satisfied is None:
         satisfied = satisfied_words(table, len(executable.conditions))
@@ -131,9 +130,8 @@ def stacked(columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type) -
 
 
 def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> partitions.WordArray:
-    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped.
-
-    bits: how many there is to be room for, if for more.
+    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped. bits: how
+    many there is to be room for, if for more.
     """
     columns = range(wire.bit_columns_of(conditions))
     packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
@@ -248,9 +246,8 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
 def ends_of_windows(
     table: pa.Table, starts: IntArray, places: tuple[int, ...], distance: Distance | None
 ) -> IntArray | None:
-    """For each row the first row outside of a window that begins with it; None without one.
-
-    places: of the columns that say where it is: the order and the end, or the order alone.
+    """For each row the first row outside of a window that begins with it; None without one. places:
+    of the columns that say where it is: the order and the end, or the order alone.
     """
     if not places:
         return None

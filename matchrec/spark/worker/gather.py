@@ -349,9 +349,8 @@ class Gatherer:
                 return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
 
     def total(self, read: ReadTotal) -> pa.Array:
-        """An aggregate over all matches of a group, each of which is an output row.
-
-        Raises RunFailure where it is too large for its type.
+        """An aggregate over all matches of a group, each of which is an output row. Raises
+        RunFailure where it is too large for its type.
         """
         words, task = self.reader.matches.totals, self.executable.task
         assert words is not None
