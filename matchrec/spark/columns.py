@@ -108,10 +108,9 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Preparation:
-    """Computes columns and bits for one draft over one relation; Spark sorts the rows.
-
-    keys: SQL over one row that must hold of it. sorts: who sorts the rows of each partition, and
-    why; empty of a stream.
+    """Computes columns and bits for one draft over one relation; Spark sorts the rows. keys: SQL
+    over one row that must hold of it. sorts: who sorts the rows of each partition, and why; empty
+    of a stream.
     """
 
     relation: Relation
@@ -147,7 +146,14 @@ class Preparation:
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
             for packed, one in zip(before, after, strict=True)
         ]
-        return self.relation.over(self.number_rows(names), map(str, names.crossing(columns) + bits))
+        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
+        # not; Spark knows by itself, and lets nobody write one.
+        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
+        window = self.window(names)
+        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
+        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
+        numbered = template(f"SELECT *, {items} FROM (", self.source(names), ")")
+        return self.relation.over(numbered, map(str, names.crossing(columns) + bits))
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """The fields of columns. rows: of the `dataframe` of these."""
@@ -162,7 +168,6 @@ class Preparation:
 
     def send(self, columns: RowColumns, known: KnownFields, rows: DataFrame | None = None) -> Sent:
         """The rows with these columns. known: fields of columns. rows: these, if there are any.
-
         Spark analyses no query of which all fields are known already. Of a stream this raises
         MatchRecognizeUnsupportedError for a column that pandas would alter.
         """
@@ -230,15 +235,6 @@ class Preparation:
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
-    def number_rows(self, names: ColumnNames) -> Template:
-        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
-        # not; Spark knows by itself, and lets nobody write one.
-        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
-        window = self.window(names)
-        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
-        return template(f"SELECT *, {items} FROM (", self.source(names), ")")
-
 
 @dataclass(frozen=True)
 class Unsorted(Preparation):
@@ -247,9 +243,8 @@ class Unsorted(Preparation):
     ranges: Ranges | str = ""
 
     def query(self, columns: RowColumns) -> Template:
-        """Columns __c0, ..., keys and order that are not there yet, then __bits0, ...
-
-        A struct comes as its fields, each once. Irrelevant rows are left out.
+        """Columns __c0, ..., keys and order that are not there yet, then __bits0, ... A struct
+        comes as its fields, each once. Irrelevant rows are left out.
         """
         names = self.names_of_parts(columns)
         crossing = zip(names.crossing(columns), columns, strict=True)

@@ -160,9 +160,8 @@ class Counters:
         return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
-        """Run a query of SQL text for its counters only; its rows are dropped.
-
-        A client of Connect is told of them only with the rows, so that there they come to it.
+        """Run a query of SQL text for its counters only; its rows are dropped. A client of Connect
+        is told of them only with the rows, so that there they come to it.
         """
         observed = self.of_query(result)
         if is_connect(result.sparkSession):
@@ -171,11 +170,9 @@ class Counters:
             observed.write.format("noop").mode("overwrite").save()
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """The result of a query whose clauses are observed.
-
-        An action of the result of SQL text finds no observation under the names of its views. In
-        Classic, one of a projection of it does. A client of Connect does not, but the result knows
-        what its own action has seen.
+        """The result of a query whose clauses are observed. An action of the result of SQL text
+        finds no observation under the names of its views. In Classic, one of a projection of it
+        does. A client of Connect does not, but the result knows what its own action has seen.
         """
         self._result = result if is_connect(result.sparkSession) else result.select("*")
         return self._result

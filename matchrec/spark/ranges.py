@@ -60,10 +60,9 @@ NO_WINDOW = "no window of time bounds a match"
 
 @dataclass(frozen=True)
 class Ranges:
-    """How partitions are cut. order: of the column that says where a row lies.
-
-    window: how much further than its first row a match may reach, in units of positions. needed:
-    the first bits of conditions that hold of some row of every match; first: of its first row.
+    """How partitions are cut. order: of the column that says where a row lies. window: how much
+    further than its first row a match may reach, in units of positions. needed: the first bits of
+    conditions that hold of some row of every match; first: of its first row.
     """
 
     order: OrderTimes

@@ -59,10 +59,9 @@ class Sent:
     def run(
         self, worker: MakeWorker, schema: StructType, name: str, in_pandas: Executable | None = None
     ) -> DataFrame:
-        """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
-
-        schema: of these once they are here. name: what Spark's own plan shows. in_pandas: of the
-        query whose rows cross in pandas; None where they cross in Arrow.
+        """What a worker makes of the rows. worker: it, by the schema of the rows it gives. schema:
+        of these once they are here. name: what Spark's own plan shows. in_pandas: of the query
+        whose rows cross in pandas; None where they cross in Arrow.
         """
         rows, sends = self.rows, crossing_schema(schema)
         run = runner_in_worker(worker(arrow_schema(sends)))
@@ -76,9 +75,8 @@ class Sent:
 
 
 def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
-    """What the `run` of a worker does; it says so in plain words where this package is lacking.
-
-    It travels as bytes: read with the function, it would fail before a word of ours.
+    """What the `run` of a worker does; it says so in plain words where this package is lacking. It
+    travels as bytes: read with the function, it would fail before a word of ours.
     """
     makes_queries.set()
     payload, shortcuts = pickle.dumps(worker), taken()
@@ -132,10 +130,9 @@ def _asks_for_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
 
 @dataclass(frozen=True)
 class PandasColumn:
-    """A column on its way through pandas. name: of it, which its fields extend. path: SQL.
-
-    kind: its type in Spark. fields: of a struct, each with its name there; then `name`_n says where
-    the struct is NULL.
+    """A column on its way through pandas. name: of it, which its fields extend. path: SQL. kind:
+    its type in Spark. fields: of a struct, each with its name there; then `name`_n says where the
+    struct is NULL.
     """
 
     name: str

@@ -196,9 +196,8 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
 
 def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     """The type of an aggregate over all matches: that of Spark's own over these, or of its CAST.
-
-    measure: the type of what it is over, None of a count of matches.
-    Raises MatchRecognizePlanError for a CAST to a decimal that would round it.
+    measure: the type of what it is over, None of a count of matches. Raises MatchRecognizePlanError
+    for a CAST to a decimal that would round it.
     """
     if measure is not None and asked.function in ("min", "max"):
         return measure
@@ -230,7 +229,7 @@ def struct_of(fields: Mapping[str, DataType]) -> StructType:
 # day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
 # Where an array, a map or a struct holds one, its parts cross so. PyArrow has no VOID that is not
 # NULL, which `array()` and `map()` hold: such an array crosses as one that may hold NULL, and such
-# a map as whether there is one. Everything else that Spark has, Arrow has too.
+# a map as whether there is one.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 
@@ -384,10 +383,8 @@ SINCE_EPOCH = microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
 
 
 class Counting(NamedTuple):
-    """How the values of a type are numbers.
-
-    wanted: what a value is in Python, which is a `known` and no `other`. number: of a value, as
-    SQL; value: of a number.
+    """How the values of a type are numbers. wanted: what a value is in Python, which is a `known`
+    and no `other`. number: of a value, as SQL; value: of a number.
     """
 
     wanted: str

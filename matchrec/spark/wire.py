@@ -95,10 +95,9 @@ class SortColumn:
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """What rows are sorted by.
-
-    keys: columns whose values a partition's rows have in common, where NULL equals NULL. needed:
-    the conditions of which each must hold of some row of a partition, or that may be left out.
+    """What rows are sorted by. keys: columns whose values a partition's rows have in common, where
+    NULL equals NULL. needed: the conditions of which each must hold of some row of a partition, or
+    that may be left out.
     """
 
     keys: tuple[str, ...]

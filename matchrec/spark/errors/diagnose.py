@@ -60,10 +60,8 @@ PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class WrittenSql:
-    """SQL over one row that stands for something the user wrote, and where.
-
-    call: of the function around it, up to there, or with which it is compared. beside: the columns
-    with it.
+    """SQL over one row that stands for something the user wrote, and where. call: of the function
+    around it, up to there, or with which it is compared. beside: the columns with it.
     """
 
     clause: str
@@ -288,9 +286,8 @@ def first_refused(
 
 
 def named_in(said: str, asked: str = "") -> tuple[str, str] | None:
-    """The condition and the name that a refusal is about, if it is about one.
-
-    asked: what was refused, if that is known: of `x.f()`, Sail does not say which function it is.
+    """The condition and the name that a refusal is about, if it is about one. asked: what was
+    refused, if that is known: of `x.f()`, Sail does not say which function it is.
     """
     called = re.search(r"[\w`]+\.\w+(?=\s*\()", asked) if "qualified function" in said else None
     if called is not None:  # as of a method of Python's, `price.shift(1)`

@@ -60,10 +60,9 @@ _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=Fa
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """SQL that a query computes, by the text, with what the user wrote.
-
-    select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
-    which texts are found again. neighbours: what asks for values of several rows of the input.
+    """SQL that a query computes, by the text, with what the user wrote. select: from the rows of
+    which it is computed, which `rows` gives. scalars: of the plan, in which texts are found again.
+    neighbours: what asks for values of several rows of the input.
     """
 
     token: str
@@ -74,10 +73,9 @@ class SecondLook:
     neighbours: tuple[SqlOrigin, ...] = ()
 
     def find(self, of_rows: str | None) -> MatchRecognizeRunError | None:
-        """The error of the first expression that fails by itself; None where the rows do.
-
-        of_rows: what a worker says that it was given. Where each expression over one row can be
-        computed, and only one part of the query asks for more rows, it is that part.
+        """The error of the first expression that fails by itself; None where the rows do. of_rows:
+        what a worker says that it was given. Where each expression over one row can be computed,
+        and only one part of the query asks for more rows, it is that part.
         """
         found = first_failing(tuple(self.origins), self.said)
         known = self.neighbours[0] if of_rows and len(self.neighbours) == 1 else None

@@ -77,10 +77,9 @@ def has_fraction(scalar: Scalar) -> bool:
 
 @dataclass(frozen=True)
 class Doubles:
-    """Writes decimals as doubles.
-
-    find: as of `with_doubles`. inner: whether a field may be fractional. What an expression is, is
-    a family, INTEGER of all that has no fraction; None where that is not known.
+    """Writes decimals as doubles. find: as of `with_doubles`. inner: whether a field may be
+    fractional. What an expression is, is a family, INTEGER of all that has no fraction; None where
+    that is not known.
     """
 
     relation: Relation

@@ -193,10 +193,9 @@ def drops_hours(spark: SparkSession) -> bool:
 
 @asked_once
 def tasks_at_once(spark: SparkSession) -> int | None:
-    """How many tasks of a query run at once, all in one process.
-
-    None of Spark, which has a process for each, and knows by itself how to divide what it shuffles;
-    else a `repartition` without a number keeps the tasks of what comes before it.
+    """How many tasks of a query run at once, all in one process. None of Spark, which has a process
+    for each, and knows by itself how to divide what it shuffles; else a `repartition` without a
+    number keeps the tasks of what comes before it.
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
@@ -208,9 +207,8 @@ def tasks_at_once(spark: SparkSession) -> int | None:
 
 @asked_once
 def keeps_zones(spark: SparkSession) -> bool:
-    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told.
-
-    Spark leaves out a cast to the type that a value has; here it is a cast to the session's zone.
+    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told. Spark leaves out a
+    cast to the type that a value has; here it is a cast to the session's zone.
     """
     instant: Any = of_a_row(spark, "timestamp_seconds(id) AS at")
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()

@@ -88,11 +88,10 @@ def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """A DataFrame over a view, where one has rows of this program that are more than a few.
-
-    The view is there as long as a plan names it. It is dropped when rows are sent again: a plan may
-    end while the session is being asked something. Raises MatchRecognizePlanError for more rows
-    than can be sent at once.
+    """A DataFrame over a view, where one has rows of this program that are more than a few. The
+    view is there as long as a plan names it. It is dropped when rows are sent again: a plan may end
+    while the session is being asked something. Raises MatchRecognizePlanError for more rows than
+    can be sent at once.
     """
     spark = frame.sparkSession
     if not is_connect(spark):

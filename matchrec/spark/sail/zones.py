@@ -24,11 +24,9 @@ ROWS = "__rows"
 
 def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     """The relation with columns as Spark has them: of the type that their values have, and each
-    TIMESTAMP in the session's time zone.
-
-    Some sessions give a UNION the types of its first query. In some a column has a zone of its own,
-    such as UTC in a file of Parquet, and `hour` tells the hour there. alias: the name that
-    qualifies the relation's columns.
+    TIMESTAMP in the session's time zone. Some sessions give a UNION the types of its first query.
+    In some a column has a zone of its own, such as UTC in a file of Parquet, and `hour` tells the
+    hour there. alias: the name that qualifies the relation's columns.
     """
     runner = relation.runner
     fields = runner.fields(relation.rows)
@@ -63,9 +61,8 @@ def with_zone(settings: Settings, relation: Relation) -> Settings:
 def windows_in_hours(
     plan: MatchPlan, spark: SparkSession, type_of_order: Callable[[str], OrderType]
 ) -> Iterator[RowExpression]:
-    """The windows of a day or more that the session counts in hours, and Spark by its clocks.
-
-    In a time zone without summer time both are the same. type_of_order: see `Question`.
+    """The windows of a day or more that the session counts in hours, and Spark by its clocks. In a
+    time zone without summer time both are the same. type_of_order: see `Question`.
     """
     intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
     if not (intervals and plan.order_by):

@@ -59,9 +59,8 @@ def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """uint64[n], how many bits are used, and which of them are of keys.
-
-    columns: whose values are in it, with their codes and the bits at which these begin.
+    """uint64[n], how many bits are used, and which of them are of keys. columns: whose values are
+    in it, with their codes and the bits at which these begin.
     """
 
     values: WordArray
@@ -154,7 +153,6 @@ def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
 
 def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
     """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning.
-
     And whether the one part is the values themselves, which are whole numbers.
     """
     kind = values.type
@@ -197,10 +195,9 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The rows of a table in order.
-
-    rows: their numbers, None where they are in order as they are. begins: bool[n], of the rows in
-    order, which are the first of a partition. word: of the rows in order, where one sorts at once.
+    """The rows of a table in order. rows: their numbers, None where they are in order as they are.
+    begins: bool[n], of the rows in order, which are the first of a partition. word: of the rows in
+    order, where one sorts at once.
     """
 
     rows: IntArray | None
@@ -225,9 +222,8 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
 def first_of_keys(
     words: list[Word], count: int, rows: IntArray | None, ordered: Word | None = None
 ) -> BoolArray:
-    """bool[n], of rows in order: those whose keys differ from those of the row before.
-
-    rows: as of `Order`. ordered: the one word of the rows in order, where it is known.
+    """bool[n], of rows in order: those whose keys differ from those of the row before. rows: as of
+    `Order`. ordered: the one word of the rows in order, where it is known.
     """
     begins = np.zeros(count, np.bool_)
     begins[0] = True

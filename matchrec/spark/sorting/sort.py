@@ -263,10 +263,8 @@ def folder() -> str | None:
 # Partitions from which nothing can come are left out, before their rows are sorted.
 #
 # Where each match needs a row that satisfies some condition on one row, a partition without such a
-# row has no match: with PATTERN (FAILED{4} LOGIN), one in which nobody logs in. Rows that satisfy
-# the condition are counted first. Only where they are few are keys looked up, one column after the
-# other: what has one of their values in each column stays, which may be more than it must. Where
-# rows spill, none are left out.
+# row has no match: with PATTERN (FAILED{4} LOGIN), one in which nobody logs in. What has a key of
+# such a row in each column stays, which may be more than it must. Where rows spill, all stay.
 # Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB
 # 16(5), 2023, on what must be there before anything is matched.
 

@@ -41,9 +41,8 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task.
-
-    schema: of the worker's output, which ends with its counters; None where nobody asks for them.
+    """The counters of one task. schema: of the worker's output, which ends with its counters; None
+    where nobody asks for them.
     """
 
     schema: pa.Schema | None = None
@@ -74,10 +73,9 @@ class Tally:
             yield matches
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output, if anyone asks for them.
-
-        The last row has the types of the other ones: a stream of Arrow has one schema, in which the
-        names inside of lists count.
+        """Add the empty column of counters to a batch of output, if anyone asks for them. The last
+        row has the types of the other ones: a stream of Arrow has one schema, in which the names
+        inside of lists count.
         """
         if self.schema is None:
             return batch
@@ -96,9 +94,8 @@ class Tally:
 
 
 def number_of(matches: Matches) -> int:
-    """How many matches a chunk holds; in the graph of all matches, how many end.
-
-    Of matches that are counted and not built, at most the greatest BIGINT.
+    """How many matches a chunk holds; in the graph of all matches, how many end. Of matches that
+    are counted and not built, at most the greatest BIGINT.
     """
     if matches.totals is not None:
         return int(min(doubles_of(matches.totals[:, WAYS + 2]).sum(), MOST))

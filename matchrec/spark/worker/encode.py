@@ -94,9 +94,8 @@ def as_added(values: pa.Array, totalled: Totalled) -> IntArray:
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
-    """When windows end that begin with a row, as far as they compare: see `Partitions`.
-
-    One that ends at no time of its type never does.
+    """When windows end that begin with a row, as far as they compare: see `Partitions`. One that
+    ends at no time of its type never does.
     """
     stages = executable.task.stages
     if not executable.crossing.ends or stages is None or not stages.timeouts:
@@ -150,7 +149,6 @@ def ranked_columns(
     executable: Executable, table: pa.Table
 ) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
     """For every ranked column, the dense ranks of its values; columns of one type rank together.
-
     Then, where Python computes with them, for each integer column the values in that order.
     """
     by_type: dict[object, list[int]] = {}
@@ -187,9 +185,8 @@ def shape(kind: pa.DataType) -> object:
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     """The ranks of the values of columns of one shape, one column after the other: from 1 on, equal
-    ones alike, NULL for NULL. And the values by rank.
-
-    Zeros among them lose their sign. Maps have an order, too, which means nothing.
+    ones alike, NULL for NULL. And the values by rank. Zeros among them lose their sign. Maps have
+    an order, too, which means nothing.
     """
     found = (one for column in columns for one in values_of(column))
     values = [None if one is None else normalized(one) for one in found]

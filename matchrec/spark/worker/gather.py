@@ -49,9 +49,8 @@ def always_fit(values: pa.Array) -> bool:
 
 
 def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIMIT) -> BoolArray:
-    """bool[n], sums that are not less than a limit, with or without their sign.
-
-    words: int64[n, 2], of the sums, which may have wrapped. roughly: the same sums of doubles.
+    """bool[n], sums that are not less than a limit, with or without their sign. words: int64[n, 2],
+    of the sums, which may have wrapped. roughly: the same sums of doubles.
     """
     low, high = words[:, 0].view(np.uint64), words[:, 1]
     most, least = divmod(limit, 2**64), divmod(-limit, 2**64)
@@ -117,9 +116,8 @@ def list_of_structs(offsets: IntArray, values: list[pa.Array], names: Sequence[s
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table.
-
-    known: what is filled. found: where navigations lead, as indices for `take`.
+    """Fills the reads of an executable for output rows over one table. known: what is filled.
+    found: where navigations lead, as indices for `take`.
     """
 
     executable: Executable
@@ -130,7 +128,6 @@ class Gatherer:
 
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
         """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
-
         events: columns of which each output row, one for each match, has those of all rows of the
         match besides. None where there are no rows. Raises RunFailure.
         """

@@ -121,10 +121,9 @@ class Worker:
         return tally.count_matches(algorithm.search(task, partitions, tally.of_kernels), piece)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
-        """The rows that no match covers, with every measure NULL.
-
-        first: int64[p], where the search of each partition has begun. Rows before it have come out,
-        those from where it has ended may still be matched.
+        """The rows that no match covers, with every measure NULL. first: int64[p], where the search
+        of each partition has begun. Rows before it have come out, those from where it has ended may
+        still be matched.
         """
         frontier, lengths = piece.frontier, np.diff(partitions.starts)
         end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
