@@ -214,7 +214,6 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
 
 
 def scale_of(type_: DataType) -> int:
-    """How many digits a number has after its point; 0 of what is no decimal."""
     return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 

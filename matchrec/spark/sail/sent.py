@@ -54,7 +54,6 @@ def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]
 
 
 def is_arrow(rows: Any) -> bool:
-    """Whether rows are a table of Arrow, and no frame of pandas."""
     return hasattr(rows, "slice")
 
 

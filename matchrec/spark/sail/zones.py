@@ -19,8 +19,6 @@ from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_
 from matchrec.spark.session import Relation
 from matchrec.spark.types import parts_of, sql_type
 
-ROWS = "__rows"
-
 
 def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     """The relation with columns as Spark has them: of the type that their values have, and each
@@ -43,7 +41,7 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     )
     rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
     name = "" if alias is None else f" AS {quoted(alias)}"
-    whole = template("(", rows, f") AS {ROWS}({', '.join(places)})){name}")
+    whole = template("(", rows, f") AS __rows({', '.join(places)})){name}")
 
     def select_from(select_list: Template) -> Template:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))

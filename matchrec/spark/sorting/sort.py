@@ -142,7 +142,6 @@ class Spills:
             self.put(merged, level + 1)
 
     def rows(self) -> Iterator[pa.Table]:
-        """All rows in order, and the first of each partition marked."""
         spills = [one for level in reversed(self.levels) for one in level]  # as they have come
         self.levels = [spills]
         while len(spills) > SPILLS_A_MERGE:

@@ -168,8 +168,7 @@ def together(figures: IntArray) -> Figures:
 def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
     counts = Counts.of(task.coverable)
     size = len(fields(Figures))
-    none = np.zeros(size + len(flat(counts)), np.int64)
-    numbers = np.array([none, *rows], np.int64)
+    numbers = np.array([np.zeros(size + len(flat(counts)), np.int64), *rows], np.int64)
     parts = counts.came, counts.ended, counts.parts_false
     totals = np.split(numbers[:, size:].sum(axis=0), np.cumsum([part.size for part in parts]))
     found = (total.reshape(part.shape) for total, part in zip(totals, parts, strict=False))

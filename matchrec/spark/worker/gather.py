@@ -65,7 +65,6 @@ def summed(kind: pa.DataType) -> pa.DataType:
 
 
 def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
-    """Decimals of their words, NULL where `absent`."""
     data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
     valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
     widest = pa.decimal128(38, kind.scale)
