@@ -62,10 +62,8 @@ KnownFields = Mapping[RowColumn, StructField]
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """inner: the name of every text over one row: __c of a column that crosses, else __x.
-
-    others: the name of every value that is read on another row, or on several. origins: where the
-    user wrote them.
+    """The names of texts over one row, `inner`: __c of what crosses, else __x; and of values that
+    are read on other rows, `others`. origins: where the user wrote them.
     """
 
     inner: Mapping[str, str]
@@ -76,9 +74,8 @@ class ColumnNames:
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
     def other_rows(self, window: str, frame: str) -> Iterator[SelectItem]:
-        """What is read on other rows of the sorted partition, NULL where there is none.
-
-        frame: of the window where one row is read, which does not depend on it.
+        """What is read on other rows of the sorted partition, NULL where there is none. frame: of
+        the window where one row is read, which does not depend on it.
         """
         for one, name in self.others.items():
             if isinstance(one, Framed):
@@ -90,7 +87,6 @@ class ColumnNames:
             yield SelectItem(self.add_origin(f"{call} OVER ({window} {seen})", one), name)
 
     def over_window(self, column: RowColumn) -> str:
-        """A column as SQL over the rows and what is read on other rows."""
         if column.looks_at_one_row:
             return self.inner[column.text]
         return self.add_origin("".join(map(self.piece, column.pieces)), column)
@@ -112,10 +108,9 @@ class ColumnNames:
 
 @dataclass(frozen=True)
 class Preparation:
-    """Computes columns and bits for one draft over one relation; Spark sorts the rows.
-
-    keys: SQL over one row that must hold of it. sorts: who sorts the rows of each partition, and
-    why; empty of a stream.
+    """Computes columns and bits for one draft over one relation; Spark sorts the rows. keys: SQL
+    over one row that must hold of it. sorts: who sorts the rows of each partition, and why; empty
+    of a stream.
     """
 
     relation: Relation
@@ -132,17 +127,11 @@ class Preparation:
         return self.rows_of(self.query(columns), columns)
 
     def rows_of(self, query: Template, _columns: RowColumns) -> DataFrame:
-        """The rows of the `query` of columns.
-
-        Raises one of Spark's `REFUSALS` for what Spark cannot make sense of.
-        """
+        """The rows of the `query` of columns. Raises one of Spark's `REFUSALS`."""
         return self.relation.runner.sql(query)
 
     def query(self, columns: RowColumns) -> Template:
-        """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions, nothing else.
-
-        Irrelevant rows are left out before the sort, and bits of conditions on one row are packed.
-        """
+        """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions without irrelevant rows."""
         conditions, origins = self.drafted.row_conditions, self.drafted.origins
         several = tuple(one for one in conditions if not one.looks_at_one_row)
         on_one_row = [
@@ -157,15 +146,20 @@ class Preparation:
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
             for packed, one in zip(before, after, strict=True)
         ]
-        items = names.crossing(columns) + bits
-        return self.relation.over(self.number_rows(names), map(str, items))
+        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
+        # not; Spark knows by itself, and lets nobody write one.
+        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
+        window = self.window(names)
+        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
+        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
+        numbered = template(f"SELECT *, {items} FROM (", self.source(names), ")")
+        return self.relation.over(numbered, map(str, names.crossing(columns) + bits))
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         """The fields of columns. rows: of the `dataframe` of these."""
         return dict(zip(columns, rows, strict=False))
 
     def incoming(self, _columns: RowColumns) -> Incoming:
-        """How a worker takes rows with these columns apart."""
         return Incoming()
 
     def show_ranges(self) -> str:
@@ -174,7 +168,6 @@ class Preparation:
 
     def send(self, columns: RowColumns, known: KnownFields, rows: DataFrame | None = None) -> Sent:
         """The rows with these columns. known: fields of columns. rows: these, if there are any.
-
         Spark analyses no query of which all fields are known already. Of a stream this raises
         MatchRecognizeUnsupportedError for a column that pandas would alter.
         """
@@ -187,10 +180,7 @@ class Preparation:
     def names(
         self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()
     ) -> ColumnNames:
-        """The names of all that is computed over one row or read on another one.
-
-        conditions: of rows, None for all. texts: SQL over one row that is wanted beside.
-        """
+        """The names of all that is computed. conditions: None for all. texts: SQL wanted beside."""
         sorted_by, tests = map(TEXT, self.plan.sorted_by), map(TEXT, self.drafted.relevant)
         every = (*columns, *(self.drafted.row_conditions if conditions is None else conditions))
         inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
@@ -222,7 +212,6 @@ class Preparation:
         return Sorting(tuple(names.inner[key.text] for key in self.plan.keys), tuple(order))
 
     def in_one_form(self, names: ColumnNames, key: str) -> str:
-        """A key as SQL in which what is equal has the same bits."""
         return in_one_form(names.inner[key], self.relation.type_of(key))
 
     def order_key(self, names: ColumnNames, item: SortItem) -> str:
@@ -238,42 +227,24 @@ class Preparation:
         return f"{key} IS NULL {'ASC' if last else 'DESC'}, {key} {plain.direction}"
 
     def window(self, names: ColumnNames) -> str:
-        """The window that puts equal keys together and sorts them, as SQL.
-
-        Without keys, tasks of one process would divide its sorted rows again, were there no 0.
-        """
+        """The window that puts equal keys together and sorts them, as SQL."""
         order = ", ".join(self.order_key(names, item) for item in self.plan.order_by)
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
         if not keys and self.relation.runner.tasks is not None:
-            keys = "0"
+            keys = "0"  # without it, tasks of one process would divide its sorted rows again
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
-
-    def number_rows(self, names: ColumnNames) -> Template:
-        """Query the sorted rows with their numbers and the values that they read on other rows."""
-        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
-        # not; Spark knows by itself, and lets nobody write one.
-        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
-        window = self.window(names)
-        number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
-        return template(f"SELECT *, {items} FROM (", self.source(names), ")")
 
 
 @dataclass(frozen=True)
 class Unsorted(Preparation):
-    """Computes columns and bits for one draft, of rows that come together by their keys.
-
-    ranges: how partitions are cut, if they are; or why they are not.
-    """
+    """As `Preparation`, of rows that come together by their keys. ranges: cuts, or why none."""
 
     ranges: Ranges | str = ""
 
     def query(self, columns: RowColumns) -> Template:
-        """Columns __c0, ..., then those of keys and order that are not there yet, then __bits0, ...
-
-        Each column is sent once: the fields of a struct of columns are in place of the struct.
-        Irrelevant rows are left out.
+        """Columns __c0, ..., keys and order that are not there yet, then __bits0, ... A struct
+        comes as its fields, each once. Irrelevant rows are left out.
         """
         names = self.names_of_parts(columns)
         crossing = zip(names.crossing(columns), columns, strict=True)
@@ -327,12 +298,10 @@ class Unsorted(Preparation):
 
     @cached_property
     def names_of_parts(self) -> Callable[[RowColumns], ColumnNames]:
-        """The names of all columns, also of the fields of structs; made once."""
         return cache(lambda columns: self.names(columns, texts=texts_of_fields(columns)))
 
 
 def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:
-    """The columns that are fields of structs, as SQL over one row."""
     return [quoted(name) for column in columns for name in column.fields]
 
 

@@ -29,8 +29,6 @@ from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker import count
 
-Numbers = dict[str, int]
-
 
 @dataclass(frozen=True)
 class CounterField:
@@ -149,10 +147,7 @@ class Counters:
             return preformatted(str(error))
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
-        """The output rows of `frame`, whose counters are seen on the way.
-
-        selects: whether the engine counts runs.
-        """
+        """The rows of `frame`; their counters are seen on the way. selects: whether runs count."""
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = observing(frame, name)
@@ -165,9 +160,8 @@ class Counters:
         return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
-        """Run a query of SQL text for its counters only; its rows are dropped.
-
-        A client of Connect is told of them only with the rows, so that there they come to it.
+        """Run a query of SQL text for its counters only; its rows are dropped. A client of Connect
+        is told of them only with the rows, so that there they come to it.
         """
         observed = self.of_query(result)
         if is_connect(result.sparkSession):
@@ -176,11 +170,9 @@ class Counters:
             observed.write.format("noop").mode("overwrite").save()
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """The result of a query whose clauses are observed.
-
-        An action of the result of SQL text finds no observation under the names of its views. In
-        Classic, one of a projection of it does. A client of Connect does not, but the result knows
-        what its own action has seen.
+        """The result of a query whose clauses are observed. An action of the result of SQL text
+        finds no observation under the names of its views. In Classic, one of a projection of it
+        does. A client of Connect does not, but the result knows what its own action has seen.
         """
         self._result = result if is_connect(result.sparkSession) else result.select("*")
         return self._result
@@ -200,23 +192,19 @@ class Observed:
     observation: Any
     name: str
     selects: bool
-    found: Numbers | None = None
+    found: dict[str, int] | None = None
 
-    def numbers(self, result: DataFrame | None, timeout: float) -> Numbers:
+    def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
-            numbers = wait_for(self.observation, timeout) or self.metrics_of(result)
+            numbers = wait_for(self.observation, timeout)
+            if not numbers and result is not None and is_connect(result.sparkSession):
+                info = getattr(result, "executionInfo", None)
+                numbers = {} if info is None else dict(info.flows).get(self.name, {})
             if not numbers:
                 raise nothing_counted()
             self.found = {name: number or 0 for name, number in numbers.items()}
         return self.found
-
-    def metrics_of(self, result: DataFrame | None) -> dict[str, int | None]:
-        """What an action of `result` has observed under this name; only Connect keeps it."""
-        if result is None or not is_connect(result.sparkSession):
-            return {}
-        info = getattr(result, "executionInfo", None)
-        return {} if info is None else dict(info.flows).get(self.name, {})
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
@@ -226,10 +214,7 @@ def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
 
 
 def check_observed(spark: SparkSession, given: str) -> None:
-    """Raises MatchRecognizeUnsupportedError where a session tells no counters.
-
-    given: what has asked for them, as one writes it.
-    """
+    """Raises MatchRecognizeUnsupportedError where a session tells no counters. given: what asks."""
     if not can_observe(spark):
         raise nothing_observed(given=given)
 
@@ -245,11 +230,9 @@ def observing(frame: DataFrame, name: str) -> Any:
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:
-    """Wait for what an observation has seen; nothing where no action has finished in time.
-
-    In Classic, `get` waits for an action that may never come; so another thread does.
-    """
+    """Wait for what an observation has seen; nothing where no action has finished in time."""
     found: list[dict[str, int | None]] = []
+    # in Classic, `get` waits for an action that may never come
     waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
     waiting.start()
     waiting.join(timeout)

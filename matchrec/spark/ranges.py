@@ -51,28 +51,18 @@ LONGEST = 2**60
 
 # The nodes of plans that it costs little to run three times.
 READS = {
-    "Filter",
-    "Project",
-    "SubqueryAlias",
-    "View",
-    "LogicalRelation",
-    "DataSourceV2Relation",
-    "DataSourceV2ScanRelation",
-    "HiveTableRelation",
-    "InMemoryRelation",
-    "Range",
+    *("Filter", "Project", "SubqueryAlias", "View", "LogicalRelation", "DataSourceV2Relation"),
+    *("DataSourceV2ScanRelation", "HiveTableRelation", "InMemoryRelation", "Range"),
 }
-
 
 NO_WINDOW = "no window of time bounds a match"
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """How partitions are cut. order: of the column that says where a row lies.
-
-    window: how much further than its first row a match may reach, in units of positions. needed:
-    the first bits of conditions that hold of some row of every match; first: of its first row.
+    """How partitions are cut. order: of the column that says where a row lies. window: how much
+    further than its first row a match may reach, in units of positions. needed: the first bits of
+    conditions that hold of some row of every match; first: of its first row.
     """
 
     order: OrderTimes
@@ -81,9 +71,8 @@ class Ranges:
     first: int
 
     def assign(self, runner: Runner, rows: DataFrame, keys: list[str], order: str) -> DataFrame:
-        """The rows that some match may have, with the number of their range.
-
-        keys: SQL that is alike for equal keys. order: a column. It is NULL of rows not cut.
+        """The rows that some match may have, with the number of their range, NULL of those not cut.
+        keys: SQL that is alike for equal keys. order: a column.
         """
         key = f"pmod(hash({', '.join(keys)}), {CLASSES})" if keys else "0"
         place = self.order.number_of_column(order)
@@ -104,10 +93,7 @@ class Ranges:
         return runner.having(matchrec_in_stretches=in_stretches, matchrec_kept=kept).sql(joined)
 
     def stretch(self) -> Template:
-        """SQL of the stretch of a row, NULL where its partition is not cut.
-
-        As wide as it takes to have no more than MOST_STRETCHES of them.
-        """
+        """SQL of a row's stretch, of MOST_STRETCHES at most; NULL where nothing is cut."""
         lies = wire.PLACE
         span = f"CAST(max({lies}) AS DECIMAL(38, 0)) - min({lies})"
         least = max(1, -(-self.window // PARTS))  # a window of no length has empty matches
@@ -122,7 +108,6 @@ class Ranges:
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
-        """The stretches whose rows are kept, each with its range."""
         from matchrec.spark.worker.ranges import Cutting
 
         cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
@@ -138,9 +123,8 @@ class Ranges:
 
 
 def find_ranges(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
-    """How the partitions of a query are cut; or why they are not.
-
-    Raises MatchRecognizeUnsupportedError where that was asked for and cannot be.
+    """How the partitions of a query are cut; or why they are not. Raises
+    MatchRecognizeUnsupportedError where that was asked for and cannot be.
     """
     options = question.options
     if options.sort == "worker":
@@ -165,15 +149,13 @@ def check_whole(question: Question, reason: str) -> None:
 
 def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Ranges | str:
     """How partitions are cut by the window, whatever the options say; or why not."""
-    reason = next(why_whole(plan, executable), None)
-    if reason is not None:
+    if reason := next(why_whole(plan, executable), None):
         return reason
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:
         return f"an order of type {order.type.simpleString()} is no whole number, date or time"
-    window = window_of(plan, order)
-    if window is None:
+    if (window := window_of(plan, order)) is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)
     return Ranges(order, window, needed, needed & first_bit(plan, executable))
@@ -223,8 +205,7 @@ def why_whole(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield NO_WINDOW
     if executable.task.max_steps is not None:
         yield "max_steps counts those of a partition"
-    reason = why_not(Shortcut.RANGES, plan, executable.task.pattern.follow)
-    if reason is not None:
+    if reason := why_not(Shortcut.RANGES, plan, executable.task.pattern.follow):
         yield reason
 
 
@@ -234,19 +215,15 @@ def why_not_unasked(question: Question, plan: MatchPlan, executable: Executable)
         yield "few rows are sent to it anyway"
     if plan.keys:
         yield "partitions have keys; Options(sort='ranges') cuts large ones"
-    size = size_of(question.relation.rows)
-    if size is None:
+    if (size := size_of(question.relation.rows)) is None:
         yield "the input would be computed three times; Options(sort='ranges') does so"
     elif size < taken().range_bytes:
         yield "the input is small"
 
 
 def size_of(rows: DataFrame) -> int | None:
-    """The bytes of an input that costs little to read three times; None of any other.
-
-    PySpark has no call that tells it, so this looks into Spark's own plan.
-    """
-    frame: Any = getattr(rows, "_jdf", None)
+    """The bytes of an input that costs little to read three times; None of any other."""
+    frame: Any = getattr(rows, "_jdf", None)  # as PySpark has no call that tells it
     if frame is None:
         return None
     try:

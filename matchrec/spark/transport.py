@@ -28,7 +28,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, Times
 from matchrec.compile.executable import Executable
 from matchrec.errors.calls import altered_by_pandas
 from matchrec.loading import makes_queries
-from matchrec.output.reads import Read, ReadAggregate, ReadMatchedRows
+from matchrec.output.reads import ReadAggregate, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -45,16 +45,12 @@ UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double
 # An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
 ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
 
-
 MakeWorker = Callable[[pa.Schema], Any]
 
 
 @dataclass(frozen=True)
 class Sent:
-    """The rows that cross, as they do. fields: of the columns, also of structs that come in parts.
-
-    incoming: how a worker takes them apart.
-    """
+    """Rows as they cross. fields: also of structs in parts. incoming: how a worker reads them."""
 
     rows: DataFrame
     fields: tuple[spark_types.StructField, ...]
@@ -63,10 +59,9 @@ class Sent:
     def run(
         self, worker: MakeWorker, schema: StructType, name: str, in_pandas: Executable | None = None
     ) -> DataFrame:
-        """What a worker makes of the rows. worker: it, by the schema of the rows it gives.
-
-        schema: of these once they are here. name: what Spark's own plan shows. in_pandas: of the
-        query whose rows cross in pandas; None where they cross in Arrow.
+        """What a worker makes of the rows. worker: it, by the schema of the rows it gives. schema:
+        of these once they are here. name: what Spark's own plan shows. in_pandas: of the query
+        whose rows cross in pandas; None where they cross in Arrow.
         """
         rows, sends = self.rows, crossing_schema(schema)
         run = runner_in_worker(worker(arrow_schema(sends)))
@@ -80,9 +75,8 @@ class Sent:
 
 
 def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
-    """What the `run` of a worker does; it says so in plain words where this package is lacking.
-
-    It travels as bytes: read with the function, it would fail before a word of ours.
+    """What the `run` of a worker does; it says so in plain words where this package is lacking. It
+    travels as bytes: read with the function, it would fail before a word of ours.
     """
     makes_queries.set()
     payload, shortcuts = pickle.dumps(worker), taken()
@@ -110,9 +104,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that takes rows out of bytes, the one column of a DataFrame; a worker needs no
-    more than Arrow for it.
-    """
+    """The function that takes rows out of bytes, the one column; a worker needs Arrow alone."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -124,7 +116,6 @@ def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
-    """The Arrow types in which a worker gives values of Spark's types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     options: dict[str, Any] = {"timezone": "UTC"} if _asks_for_zone(to_arrow_schema) else {}
@@ -139,10 +130,9 @@ def _asks_for_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
 
 @dataclass(frozen=True)
 class PandasColumn:
-    """A column on its way through pandas. name: of it, which its fields extend. path: SQL.
-
-    kind: its type in Spark. fields: of a struct, each with its name there; then `name`_n says where
-    the struct is NULL.
+    """A column on its way through pandas. name: of it, which its fields extend. path: SQL. kind:
+    its type in Spark. fields: of a struct, each with its name there; then `name`_n says where the
+    struct is NULL.
     """
 
     name: str
@@ -172,8 +162,7 @@ class PandasColumn:
         """The Arrow type. Raises ValueError with the name of the first type that has none."""
         if self.fields:
             return pa.struct([pa.field(name, column.arrow()) for name, column in self.fields])
-        kind = arrow_type(self.kind)
-        if kind is None:
+        if (kind := arrow_type(self.kind)) is None:
             raise ValueError(self.kind.simpleString())
         return kind
 
@@ -202,8 +191,7 @@ class PandasEncoding:
             rows = rows.selectExpr(*map(str, apart), *others)
         values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
         marks = packed_columns([f"{name} IS NULL" for _, name, _ in leaves], wire.nulls)
-        items = [*values, *others, *marks]
-        return rows.selectExpr(*map(str, items))
+        return rows.selectExpr(*map(str, [*values, *others, *marks]))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
         """The rows as they were before they crossed."""
@@ -230,11 +218,12 @@ class PandasEncoding:
 
 
 def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
-    """How the rows of a query cross.
-
-    Raises MatchRecognizeUnsupportedError for a column that pandas would alter.
-    """
-    fields, in_arrays = rows.schema.fields, columns_in_arrays(executable.reads)
+    """How rows cross. Raises MatchRecognizeUnsupportedError for what pandas would alter."""
+    fields, in_arrays = rows.schema.fields, set[int]()  # of which the output holds arrays
+    for read in executable.reads:
+        match read:
+            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
+                in_arrays.update(held)
     pairs = zip(fields, executable.crossing.columns, strict=False)
     for place, (field, column) in enumerate(pairs):
         name, type_ = str(column.pieces[0]), field.dataType.simpleString()
@@ -244,16 +233,6 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
             raise altered_by_pandas(column=name, type_name=f"{type_} in an array")
     columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
     return PandasEncoding(tuple(columns))
-
-
-def columns_in_arrays(reads: Iterable[Read]) -> frozenset[int]:
-    """The columns of which the output holds arrays: those that Spark aggregates over each match."""
-    places: set[int] = set()
-    for read in reads:
-        match read:
-            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
-                places.update(held)
-    return frozenset(places)
 
 
 @cache  # a stream asks batch after batch

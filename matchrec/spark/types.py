@@ -14,42 +14,14 @@ from typing import Any, NamedTuple, cast
 import pyspark
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    DoubleType,
-    LongType,
-    NullType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StructField, StructType
 
 from matchrec.compile.executable import Executable
-from matchrec.conditions.types import (
-    NUMBERS,
-    SPANS,
-    SPARKS_OWN,
-    TIMES,
-    VOID,
-    Family,
-    ValueType,
-    nested,
-    type_named,
-)
+from matchrec.conditions import types
+from matchrec.conditions.types import VOID, Family, ValueType, nested, type_named
 from matchrec.errors import calls as errors
-from matchrec.output.reads import (
-    LISTS,
-    PointerField,
-    Read,
-    ReadAggregate,
-    ReadAt,
-    ReadClassifierAt,
-    ReadFact,
-    ReadMatchedRows,
-    ReadRow,
-    ReadTotal,
-)
+from matchrec.output import reads
+from matchrec.output.reads import PointerField, Read, ReadAggregate, ReadAt, ReadFact, ReadRow
 from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.spark import wire
@@ -67,9 +39,8 @@ INTERVALS: dict[type[spark.DataType], Family] = {
 
 
 def value_type(type_: spark.DataType) -> ValueType:
-    """The plan's type of a Spark type.
-
-    A collated string is OTHER, because its order is Spark's own; so is what has such parts.
+    """The plan's type of a Spark type. A collated string is OTHER, as its order is Spark's own;
+    so is what has such parts.
     """
     name = type_.simpleString()
     if type(type_) in NESTED:
@@ -87,16 +58,12 @@ def value_type(type_: spark.DataType) -> ValueType:
 
 def has_distance(type_: spark.DataType) -> bool:
     """Whether two values have a distance: numbers, times of a calendar and intervals."""
-    return value_type(type_).family in NUMBERS | TIMES | SPANS.keys()
+    return value_type(type_).family in types.NUMBERS | types.TIMES | types.SPANS.keys()
 
 
 def sorts_exactly(type_: spark.DataType) -> bool:
-    """Whether the order and the equality of a type's values are Spark's.
-
-    For PARTITION BY as for ORDER BY. Collated texts, nested values, maps, variants and calendar
-    intervals stay with Spark's own sort.
-    """
-    return value_type(type_).family not in SPARKS_OWN
+    """Whether order and equality of values are Spark's; others stay with Spark's own sort."""
+    return value_type(type_).family not in types.SPARKS_OWN
 
 
 def is_nested(type_: spark.DataType) -> bool:
@@ -129,9 +96,8 @@ def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> Data
             key, value = changed(type_.keyType), changed(type_.valueType)
             return spark.MapType(key, value, type_.valueContainsNull)
         case StructType():
-            return StructType(
-                [StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_]
-            )
+            own = (StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_)
+            return StructType([*own])
     return type_
 
 
@@ -196,9 +162,9 @@ def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField
         case ReadFact():
             return read is ReadFact.KIND
         case ReadAggregate(function):
-            return function not in ("count", *LISTS)
+            return function not in ("count", *reads.LISTS)
         case _:
-            return not isinstance(read, ReadMatchedRows)
+            return not isinstance(read, reads.ReadMatchedRows)
 
 
 def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
@@ -209,18 +175,18 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
             return sum_type(inputs[column].dataType)
         case ReadAggregate("collect_list" | "matched_rows", _, (column,)):
             return ArrayType(inputs[column].dataType, containsNull=False)
-        case ReadMatchedRows(columns):
+        case reads.ReadMatchedRows(columns):
             own = (spark.StringType(), LongType())
             kinds = (*(inputs[column].dataType for column in columns), *own)
             row = struct_of(dict(zip(read.names, kinds, strict=True)))
             return ArrayType(row, containsNull=False)
-        case ReadClassifierAt() | PointerField.PREVIOUS_STATE:
+        case reads.ReadClassifierAt() | PointerField.PREVIOUS_STATE:
             return spark.StringType()
         case PointerField.VERSION:
             return ArrayType(spark.IntegerType(), containsNull=False)
         case ReadFact.IS_MATCHED | ReadFact.NOTHING | PointerField.COMPLETES:
             return spark.BooleanType()
-        case ReadTotal(asked, of):
+        case reads.ReadTotal(asked, of):
             return total_type(asked, None if of is None else type_of(of, inputs))
         case ReadFact() | PointerField() | ReadAggregate("count"):
             return LongType()
@@ -230,9 +196,8 @@ def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
 
 def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
     """The type of an aggregate over all matches: that of Spark's own over these, or of its CAST.
-
-    measure: the type of what it is over, None of a count of matches.
-    Raises MatchRecognizePlanError for a CAST to a decimal that would round it.
+    measure: the type of what it is over, None of a count of matches. Raises MatchRecognizePlanError
+    for a CAST to a decimal that would round it.
     """
     if measure is not None and asked.function in ("min", "max"):
         return measure
@@ -249,7 +214,6 @@ def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:
 
 
 def scale_of(type_: DataType) -> int:
-    """How many digits a number has after its point; 0 of what is no decimal."""
     return type_.scale if isinstance(type_, spark.DecimalType) else 0
 
 
@@ -264,7 +228,7 @@ def struct_of(fields: Mapping[str, DataType]) -> StructType:
 # day-time interval crosses as its microseconds: the Arrow writer of durations does not grow there.
 # Where an array, a map or a struct holds one, its parts cross so. PyArrow has no VOID that is not
 # NULL, which `array()` and `map()` hold: such an array crosses as one that may hold NULL, and such
-# a map as whether there is one. Everything else that Spark has, Arrow has too.
+# a map as whether there is one.
 
 DURATIONS_CROSS = int(pyspark.__version__.split(".")[0]) >= 4
 
@@ -295,10 +259,10 @@ def disguise_of(type_: spark.DataType) -> Disguise | None:
             seconds = "CAST(CAST({0} AS DECIMAL(20, 0)) / 1000000 AS DECIMAL(18, 6))"
             interval = f"CAST(make_dt_interval(0, 0, 0, {seconds}) AS {type_.simpleString()})"
             return Disguise(spark.LongType(), microseconds("{0}"), interval)
-        case spark.MapType() if isinstance(type_.keyType, NullType):
+        case spark.MapType() if isinstance(type_.keyType, spark.NullType):
             empty = "IF({0} IS NULL, NULL, map())"
             return Disguise(spark.BooleanType(), "IF({0} IS NULL, NULL, true)", empty)
-        case spark.ArrayType(elementType=NullType()) if not type_.containsNull:
+        case spark.ArrayType(elementType=spark.NullType()) if not type_.containsNull:
             empty = "IF({0} IS NULL, NULL, array())"
             return Disguise(spark.ArrayType(type_.elementType), "{0}", empty)
         case _ if type_.typeName() == "interval":  # which PySpark names from version 4 on
@@ -312,7 +276,7 @@ Find = Callable[[spark.DataType], Disguise | None]
 def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataType:
     """The type in which values of a type cross. find: the disguise of a part, if it has one.
 
-    >>> crosses_as(ArrayType(NullType(), False)), crosses_as(ArrayType(LongType(), False))
+    >>> crosses_as(ArrayType(spark.NullType(), False)), crosses_as(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
     disguise = find(type_)
@@ -320,7 +284,6 @@ def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataTyp
 
 
 def crossing_schema(wanted: spark.StructType) -> spark.StructType:
-    """The schema in which columns of `wanted` cross."""
     return cast("StructType", with_parts(wanted, crosses_as))
 
 
@@ -338,8 +301,7 @@ def in_one_form(sql: str, type_: DataType) -> str:
 
 
 def columns_in_one_form(fields: Sequence[StructField]) -> list[str]:
-    named = ((quoted(one.name), one.dataType) for one in fields)
-    return [f"{in_one_form(name, type_)} AS {name}" for name, type_ in named]
+    return [f"{in_one_form(quoted(f.name), f.dataType)} AS {quoted(f.name)}" for f in fields]
 
 
 def encode_columns(frame: DataFrame) -> DataFrame:
@@ -361,14 +323,10 @@ def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFr
 def convert_parts(
     value: str, type_: spark.DataType, way: Way, find: Find = disguise_of, depth: int = 0
 ) -> str:
-    """Convert the parts of a value that do not cross as they are; SQL to SQL.
-
-    depth: how many arrays and maps are around it; each has a name of its own for its elements.
-    """
+    """Convert what does not cross, SQL to SQL. depth: of arrays and maps around it, for names."""
     if crosses_as(type_, find) == type_:
         return value
-    disguise = find(type_)
-    if disguise is not None:
+    if disguise := find(type_):
         return way(disguise).format(value)
     match type_:
         case spark.ArrayType():
@@ -391,7 +349,7 @@ def convert_parts(
 def as_text(value: str, type_: DataType) -> str:
     """A value as SQL of a text that tells it from all others; bytes are not read as letters.
 
-    >>> as_text("x", ArrayType(BinaryType()))
+    >>> as_text("x", ArrayType(spark.BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
     shown = convert_parts(value, type_, attrgetter("encoded"), bytes_as_text)
@@ -401,7 +359,7 @@ def as_text(value: str, type_: DataType) -> str:
 def bytes_as_text(type_: DataType) -> Disguise | None:
     """How bytes and places are shown, which have none but these."""
     is_place = type_.typeName() in ("geometry", "geography")
-    if not is_place and not isinstance(type_, BinaryType):
+    if not is_place and not isinstance(type_, spark.BinaryType):
         return None
     known = "ST_AsBinary({0})" if is_place else "{0}"
     return Disguise(spark.StringType(), f"concat('X', chr(39), hex({known}), chr(39))", "")
@@ -424,10 +382,8 @@ SINCE_EPOCH = microseconds(f"{{0}} - TIMESTAMP_NTZ'{EPOCH}'")
 
 
 class Counting(NamedTuple):
-    """How the values of a type are numbers.
-
-    wanted: what a value is in Python, which is a `known` and no `other`. number: of a value, as
-    SQL; value: of a number.
+    """How the values of a type are numbers. wanted: what a value is in Python, which is a `known`
+    and no `other`. number: of a value, as SQL; value: of a number.
     """
 
     wanted: str
@@ -472,7 +428,7 @@ class OrderTimes:
         return COUNTINGS[self.kind]
 
     def is_alike(self, other: spark.DataType) -> bool:
-        return isinstance(other, NullType) or OrderTimes(other).kind is self.kind
+        return isinstance(other, spark.NullType) or OrderTimes(other).kind is self.kind
 
     def number(self, value: Any) -> int | None:
         """A value of Python's as a number; None for what is no such value."""

@@ -51,7 +51,6 @@ BITS_A_COLUMN = 62
 
 
 def bits_a_column() -> int:
-    """How many truth values share a column."""
     return BITS_A_COLUMN if taken().packing else 1
 
 
@@ -96,10 +95,9 @@ class SortColumn:
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """What rows are sorted by.
-
-    keys: columns whose values a partition's rows have in common, where NULL equals NULL. needed:
-    the conditions of which each must hold of some row of a partition, or that may be left out.
+    """What rows are sorted by. keys: columns whose values a partition's rows have in common, where
+    NULL equals NULL. needed: the conditions of which each must hold of some row of a partition, or
+    that may be left out.
     """
 
     keys: tuple[str, ...]
@@ -113,20 +111,17 @@ class Sorting:
 
 
 def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
-    """Columns of packed tests. name: of each by its number."""
-    size = bits_a_column()
-    chunks = (tests[begin : begin + size] for begin in range(0, len(tests), size))
-    return [SelectItem(pack(chunk), name(index)) for index, chunk in enumerate(chunks)]
+    """Columns of packed tests, up to 62 in each. name: of each by its number.
 
-
-def pack(tests: Sequence[str]) -> str:
-    """Pack up to 62 truth values into one integer.
-
-    A BIGINT, as most keys and numbers are: what a column costs on its way to Python is for the
-    number of different types, not for bytes (docs/decisions/bytes_of_a_batch.md).
+    They are BIGINT, as most keys and numbers are: what a column costs on its way to Python is for
+    the number of different types, not for bytes (docs/decisions/bytes_of_a_batch.md).
     """
-    marks = [f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in enumerate(tests)]
-    return " | ".join(marks)
+    items, size = [], bits_a_column()
+    for index, begin in enumerate(range(0, len(tests), size)):
+        chunk = enumerate(tests[begin : begin + size])
+        marks = (f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in chunk)
+        items.append(SelectItem(" | ".join(marks), name(index)))
+    return items
 
 
 # Each is called with a number.

@@ -153,6 +153,6 @@ def test_rows_are_read_again_only_where_something_fails(
         raise AssertionError("the rows are read")
 
     known = {"v + 1": SqlOrigin("the condition of `A`", "DEFINE")}
-    look = SecondLook("", 0, known, lambda texts: rows.selectExpr(*texts), never)
+    look = SecondLook("", known, lambda texts: rows.selectExpr(*texts), never)
     assert look.find("divide by zero") is None
-    assert SecondLook("", 0, {}, lambda _: never(), never).find(None) is None
+    assert SecondLook("", {}, lambda _: never(), never).find(None) is None

@@ -18,18 +18,7 @@ from pyspark.sql.types import DateType, DoubleType, FloatType, NumericType, Stri
 from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
-from matchrec.errors.sql.expression import (
-    Names,
-    ambiguous_column,
-    correlated_subquery,
-    cure_of_quoted_column,
-    not_sortable,
-    refused_by_engine,
-    type_column_without_texts,
-    unknown_column,
-    unknown_function,
-    unknown_type_column,
-)
+from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql.foreign_names import cure_of_arguments
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
@@ -71,10 +60,8 @@ PARAMETER = re.compile(r"'[^']*'|(?<![\w`:\])]):([A-Za-z_]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class WrittenSql:
-    """SQL over one row that stands for something the user wrote, and where.
-
-    call: of the function around it, up to there, or with which it is compared. beside: the columns
-    with it.
+    """SQL over one row that stands for something the user wrote, and where. call: of the function
+    around it, up to there, or with which it is compared. beside: the columns with it.
     """
 
     clause: str
@@ -98,19 +85,15 @@ def scalars_by_clause(plan: MatchPlan) -> Iterator[tuple[str, Scalar]]:
 
 
 def keys(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """What rows are sorted by."""
-    for part in plan.partition_by:
-        yield WrittenSql("PARTITION BY", part.text, part.span)
-    for part in plan.equal:
-        yield WrittenSql("[...]", part.text, part.span)
-    for item in plan.order_by:
-        yield WrittenSql("ORDER BY", item.expression.text, item.expression.span)
+    order = tuple(item.expression for item in plan.order_by)
+    by_clause = {"PARTITION BY": plan.partition_by, "[...]": plan.equal, "ORDER BY": order}
+    for clause, parts in by_clause.items():
+        yield from (WrittenSql(clause, part.text, part.span) for part in parts)
 
 
 def conditions_over_one_row(plan: MatchPlan) -> Iterator[WrittenSql]:
-    """The conditions that can be written over one row, each part of AND by itself.
-
-    None whose form says that it is a truth value.
+    """The conditions that can be written over one row, each part of AND by itself; none whose form
+    says that it is a truth value.
     """
     for definition in plan.definitions:
         for part in conjuncts(definition.condition):
@@ -206,26 +189,26 @@ class Diagnosis:
         except RecursionError as error:
             raise conditions.nested_too_deep_to_plan() from error
         except MatchRecognizeUnsupportedError as error:
-            raise self.mismatch_of_within(error) or error from None
+            for interval in self.plan.intervals:
+                expected = conditions.not_measured_by(interval.span)
+                if (error.message, error.span) == (expected.message, expected.span):
+                    raise self.other_window(interval) from None
+            raise error from None
 
     def find(self, error: PySparkException) -> MatchRecognizeError:
-        """The error that explains Spark's refusal of one of the plan's expressions."""
         plan, relation = self.plan, self.relation
-        refused = first_refused(tuple(dict.fromkeys(everything_written(plan))), relation)
-        if refused is not None:
+        if refused := first_refused(tuple(dict.fromkeys(everything_written(plan))), relation):
             return self.explain_refusal(*refused)
         for interval in plan.intervals:  # which Spark may not add to the key that it is along
             texts = [column.text for column in end_columns(plan, interval)]
             if refusal_of(texts, relation) is not None:
                 return self.other_window(interval)
-        mistake = next(mistakes(plan, relation), None) or self.refused_correlation(str(error))
-        if mistake is not None:
+        if mistake := next(mistakes(plan, relation), None) or self.refused_correlation(str(error)):
             return mistake
-        refused = first_refused(tuple(around_aggregates(plan)), relation)
-        if refused is not None:
+        if refused := first_refused(tuple(around_aggregates(plan)), relation):
             return self.explain_refusal(*refused)
         engine = probes.engine_name(relation.runner.spark)
-        return refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+        return errors.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
     def refused_correlation(self, said: str) -> MatchRecognizeError | None:
         """A subquery of a measure over a column of the input, which is gone after the match."""
@@ -237,15 +220,7 @@ class Diagnosis:
             return None
         smallest = min(queries, key=lambda span: span.end - span.start)
         what = f"column `{name}` of the input"
-        return correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
-
-    def mismatch_of_within(self, error: MatchRecognizeError) -> MatchRecognizeError | None:
-        """An error at the interval of WITHIN with the types that do not fit; None for others."""
-        for interval in self.plan.intervals:
-            expected = conditions.not_measured_by(interval.span)
-            if (error.message, error.span) == (expected.message, expected.span):
-                return self.other_window(interval)
-        return None
+        return errors.correlated_subquery(smallest, clause="MEASURES", what=what).under(name)
 
     def other_window(self, interval: RowExpression) -> MatchRecognizeError:
         """The error of a window that is not a distance along its key."""
@@ -263,20 +238,21 @@ class Diagnosis:
         if unbound is not None:
             return unbound_in(written, unbound, given)
         condition, name = named_in(str(error), written.text) or (None, written.text)
+        clause, span = written.clause, written.span
         match condition:
             case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
-                return unknown_column(name, written.clause, self.names(written), written.span)
+                return errors.unknown_column(name, clause, self.names(written), span)
             case "UNRESOLVED_ROUTINE":
                 functions = [str(row[0]) for row in runner.sql(("SHOW FUNCTIONS",)).collect()]
-                return unknown_function(name, written.clause, functions, written.span)
+                return errors.unknown_function(name, clause, functions, span)
             case "AMBIGUOUS_REFERENCE":
-                return ambiguous_column(written.span, name=name, clause=written.clause)
-        engine, sentence = probes.engine_name(runner.spark), first_line(error)
-        names = self.columns.names
-        cure = cure_of_quoted_column(sentence, names) or cure_of_arguments(function_of(error))
-        return refused_by_engine(engine, written.clause, sentence, written.span, cure)
+                return errors.ambiguous_column(span, name=name, clause=clause)
+        engine, said, columns = probes.engine_name(runner.spark), first_line(error), self.columns
+        cure = errors.cure_of_quoted_column(said, columns.names)
+        cure = cure or cure_of_arguments(function_of(error))
+        return errors.refused_by_engine(engine, clause, said, span, cure)
 
-    def names(self, written: WrittenSql) -> Names:
+    def names(self, written: WrittenSql) -> errors.Names:
         plan, here = self.plan, written.span
         others = (m for m in plan.measures if here is None or not m.value.span.holds(here))
         in_function = written.clause == "MEASURES" and written.call != ""
@@ -291,7 +267,7 @@ class Diagnosis:
         is_in_window = in_function and plan.rows_per_match is RowsPerMatch.EACH_ROW
         indexes = index_names(self.relation.runner.frames.values())
         known = self.columns.names, variables, measures, keys
-        return Names(*known, written.call, example, is_in_window, indexes)
+        return errors.Names(*known, written.call, example, is_in_window, indexes)
 
 
 def refusal_of(texts: Sequence[str], relation: Relation) -> PySparkException | None:
@@ -310,9 +286,8 @@ def first_refused(
 
 
 def named_in(said: str, asked: str = "") -> tuple[str, str] | None:
-    """The condition and the name that a refusal is about, if it is about one.
-
-    asked: what was refused, if that is known: of `x.f()`, Sail does not say which function it is.
+    """The condition and the name that a refusal is about, if it is about one. asked: what was
+    refused, if that is known: of `x.f()`, Sail does not say which function it is.
     """
     called = re.search(r"[\w`]+\.\w+(?=\s*\()", asked) if "qualified function" in said else None
     if called is not None:  # as of a method of Python's, `price.shift(1)`
@@ -343,20 +318,16 @@ def unbound_name(refusal: PySparkException) -> str | None:
 
 
 def unbound_in(written: WrittenSql, name: str, known: tuple[str, ...]) -> MatchRecognizeError:
-    marker = marker_of(name)
     if name in known:
         return lost_value_of(name, written.span)
-    if marker is not None:
+    if (marker := marker_of(name)) is not None:
         return calls.marker_without_value(marker)
     return calls.unbound_parameter(written.span, name=name, known=known).under(f":{name}")
 
 
 def lost_value_of(name: str, place: Span | None) -> MatchRecognizeError:
-    """A parameter that has a value, of which the session says that it has none. place: of its text;
-    a `?` knows its own.
-    """
-    marker = marker_of(name)
-    if marker is not None:
+    """The error of a value that the session has lost. place: of its text; a `?` knows its own."""
+    if (marker := marker_of(name)) is not None:
         return calls.lost_value(marker, parameter="a parameter marker (?)")
     return calls.lost_value(place, parameter=f"parameter `:{name}`").under(f":{name}")
 
@@ -385,12 +356,12 @@ def check_type_column(df: DataFrame, name: str, plan: MatchPlan) -> None:
         try:
             plain = name in df.columns
             if plain and not name.replace(".", "_").isidentifier():
-                raise unknown_type_column(name=name, known=df.columns)
+                raise errors.unknown_type_column(name=name, known=df.columns)
             read = df.schema[name] if plain else df.selectExpr(name).schema.fields[0]
         except REFUSALS as error:
-            raise unknown_type_column(name=name, known=df.columns) from error
+            raise errors.unknown_type_column(name=name, known=df.columns) from error
     if not isinstance(read.dataType, StringType):
-        raise type_column_without_texts(type_name=read.dataType.simpleString(), name=name)
+        raise errors.type_column_without_texts(type_name=read.dataType.simpleString(), name=name)
 
 
 def _tests_type(condition: Scalar, column: str) -> bool:
@@ -413,8 +384,7 @@ def check_types(plan: MatchPlan, relation: Relation) -> None:
     """Raises MatchRecognizeError for what the session has not found, or would compute otherwise."""
     if not probes.takes_any_condition(relation.runner.spark):
         return
-    found = next(mistakes(plan, relation), None) or next(differences(plan, relation), None)
-    if found is not None:
+    if found := next(mistakes(plan, relation), None) or next(differences(plan, relation), None):
         raise found
 
 
@@ -429,14 +399,11 @@ def mistakes(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeErro
     for key in sorted_by:
         type_ = relation.type_of(key.text)
         if any(type(one).__name__ in WITHOUT_ORDER for one in parts_of(type_)):
-            yield not_sortable(key.clause, type_.simpleString(), key.span)
+            yield errors.not_sortable(key.clause, type_.simpleString(), key.span)
 
 
 # Some of which an older PySpark has not.
-WITHOUT_ORDER = (
-    *("MapType", "VariantType", "CalendarIntervalType"),
-    *("GeometryType", "GeographyType"),
-)
+WITHOUT_ORDER = {"MapType", "VariantType", "CalendarIntervalType", "GeometryType", "GeographyType"}
 
 
 def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeError]:

@@ -39,7 +39,6 @@ rows_read = Count()  # by the workers of this program, of all queries so far
 
 def report_errors(output: Callable[[], Iterator[T]]) -> Iterator[T]:
     """Yield what `output` gives; an error of ours leaves the worker with its fields in its text.
-
     The traceback stays behind: Spark Connect cuts long messages off, and the end is what matters.
     What a task has loaded is put aside when it ends.
     """

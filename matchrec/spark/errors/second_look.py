@@ -19,11 +19,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from itertools import count
 from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import uuid4
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -34,15 +33,8 @@ from matchrec.errors.kinds import TOLD, MatchRecognizeRunError
 from matchrec.errors.language import holding
 from matchrec.errors.run.failures import row_not_computed
 from matchrec.errors.run.origins import SqlOrigin, failure_of
-from matchrec.plan.expression import (
-    Operation,
-    Scalar,
-    conjuncts,
-    joined,
-    looks_at_columns_only,
-    row_text,
-    subexpressions,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
 from matchrec.spark.errors.users_terms import reworded
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import Relation, quiet_analysis
@@ -64,20 +56,16 @@ CALLS = (
 NOT_COMPUTED = row_not_computed(reason="").message
 
 _LOOKING: ContextVar[bool] = ContextVar("whether a second look asks", default=False)
-_number = count()
 
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """SQL that a query computes, by the text, with what the user wrote.
-
-    select: from the rows of which it is computed, which `rows` gives. scalars: of the plan, in
-    which texts are found again. number: what is of the input comes before what is of matches.
-    neighbours: what asks for values that are computed of several rows of the input.
+    """SQL that a query computes, by the text, with what the user wrote. select: from the rows of
+    which it is computed, which `rows` gives. scalars: of the plan, in which texts are found again.
+    neighbours: what asks for values of several rows of the input.
     """
 
     token: str
-    number: int
     origins: Mapping[str, SqlOrigin]
     select: Callable[[Sequence[str]], DataFrame]
     rows: Callable[[], DataFrame]
@@ -85,10 +73,9 @@ class SecondLook:
     neighbours: tuple[SqlOrigin, ...] = ()
 
     def find(self, of_rows: str | None) -> MatchRecognizeRunError | None:
-        """The error of the first expression that fails by itself; None where the rows do.
-
-        of_rows: what a worker says that it was given. Where each expression over one row can be
-        computed, and only one part of the query asks for more rows, it is that part.
+        """The error of the first expression that fails by itself; None where the rows do. of_rows:
+        what a worker says that it was given. Where each expression over one row can be computed,
+        and only one part of the query asks for more rows, it is that part.
         """
         found = first_failing(tuple(self.origins), self.said)
         known = self.neighbours[0] if of_rows and len(self.neighbours) == 1 else None
@@ -113,8 +100,8 @@ class SecondLook:
         """The smallest part of an expression that must be what fails: where it alone of several
         operands does so, nothing else can be.
         """
-        parts = (part for scalar in self.scalars for part in subexpressions(scalar))
-        own = filter(looks_at_columns_only, parts)
+        parts = (part for scalar in self.scalars for part in expression.subexpressions(scalar))
+        own = filter(expression.looks_at_columns_only, parts)
         scalar = next((part for part in own if text in texts_of(part)), None)
         while isinstance(scalar, Operation):
             failing = [one for one in scalar.operands if self.said([row_text(one)]) is not None]
@@ -129,7 +116,7 @@ def texts_of(part: Scalar) -> tuple[str, str]:
     return row_text(part), row_text(joined("AND", conjuncts(part)))
 
 
-_looks: WeakSet[SecondLook] = WeakSet()
+_looks: WeakKeyDictionary[SecondLook, None] = WeakKeyDictionary()  # those of the input come first
 _changing = Lock()
 
 
@@ -147,9 +134,7 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
                 neighbours.setdefault(origin)
         scalars += drafted.plan.expressions
     token, of_plan = f"matchrec-look-{uuid4().hex}", (tuple(scalars), tuple(neighbours))
-    number = next(_number)
-    look = SecondLook(token, number, known, relation.select, lambda: relation.rows, *of_plan)
-    keep(look, rows)
+    keep(SecondLook(token, known, relation.select, lambda: relation.rows, *of_plan), rows)
     watch(rows.sparkSession)
     return token
 
@@ -157,27 +142,22 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
 def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]) -> None:
     """The same of SQL over the rows of the workers, which have the token."""
     if items:
-
-        def select(texts: Sequence[str]) -> DataFrame:
-            return matched.selectExpr(*texts)
-
-        keep(SecondLook(token, next(_number), items, select, lambda: matched), matched)
+        look = SecondLook(token, items, lambda texts: matched.selectExpr(*texts), lambda: matched)
+        keep(look, matched)
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:
     """Keeps a look for as long as there is a DataFrame over some rows: at the plan of these."""
     vars(cast("Any", rows)._plan).setdefault(HELD, []).append(look)
     with _changing:
-        _looks.add(look)
+        _looks[look] = None
 
 
 def first_failing(some: Sequence[T], ask: Callable[[Sequence[T]], F | None]) -> tuple[T, F] | None:
-    """The first of several that fails by itself, with how; None where they do not fail together.
-
-    What does not fail together does not fail one by one, so that few questions are asked.
+    """The first of several that fails by itself, with how; None where they do not fail together:
+    then none does by itself, so that few questions are asked.
     """
-    found = ask(some) if some else None
-    if found is None:
+    if not some or (found := ask(some)) is None:
         return None
     if len(some) == 1:
         return some[0], found
@@ -227,8 +207,7 @@ def failures_explained(plan: Any) -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = None if _LOOKING.get() else explain(error, plan)
-        if found is None:
+        if _LOOKING.get() or (found := explain(error, plan)) is None:
             raise
         raise found from None
 
@@ -244,12 +223,11 @@ def explain(error: PySparkException, plan: Any) -> PySparkException | None:
     of_rows = None if carried is None else sentence.removeprefix(NOT_COMPUTED)
     tokens = {one.decode() for one in TOKEN.findall(plan.SerializeToString())}
     with _changing:
-        looks = sorted((one for one in _looks if one.token in tokens), key=lambda one: one.number)
+        looks = [one for one in _looks if one.token in tokens]
     with quiet_analysis(), holding(_LOOKING, True):
         found = next(filter(None, (look.find(of_rows) for look in looks)), None)
     if found is None:
         return None
-    told = reworded(error, str(found))
+    told: PySparkException = reworded(error, str(found))
     setattr(told, TOLD, found)
-    explained: PySparkException = told
-    return explained
+    return told

@@ -50,10 +50,7 @@ def fill(piece: str | View | Replacement, names: Mapping[str, str]) -> str | Vie
 
 @dataclass(frozen=True)
 class Filled:
-    """A template in the user's layout as Spark reads it. names: of the views in its holes.
-
-    A hole without a name in it is filled by PySpark.
-    """
+    """A template as Spark reads it. names: of views in its holes; PySpark fills other holes."""
 
     template: Template
     names: Mapping[str, str]
@@ -111,8 +108,7 @@ class InUsersTerms:
         """Says what to write instead, in a line after the others."""
         self._shown = f"{self._shown}\n  {cure}"
 
-    def getMessage(self) -> str:  # noqa: N802 -- PySpark's name
-        return self._shown
+    getMessage = __str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
         return self._parameters
@@ -123,13 +119,11 @@ class InUsersTerms:
 
 
 def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> PySparkException:
-    """The error, of its class, in terms of the user's text and without the plan.
-
-    One that is so already, as of a value that an INSERT has not computed, is itself. tables: asks
-    for the names of those that are there.
+    """The error, of its class, in terms of the user's text and without the plan; one that is so
+    already is itself. tables: asks for the names of those that are there.
     """
     if isinstance(error, InUsersTerms):
-        return error
+        return error  # as of a value that an INSERT has not computed
     sentence, place = _parted(sentence_of(str(error)))
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
     cure = None
@@ -192,8 +186,7 @@ PARAMETERS = {
 def parameters_of(error: Exception) -> dict[str, str]:
     """What the sentence of a refusal was made with, by the names that Spark has for it."""
     given = error.getMessageParameters() if hasattr(error, "getMessageParameters") else None
-    found = condition_of(str(error))
-    if found is not None and found[0] in PARAMETERS:
+    if (found := condition_of(str(error))) and found[0] in PARAMETERS:
         return {PARAMETERS[found[0]]: quoted(found[1])}
     return dict(given or {})  # before Spark 4 a map of Java's
 
@@ -207,8 +200,7 @@ def _kind(kind: Any) -> Any:
 def _parted(text: str) -> tuple[str, tuple[int, int] | None]:
     """Spark's sentence, without stack, plan and place; and the line, from 1, and column, from 0."""
     sentence = _PLAN.split(_STACK.split(text.strip(), maxsplit=1)[0], maxsplit=1)[0]
-    place = _PLACE.search(sentence)
-    if place is None:
+    if (place := _PLACE.search(sentence)) is None:
         return sentence, None
     numbers = [int(number) for number in place.groups() if number]
     return sentence[: place.start()], (numbers[0], numbers[1]) if numbers else None

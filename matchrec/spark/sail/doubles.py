@@ -12,31 +12,16 @@ from pyspark.errors import PySparkException
 
 from matchrec.conditions.types import Family, type_named
 from matchrec.conditions.typing.arithmetic import MATHEMATICAL
-from matchrec.plan.expression import (
-    COMPARED_CHOICES,
-    Aggregate,
-    Operation,
-    Scalar,
-    Term,
-    branches,
-    literal,
-    looks_at_columns_only,
-    names_of,
-    number_term,
-    render,
-    row_text,
-    terms,
-    with_operations,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, branches, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
 from matchrec.spark.sail.probes import compares_as_decimals
 from matchrec.spark.session import SUBQUERY, Relation, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of, value_type
 
-DISTINCTIONS = {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL"}
-COMPARED = COMPARISONS | DISTINCTIONS | {"BETWEEN", "IN"}
-CHOICES = COMPARED_CHOICES | {"IF", "CASE"}
+COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}
+CHOICES = expression.COMPARED_CHOICES | {"IF", "CASE"}
 CHOSEN = frozenset({"COALESCE", "IFNULL", "NVL", "GREATEST", "LEAST", "NANVL"})
 COMPUTED = frozenset({"+", "-", "*", "/", "%", "MOD", "PMOD", "NEG", "ABS"})
 
@@ -73,9 +58,7 @@ def with_doubles(
     and tells -0.0 from 0. find: the input's column of some names.
     """
     kinds = [one.dataType for one in relation.rows.schema.fields]
-    fractional = [
-        kind for kind in kinds if any(value_type(one).family in FRACTIONS for one in parts_of(kind))
-    ]
+    fractional = [one for one in kinds if FRACTIONS & {value_type(p).family for p in parts_of(one)}]
     if not (fractional or any(map(has_fraction, plan.expressions))):
         return plan
     doubles = Doubles(relation, find, any(map(is_nested, fractional)))
@@ -87,17 +70,16 @@ def has_fraction(scalar: Scalar) -> bool:
     return any(
         FRACTION.search(piece) is not None
         if isinstance(piece, str)
-        else isinstance(piece, Aggregate) and any(map(has_fraction, terms(piece)))
+        else isinstance(piece, Aggregate) and any(map(has_fraction, expression.terms(piece)))
         for piece in scalar.pieces
     )
 
 
 @dataclass(frozen=True)
 class Doubles:
-    """Writes decimals as doubles.
-
-    find: as of `with_doubles`. inner: whether a field may be fractional. What an expression is, is
-    a family, INTEGER of all that has no fraction; None where that is not known.
+    """Writes decimals as doubles. find: as of `with_doubles`. inner: whether a field may be
+    fractional. What an expression is, is a family, INTEGER of all that has no fraction; None where
+    that is not known.
     """
 
     relation: Relation
@@ -119,7 +101,7 @@ class Doubles:
             case Operation("NULLIF", (first, second)):
                 return self.null_where(first, second, operation)
             case Operation("NULLIFZERO", (first,)):
-                return self.null_where(first, number_term(0, first.span), operation)
+                return self.null_where(first, expression.number_term(0, first.span), operation)
         decimals: set[int] = set()
         for group in self.together(operation):
             numbers = [*map(self.number, group)]
@@ -138,7 +120,7 @@ class Doubles:
             return operation
         span = operation.span
         equal = Operation("=", ("(", first, ") = (", second, ")"), span)
-        parts = "IF(", self.written(equal), ", ", literal("NULL", span), ", ", first, ")"
+        parts = "IF(", self.written(equal), ", ", expression.literal("NULL", span), ", ", first, ")"
         return Operation("IF", parts, span)
 
     def together(self, operation: Operation) -> Iterator[tuple[Scalar, ...]]:
@@ -148,7 +130,7 @@ class Doubles:
             yield operation.operands
         if operator == "NVL2":
             yield operation.operands[1:]
-        if operator in COMPARED_CHOICES:
+        if operator in expression.COMPARED_CHOICES:
             yield branches(operation)[0]
         if operator in CHOICES:
             yield branches(operation)[1]
@@ -156,9 +138,9 @@ class Doubles:
     def found(self, scalar: Scalar) -> Family | None:
         """What an expression is, by its text, or else as the session says."""
         told = self.number(scalar)
-        if told is None and looks_at_columns_only(scalar) and self.is_needed:
+        if told is None and expression.looks_at_columns_only(scalar) and self.is_needed:
             with quiet_analysis(), suppress(PySparkException):  # of what is no expression alone
-                return value_type(self.relation.type_of(row_text(scalar))).family
+                return value_type(self.relation.type_of(expression.row_text(scalar))).family
         return told
 
     def number(self, scalar: Scalar) -> Family | None:
@@ -181,12 +163,12 @@ class Doubles:
                 return Family.FLOATING if operator in OF_FLOATING else None
             case Term((Aggregate(function, _, (argument, *_)),)):
                 of_values = self.found(argument) if function in ALIKE else None
-                is_average = function in AVERAGES and names_of(argument) != ()
+                is_average = function in AVERAGES and expression.names_of(argument) != ()
                 is_known = of_values in FRACTIONS or not is_average
                 return of_values if is_known else Family.FLOATING
             case Term() if scalar.references:
-                return self.columns.get(self.find(names_of(scalar)) or "")
-        return number_of_text(render(scalar, str))
+                return self.columns.get(self.find(expression.names_of(scalar)) or "")
+        return number_of_text(expression.render(scalar, str))
 
 
 def common(numbers: Iterable[Family | None]) -> Family | None:
@@ -198,14 +180,14 @@ def common(numbers: Iterable[Family | None]) -> Family | None:
 
 def as_double(decimal: Scalar) -> Scalar:
     if isinstance(decimal, Term) and not decimal.references:
-        text = render(decimal, str)
+        text = expression.render(decimal, str)
         if number_of_text(text) is Family.DECIMAL:
             return replace(decimal, pieces=(DECIMAL_LITERAL.sub(r"\1D", text),))
     return Operation("CAST", ("CAST(", decimal, " AS DOUBLE)"), decimal.span, words=("DOUBLE",))
 
 
 def number_of_text(text: str) -> Family | None:
-    """What a literal is; INTEGER also of what is no number, None of a subquery.
+    """What a expression.literal is; INTEGER also of what is no number, None of a subquery.
 
     >>> [number_of_text(text) is Family.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
     [True, True, True, False]

@@ -5,21 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.conditions.split import guard, guards_of, is_truth
-from matchrec.plan.expression import (
-    ColumnReference,
-    Navigation,
-    Operation,
-    Scalar,
-    looks_at_columns_only,
-    with_operations,
-)
+from matchrec.plan import expression
+from matchrec.plan.expression import Navigation, Operation, Scalar, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial
 from matchrec.spark.sail.probes import asks_every_part
 from matchrec.spark.session import Runner, is_connect
 
 GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
-OWN_ROW = Navigation()
 
 
 def with_guards(plan: MatchPlan, runner: Runner) -> MatchPlan:
@@ -65,13 +58,10 @@ class Guards:
 
     def rows(self, scalar: Scalar) -> frozenset[Navigation]:
         """The one row that it looks at, nothing where there are several, or none."""
-        if not looks_at_columns_only(scalar):
+        if not expression.looks_at_columns_only(scalar):
             return frozenset()
-        columns = (one for one in scalar.references if isinstance(one, ColumnReference))
-        found = frozenset(self.place(one.navigation) for one in columns)
-        return found if len(found) == 1 else frozenset()
-
-    def place(self, navigation: Navigation) -> Navigation:
-        """A row; `x` and `B.x` are of one row in the condition of B."""
-        own = Navigation(variable=self.variable)
-        return OWN_ROW if self.variable is not None and navigation == own else navigation
+        columns = [one for one in scalar.references if isinstance(one, expression.ColumnReference)]
+        own, here = Navigation(variable=self.variable), Navigation()
+        # `x` and `B.x` are of one row in the condition of B
+        found = {here if one.navigation == own else one.navigation for one in columns}
+        return frozenset(found if len(found) == 1 else ())

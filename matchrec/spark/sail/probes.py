@@ -104,8 +104,7 @@ tells_zeros_apart = telling("NOT (named_struct('x', 0D * id) = named_struct('x',
 
 def check_plan(plan: str) -> None:
     """Raises AnalysisException where a plan is the reason why there is none."""
-    found = NO_PLAN.search(plan)
-    if found is not None:
+    if found := NO_PLAN.search(plan):
         raise AnalysisException(found["reason"])
 
 
@@ -128,8 +127,7 @@ def type_in(name: str, told: DataType) -> DataType:
     where these are in the same places.
     """
     found = PART.findall(name)
-    kinds = (KINDS.get(type(part), "") for part in parts_of(told))
-    if [kind for kind, _ in found] != [*kinds]:
+    if [kind for kind, _ in found] != [KINDS.get(type(part), "") for part in parts_of(told)]:
         return type_named(name) or told
     leaves = iter([leaf for _, leaf in found if leaf])
 
@@ -169,8 +167,7 @@ def has_times_of_day(spark: SparkSession) -> bool:
     """Whether it takes times of day from Arrow, as Spark since version 4.1."""
     import pyarrow as pa
 
-    rows = pa.table({"at": pa.nulls(1, pa.time64("us"))})
-    return accepts(lambda: spark.createDataFrame(rows))
+    return accepts(lambda: spark.createDataFrame(pa.table({"at": pa.nulls(1, pa.time64("us"))})))
 
 
 @asked_once
@@ -196,10 +193,9 @@ def drops_hours(spark: SparkSession) -> bool:
 
 @asked_once
 def tasks_at_once(spark: SparkSession) -> int | None:
-    """How many tasks of a query run at once, all in one process.
-
-    None of Spark, which has a process for each, and knows by itself how to divide what it shuffles;
-    else a `repartition` without a number keeps the tasks of what comes before it.
+    """How many tasks of a query run at once, all in one process. None of Spark, which has a process
+    for each, and knows by itself how to divide what it shuffles; else a `repartition` without a
+    number keeps the tasks of what comes before it.
     """
     groups: Any = spark.range(0, 1000, 1, 1).groupBy("id").count()
     plan = groups._explain_string()
@@ -211,9 +207,8 @@ def tasks_at_once(spark: SparkSession) -> int | None:
 
 @asked_once
 def keeps_zones(spark: SparkSession) -> bool:
-    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told.
-
-    Spark leaves out a cast to the type that a value has; here it is a cast to the session's zone.
+    """Whether a TIMESTAMP has a time zone of its own, in which its hour is told. Spark leaves out a
+    cast to the type that a value has; here it is a cast to the session's zone.
     """
     instant: Any = of_a_row(spark, "timestamp_seconds(id) AS at")
     return "AS Timestamp(" in instant.selectExpr("CAST(at AS TIMESTAMP)")._explain_string()
@@ -221,16 +216,14 @@ def keeps_zones(spark: SparkSession) -> bool:
 
 def casts_in_utc(spark: SparkSession) -> bool:
     """Whether a CAST to a local time tells that in UTC, and not that in the session's time zone.
-
     Asked each time, as the session may have another zone by then.
     """
     return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
 
 def adds_hours_for_days(spark: SparkSession) -> bool:
-    """Whether a day after an instant is 24 hours later, also where the zone's clocks change.
-
-    Asked each time, as the session may have another zone by then.
+    """Whether a day after an instant is 24 hours later, also where the zone's clocks change. Asked
+    each time, as the session may have another zone by then.
     """
     return has_day(spark, "hour(at + INTERVAL 1 DAY) <> hour(at)")
 

@@ -32,24 +32,17 @@ KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
-    """A DataFrame of a frame of pandas or a table of Arrow, whose rows are sent once.
-
-    Raises TypeError or ValueError as `createDataFrame` does.
-    """
+    """A DataFrame of pandas or a table of Arrow, sent once. Raises as `createDataFrame`."""
     if is_connect(spark) and is_arrow(rows) and not len(rows):
-        return spark.createDataFrame(with_a_row(rows)).where("FALSE")
+        import pyarrow as pa
+
+        nulls = [pa.nulls(1, kind) for kind in rows.schema.types]  # no rows tell no types
+        row = pa.Table.from_arrays(nulls, names=rows.schema.names)
+        return spark.createDataFrame(row).where("FALSE")
     if is_connect(spark) and (count := pieces_of(rows)) > 1 and engine_name(spark) == "Sail":
         with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
             return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
     return kept(spark.createDataFrame(rows))
-
-
-def with_a_row(rows: Any) -> Any:
-    """A table of Arrow with one row of NULLs: over Connect, no rows tell no types."""
-    import pyarrow as pa
-
-    values = [pa.nulls(1, kind) for kind in rows.schema.types]
-    return pa.Table.from_arrays(values, names=rows.schema.names)
 
 
 def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
@@ -61,7 +54,6 @@ def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]
 
 
 def is_arrow(rows: Any) -> bool:
-    """Whether rows are a table of Arrow, and no frame of pandas."""
     return hasattr(rows, "slice")
 
 
@@ -82,11 +74,8 @@ def telling(rows: Any) -> Any:
 
 
 def without_index(frame: DataFrame, index: Any) -> DataFrame:
-    """The DataFrame of a frame of pandas, which knows how the index was called that it has not.
-
-    A name may be None: of times, which one may take for a column all the same.
-    """
-    is_time = type(index).__name__ == "DatetimeIndex"
+    """The DataFrame of a frame of pandas, which knows how the index was called that it has not."""
+    is_time = type(index).__name__ == "DatetimeIndex"  # which one may take for a column
     names = tuple(name for name in getattr(index, "names", ()) if name is not None or is_time)
     vars(frame)[INDEX] = names
     return frame
@@ -98,25 +87,25 @@ def index_names(frames: Iterable[Any]) -> tuple[str | None, ...]:
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """A DataFrame over a view, where one has rows of this program that are more than a few.
-
-    The view is there as long as a plan names it. It is dropped when rows are sent again: a plan may
-    end while the session is being asked something. Raises MatchRecognizePlanError for more rows
-    than can be sent at once.
+    """A DataFrame over a view, where one has rows of this program that are more than a few. The
+    view is there as long as a plan names it. It is dropped when rows are sent again: a plan may end
+    while the session is being asked something. Raises MatchRecognizePlanError for more rows than
+    can be sent at once.
     """
     spark = frame.sparkSession
     if not is_connect(spark):
         return frame
     plan = cast("Any", frame)._plan
-    size = bytes_in(plan)
-    if size < FEW_BYTES:
+    if (size := bytes_in(plan)) < FEW_BYTES:
         return frame
     if known := vars(plan).get(KEPT):
         return cast("DataFrame", known)
     if size > MOST_BYTES:
         raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
     left: list[str] = vars(spark).setdefault(LEFT, [])
-    drop(spark, left)
+    with suppress(PySparkException):  # as after the session's end
+        while left:
+            spark.catalog.dropTempView(left.pop())
     name = f"matchrec_{uuid4().hex}"
     try:
         frame.createTempView(name)
@@ -138,9 +127,3 @@ def bytes_in(plan: Any) -> int:
             return int(getattr(table, "nbytes", 0))
         plan = getattr(plan, "_child", None)
     return 0
-
-
-def drop(spark: SparkSession, names: list[str]) -> None:
-    with suppress(PySparkException):  # as after the session's end
-        while names:
-            spark.catalog.dropTempView(names.pop())

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from pyspark.errors import PySparkException
@@ -24,9 +24,6 @@ from pyspark.sql import SparkSession
 from matchrec.errors import calls as errors
 from matchrec.memory import keep_freed, settings_of_mimalloc
 from matchrec.spark.session import application
-
-if TYPE_CHECKING:
-    from pyspark.sql.connect.client import DefaultChannelBuilder
 
 started: set[Hashable] = set()  # the applications whose servers run in this program
 
@@ -48,12 +45,10 @@ PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
 ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 
-EXTRA = ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")
-
 
 def is_installed() -> bool:
     """Whether the extra `sail` is there: the server, and what PySpark needs to speak to one."""
-    return all(map(is_there, EXTRA))
+    return all(map(is_there, ("pysail", "grpc", "grpc_status", "google.protobuf", "pyspark")))
 
 
 def is_there(module: str) -> bool:
@@ -108,22 +103,19 @@ def start_sail(cores: int | None = None, memory: int | None = None) -> SparkSess
     return session
 
 
-def channel_to(address: str) -> DefaultChannelBuilder:
-    """What makes a channel on which answers come as they are: Sail compresses them where it may.
-
-    To compress 40 MB, which stay in this program, takes it a second.
+def channel_to(address: str) -> Any:
+    """What makes a channel on which answers come as they are: Sail compresses them where it may,
+    which takes it a second for 40 MB that stay in this program.
     """
     from pyspark.sql.connect import client
 
     builder: Any = getattr(client, "DefaultChannelBuilder", client.ChannelBuilder)  # of PySpark 3.5
-    channel: DefaultChannelBuilder = builder(address, [UNCOMPRESSED])
-    return channel
+    return builder(address, [UNCOMPRESSED])
 
 
 def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, str]:
-    """How the server is made, in its environment; it writes nothing of its own to the terminal.
-
-    folder: for what `checkpoint` and `localCheckpoint` keep.
+    """The environment of the server, which writes nothing of its own to the terminal. folder: for
+    what `checkpoint` and `localCheckpoint` keep.
     """
     threads = THREADS_A_CORE * (cores or os.cpu_count() or 1)
     found = {
@@ -141,7 +133,6 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
 
 @contextmanager
 def environment(changed: Mapping[str, str]) -> Iterator[None]:
-    """Some variables of the environment, for as long as the server is made."""
     before = {name: os.environ[name] for name in changed if name in os.environ}
     os.environ.update(changed)
     try:
@@ -153,9 +144,8 @@ def environment(changed: Mapping[str, str]) -> Iterator[None]:
 
 
 def check_client(address: str) -> None:
-    """Raises where the server does not take this PySpark, as it says when it is first asked.
-
-    Asked by a client of its own: a session would be PySpark's one from then on.
+    """Raises where the server does not take this PySpark, as it says when it is first asked: by a
+    client of its own, as a session would be PySpark's one from then on.
     """
     from pyspark import __version__
     from pyspark.sql.connect.client import SparkConnectClient
@@ -170,9 +160,8 @@ def check_client(address: str) -> None:
 
 
 def check_server(address: str) -> None:
-    """Raises where nothing listens at an address: PySpark's client tries for ten minutes.
-
-    Behind a proxy nobody can tell.
+    """Raises where nothing listens at an address: PySpark's client tries for ten minutes. Behind a
+    proxy nobody can tell.
     """
     if any(os.environ.get(name) for name in PROXIES):
         return

@@ -63,20 +63,15 @@ def session(
     >>> spark.range(3).count()
     3
     """
-    from pyspark.sql import SparkSession
-
-    running = SparkSession.getActiveSession()
-    if running is None:
+    if (running := SparkSession.getActiveSession()) is None:
         return start(on, None, cores, memory)
     asked = {"on": on, "cores": cores, "memory": memory}
-    given = [name for name, value in asked.items() if value is not None]
-    if given:
+    if given := [name for name, value in asked.items() if value is not None]:
         raise errors.session_runs(given=given)
     return running
 
 
 def engine_for(on: str | None, settings: Settings) -> str:
-    """`sail`, `spark`, or the address of a server."""
     remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
     if on is not None or remote:
         return on or remote or SPARK
@@ -94,13 +89,11 @@ def start(
     cores: int | None = None,
     memory: str | None = None,
 ) -> SparkSession:
-    """A new session, which is tuned. Arguments as of `matchrec.session`.
-
-    Where nobody has asked for Sail, and it does not take the PySpark that is installed, Spark does.
+    """A new session, which is tuned. Arguments as of `matchrec.session`. Where nobody has asked for
+    Sail, and it does not take the PySpark that is installed, Spark does.
     """
     given = dict(settings or {})
-    engine = engine_for(on, given)
-    if engine == SAIL:
+    if (engine := engine_for(on, given)) == SAIL:
         try:
             session = server.start_sail(cores, bytes_of(memory) if memory else None)
         except MatchRecognizeError:
@@ -116,8 +109,6 @@ def start_spark(
     engine: str, settings: Settings, cores: int | None, memory: str | None
 ) -> SparkSession:
     """A session of Spark in this program, or of the server at an address."""
-    from pyspark.sql import SparkSession
-
     if engine != SPARK and not engine.startswith("local"):  # a server that PySpark starts itself
         server.check_server(engine)
     os.environ.pop(server.CONNECTED, None)  # as a session on Sail that is stopped leaves it behind

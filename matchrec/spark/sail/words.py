@@ -30,11 +30,6 @@ SAID = {
 # What a client says where a server has broken off one answer, and not where there is none.
 CRASH = "RST_STREAM"
 
-UNGROUPED = (
-    "a column is neither in GROUP BY nor in an aggregate; without GROUP BY, an aggregate makes one "
-    "group of all rows\n  write GROUP BY with it, or an aggregate of it, such as max(x)"
-)
-
 # What it says, as a regular expression, of a call, of a number, or of what it knows and cannot run
 # at its place; and what Spark says, too, of columns of a file. Each in plain words.
 SENTENCES = {
@@ -61,7 +56,9 @@ SENTENCES = {
     "columns that GROUP BY has, or, where HAVING has no GROUP BY, WHERE in its place",
     r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
     "write WHERE in its place",
-    r'No field named (?:[^.\s]+\.)?"#\d+"': UNGROUPED,
+    r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
+    "without GROUP BY, an aggregate makes one group of all rows\n  write GROUP BY with it, or an "
+    "aggregate of it, such as max(x)",
     r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
   write the file with microseconds, in pandas by
   frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
@@ -81,7 +78,6 @@ SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) exp
 
 # The word and the list where a query begins with FROM, as Spark's own may.
 FROM_FIRST = re.compile(r"FROM (?:query$|.*\bstatement\b)", re.IGNORECASE | re.DOTALL)
-
 
 # What follows a sentence about a call: whom to tell, and all forms that the function has.
 ADVICE = re.compile(
@@ -145,8 +141,7 @@ def sentence_of(said: str) -> str:
     >>> sentence_of("PlanNode::CacheTable")
     'there is no CacheTable in Sail; run it on Spark'
     """
-    syntax = SYNTAX.search(said)
-    if syntax is not None:
+    if syntax := SYNTAX.search(said):
         begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
         cure = "; write SELECT * FROM" if begins else ""
         return f"Syntax error at or near '{syntax['word']}'{cure}"

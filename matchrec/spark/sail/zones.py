@@ -19,16 +19,12 @@ from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_
 from matchrec.spark.session import Relation
 from matchrec.spark.types import parts_of, sql_type
 
-ROWS = "__rows"
-
 
 def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     """The relation with columns as Spark has them: of the type that their values have, and each
-    TIMESTAMP in the session's time zone.
-
-    Some sessions give a UNION the types of its first query. In some a column has a zone of its own,
-    such as UTC in a file of Parquet, and `hour` tells the hour there. alias: the name that
-    qualifies the relation's columns.
+    TIMESTAMP in the session's time zone. Some sessions give a UNION the types of its first query.
+    In some a column has a zone of its own, such as UTC in a file of Parquet, and `hour` tells the
+    hour there. alias: the name that qualifies the relation's columns.
     """
     runner = relation.runner
     fields = runner.fields(relation.rows)
@@ -45,7 +41,7 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     )
     rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
     name = "" if alias is None else f" AS {quoted(alias)}"
-    whole = template("(", rows, f") AS {ROWS}({', '.join(places)})){name}")
+    whole = template("(", rows, f") AS __rows({', '.join(places)})){name}")
 
     def select_from(select_list: Template) -> Template:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))
@@ -54,13 +50,8 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
 
 
 def with_zone(settings: Settings, relation: Relation) -> Settings:
-    """The settings, with whether a CAST takes instants for local times of UTC.
-
-    That is asked where it makes a difference: of instants, in a zone that changes its clocks.
-    """
-    if has_one_offset(settings.time_zone):
-        return settings
-    if not any(map(has_instants, relation.rows.schema.fields)):
+    """The settings, with whether a CAST takes instants for local times of UTC, if that matters."""
+    if has_one_offset(settings.time_zone) or not any(map(has_instants, relation.rows.schema)):
         return settings
     return replace(settings, casts_in_utc=casts_in_utc(relation.runner.spark))
 
@@ -68,9 +59,8 @@ def with_zone(settings: Settings, relation: Relation) -> Settings:
 def windows_in_hours(
     plan: MatchPlan, spark: SparkSession, type_of_order: Callable[[str], OrderType]
 ) -> Iterator[RowExpression]:
-    """The windows of a day or more that the session counts in hours, and Spark by its clocks.
-
-    In a time zone without summer time both are the same. type_of_order: see `Question`.
+    """The windows of a day or more that the session counts in hours, and Spark by its clocks. In a
+    time zone without summer time both are the same. type_of_order: see `Question`.
     """
     intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
     if not (intervals and plan.order_by):

@@ -59,9 +59,8 @@ def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """uint64[n], how many bits are used, and which of them are of keys.
-
-    columns: whose values are in it, with their codes and the bits at which these begin.
+    """uint64[n], how many bits are used, and which of them are of keys. columns: whose values are
+    in it, with their codes and the bits at which these begin.
     """
 
     values: WordArray
@@ -138,8 +137,7 @@ class SortCode:
         if self.unit > 1:
             codes *= np.uint64(self.unit)
         codes += np.uint64(self.least & ALL)
-        numbers: IntArray = codes.view(np.int64)
-        return numbers
+        return np.asarray(codes.view(np.int64))
 
 
 def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
@@ -155,7 +153,6 @@ def code_of(values: IntArray, *, falling: bool, of_key: bool) -> SortCode:
 
 def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
     """int64[n] each, the first one decides; what they hold where a value is NULL has no meaning.
-
     And whether the one part is the values themselves, which are whole numbers.
     """
     kind = values.type
@@ -163,21 +160,16 @@ def parts_of(values: pa.Array) -> tuple[list[IntArray], bool]:
         words = arrays.decimal_words(values)
         return [np.ascontiguousarray(words[:, 1]), words[:, 0] ^ FIRST_BIT], False
     if arrays.is_text(kind):
-        return text_parts(values), False
+        lengths = arrays.as_integers(pc.binary_length(values))
+        longest = int(lengths.max())
+        if longest <= LONG and most_differ(values):
+            return [*byte_parts(values, longest), lengths], False
+        return [arrays.as_integers(arrays.ranks_of_repeated(values))], False
     numbers = arrays.sort_keys(values)
     is_wide = int(numbers.max()) - int(numbers.min()) >= FAR
     if is_wide and not most_differ(arrays.arrow_of(numbers)):  # as hashes for keys
         return [arrays.as_integers(arrays.ranks_of_repeated(arrays.arrow_of(numbers)))], False
     return [numbers], arrays.is_whole(kind)
-
-
-def text_parts(values: pa.Array) -> list[IntArray]:
-    """Their bytes, then their lengths; of texts that are long or often equal the rank among all."""
-    lengths = arrays.as_integers(pc.binary_length(values))
-    longest = int(lengths.max())
-    if longest <= LONG and most_differ(values):
-        return [*byte_parts(values, longest), lengths]
-    return [arrays.as_integers(arrays.ranks_of_repeated(values))]
 
 
 def most_differ(values: pa.Array) -> bool:
@@ -203,10 +195,9 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The rows of a table in order.
-
-    rows: their numbers, None where they are in order as they are. begins: bool[n], of the rows in
-    order, which are the first of a partition. word: of the rows in order, where one sorts at once.
+    """The rows of a table in order. rows: their numbers, None where they are in order as they are.
+    begins: bool[n], of the rows in order, which are the first of a partition. word: of the rows in
+    order, where one sorts at once.
     """
 
     rows: IntArray | None
@@ -215,9 +206,8 @@ class Order:
 
 
 def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
-    """The order of a table's rows; rows that are equal in all columns keep theirs.
-
-    in_any_order: whether partitions may come as they like.
+    """The order of a table's rows; rows that are equal in all columns keep theirs. in_any_order:
+    whether partitions may come as they like.
     """
     count = table.num_rows
     codes = [*codes_of(table, sorting)]
@@ -232,9 +222,8 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
 def first_of_keys(
     words: list[Word], count: int, rows: IntArray | None, ordered: Word | None = None
 ) -> BoolArray:
-    """bool[n], of rows in order: those whose keys differ from those of the row before.
-
-    rows: as of `Order`. ordered: the one word of the rows in order, where it is known.
+    """bool[n], of rows in order: those whose keys differ from those of the row before. rows: as of
+    `Order`. ordered: the one word of the rows in order, where it is known.
     """
     begins = np.zeros(count, np.bool_)
     begins[0] = True
@@ -249,10 +238,7 @@ def first_of_keys(
 
 
 def are_in_order(words: list[Word]) -> bool:
-    """Whether no row comes before the one before it; the first ones mostly say so if not.
-
-    words: the last first.
-    """
+    """Whether no row comes before the one before it; the first mostly say so. words: last first."""
     for size in SAMPLE, None:
         in_order: BoolArray = np.ones(1, np.bool_)
         for word in words:
@@ -264,10 +250,7 @@ def are_in_order(words: list[Word]) -> bool:
 
 
 def sort(words: list[Word], count: int) -> tuple[IntArray, Word | None]:
-    """The numbers of rows in order; rows whose words are equal stay as they are.
-
-    And the one word of the rows in order, where there is one that is sorted at once.
-    """
+    """The numbers of rows in order, equal ones as they are; and the one word that sorts at once."""
     places, place_bits = np.arange(count, dtype=np.uint64), count.bit_length()
     rows: IntArray | None = None
     for word in words:
@@ -305,7 +288,6 @@ def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Wo
 
 
 def no_word(count: int) -> Word:
-    """The word of so many rows that are all equal."""
     return Word(np.zeros(count, np.uint64), 0, 0)
 
 
@@ -344,14 +326,19 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) 
 
 
 def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:
-    """The rows of a table of contiguous columns in order, the first of each partition marked.
-
-    in_any_order: as of `order_of`.
+    """The rows of a table of contiguous columns in order; bit 0 of the first bits says which are
+    the first of a partition. in_any_order: as of `order_of`.
     """
     if not table.num_rows:
         return table
     order = order_of(table, sorting, in_any_order=in_any_order)
-    return with_begins(in_order(table, order, sorting), order)
+    table = in_order(table, order, sorting)
+    if wire.FIRST_BITS not in table.column_names:
+        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
+    place = table.column_names.index(wire.FIRST_BITS)
+    marked = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS)) & ~1
+    marked |= order.begins
+    return table.set_column(place, table.schema.field(place), arrays.arrow_of(marked))
 
 
 def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
@@ -379,15 +366,3 @@ def has_one_form(kind: pa.DataType) -> bool:
 
 def take(values: pa.Array, rows: npt.NDArray[np.signedinteger]) -> pa.Array:
     return pc.take(values, arrays.arrow_of(rows), boundscheck=False)
-
-
-def with_begins(table: pa.Table, order: Order) -> pa.Table:
-    """The rows; bit 0 of the first bits says which are the first of a partition."""
-    if wire.FIRST_BITS not in table.column_names:
-        return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
-    place = table.column_names.index(wire.FIRST_BITS)
-    field = table.schema.field(place)
-    bits = arrays.numbers_of(arrays.column(table, wire.FIRST_BITS))
-    marked = bits & ~1
-    marked |= order.begins
-    return table.set_column(place, field, arrays.arrow_of(marked))

@@ -62,7 +62,9 @@ def sorted_batches(
     that there is room for beside the other tasks of this process. tasks: how many it has.
     """
     budget = taken().sort_bytes if budget is None else budget
-    budget = budget_of(memory.room() // tasks) if budget is None else budget
+    if budget is None:
+        room = memory.room() // tasks // TIMES_IN_MEMORY
+        budget = max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room))
     with closing(sorted_tables(batches, sorting, budget)) as tables:
         for table in tables:
             most = min(rows_a_batch, rows_in(BYTES_A_CALL, table))
@@ -91,15 +93,6 @@ def cuts(starts: IntArray, rows: int, most: int) -> Iterator[int]:
     yield rows
 
 
-def budget_of(room: int) -> int:
-    """Bytes of rows that are held where a task may take so many.
-
-    >>> budget_of(10 << 30) >> 20, budget_of(640 << 20) >> 20
-    (256, 128)
-    """
-    return max(LEAST_IN_MEMORY, min(BYTES_IN_MEMORY, room // TIMES_IN_MEMORY))
-
-
 def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[pa.Table]:
     """The rows in order, as many at a time as are in memory together."""
     held: list[pa.RecordBatch] = []
@@ -113,8 +106,7 @@ def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            few = without_matchless(take_all(held), sorting)
-            yield sort_table(few, sorting, in_any_order=True)
+            yield sort_table(without_matchless(take_all(held), sorting), sorting, in_any_order=True)
             return
         if held:
             spills.add(take_all(held))
@@ -137,12 +129,9 @@ class Spills:
     levels: list[list[IO[bytes]]] = field(default_factory=list)
 
     def add(self, table: pa.Table) -> None:
-        """Sort more rows, and have them wait."""
-        sorted_rows = sort_table(table, self.sorting)
-        self.put(spill(iter([sorted_rows]), self.bytes_a_batch), 0)
+        self.put(spill(iter([sort_table(table, self.sorting)]), self.bytes_a_batch), 0)
 
     def put(self, one: IO[bytes], level: int) -> None:
-        """Have a spill wait on a level."""
         if level == len(self.levels):
             self.levels.append([])
         spills = self.levels[level]
@@ -153,7 +142,6 @@ class Spills:
             self.put(merged, level + 1)
 
     def rows(self) -> Iterator[pa.Table]:
-        """All rows in order, and the first of each partition marked."""
         spills = [one for level in reversed(self.levels) for one in level]  # as they have come
         self.levels = [spills]
         while len(spills) > SPILLS_A_MERGE:
@@ -173,9 +161,8 @@ class Spills:
         return self.budget // SPILLS_A_MERGE
 
     def close(self) -> None:
-        for level in self.levels:
-            for one in level:
-                one.close()
+        for one in chain(*self.levels):
+            one.close()
 
 
 def merge(spills: Sequence[IO[bytes]], sorting: Sorting) -> Iterator[pa.Table]:
@@ -240,9 +227,8 @@ def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
 
 
 def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
-    """Write tables, at least one, to a file, in batches of about so many bytes.
-
-    Raises MatchRecognizeRunError where the disk is full.
+    """Write tables, at least one, to a file, in batches of about so many bytes. Raises
+    MatchRecognizeRunError where the disk is full.
     """
     place = folder()
     with ExitStack() as undo, reporting_full_disk(place):
@@ -258,7 +244,6 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
 
 @contextmanager
 def reporting_full_disk(place: str | None) -> Iterator[None]:
-    """Raises MatchRecognizeRunError where a disk is full."""
     try:
         yield
     except OSError as error:
@@ -277,10 +262,8 @@ def folder() -> str | None:
 # Partitions from which nothing can come are left out, before their rows are sorted.
 #
 # Where each match needs a row that satisfies some condition on one row, a partition without such a
-# row has no match: with PATTERN (FAILED{4} LOGIN), one in which nobody logs in. Rows that satisfy
-# the condition are counted first. Only where they are few are keys looked up, one column after the
-# other: what has one of their values in each column stays, which may be more than it must. Where
-# rows spill, none are left out.
+# row has no match: with PATTERN (FAILED{4} LOGIN), one in which nobody logs in. What has a key of
+# such a row in each column stays, which may be more than it must. Where rows spill, all stay.
 # Source: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB
 # 16(5), 2023, on what must be there before anything is matched.
 

@@ -69,9 +69,7 @@ def with_structs(table: pa.Table, structs: Iterable[Struct]) -> pa.Table:
 
 
 def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
-    """The values of an array of booleans, floats, or of what is held as integers, as times are;
-    anything where one is NULL.
-    """
+    """The values of booleans, floats or what is held as integers; anything where one is NULL."""
     kind, end = values.type, values.offset + len(values)
     content = values.buffers()[1] or b""  # nothing where there are no rows
     if pa.types.is_boolean(kind):
@@ -79,8 +77,7 @@ def numbers_of(values: pa.Array) -> npt.NDArray:  # type: ignore[type-arg]
         bits = np.unpackbits(known[begin:], count=end - 8 * begin, bitorder="little")
         return bits[values.offset - 8 * begin :].view(np.bool_)
     letter = "f" if pa.types.is_floating(kind) else "i"
-    numbers = np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))
-    return numbers[values.offset : end]
+    return np.frombuffer(content, np.dtype(f"{letter}{kind.bit_width // 8}"))[values.offset : end]
 
 
 def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:  # type: ignore[type-arg]
@@ -95,7 +92,6 @@ def arrow_of(numbers: npt.NDArray, absent: BoolArray | None = None) -> pa.Array:
 
 
 def as_type(numbers: IntArray, kind: pa.DataType) -> pa.Array:
-    """An array of a type whose values are held as whole numbers."""
     return arrow_of(numbers.astype(np.dtype(f"i{kind.bit_width // 8}"), copy=False)).view(kind)
 
 
@@ -107,7 +103,6 @@ def array_of(values: Sequence[object], kind: pa.DataType) -> pa.Array:
 
 
 def offsets_of(offsets: IntArray) -> pa.Array:
-    """Where the lists of an array of lists begin, then where they end."""
     return arrow_of(offsets.astype(np.int32))
 
 

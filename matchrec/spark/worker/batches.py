@@ -33,10 +33,9 @@ TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays tha
 
 
 class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- the runtime words the error
-    """The rows of a partition wait for a search for which there is no room.
-
-    args: a table of the last one; how many they are, and bytes of them; whether they wait because
-    the partition must be whole.
+    """The rows of a partition wait for a search for which there is no room. args: a table of the
+    last one; how many they are, and bytes of them; whether they wait because the partition must be
+    whole.
     """
 
 
@@ -60,7 +59,6 @@ class Piece:
 
     @property
     def fresh_partitions(self) -> int:
-        """How many partitions begin with such a row."""
         return int(np.count_nonzero(self.starts[:-1] >= self.table.num_rows - self.fresh))
 
 
@@ -71,9 +69,7 @@ def pieces(
 
     The first bit of the first bits marks partition starts. lookaround: None where partitions must
     be whole. rows_a_call: how many rows are worth a call of the engine, if they are not wide.
-    structs: columns that cross in parts.
-
-    Raises PartitionWithoutRoom.
+    structs: columns that cross in parts. Raises PartitionWithoutRoom.
     """
     waiting = Waiting(rows_a_call, structs)
     for batch in batches:
@@ -125,9 +121,7 @@ class Waiting:
         return left + max(left, self.rows_a_call)
 
     def check_room(self, *, whole: bool) -> None:
-        """Raises PartitionWithoutRoom where the rows of the last partition are more than can be
-        searched. whole: whether they must be there as a whole.
-        """
+        """Raises PartitionWithoutRoom for more rows than can be searched. whole: as of its args."""
         if not memory.has_room(TIMES_IN_MEMORY * self.size):
             last = self.batches[-1]
             row = with_structs(pa.Table.from_batches([last.slice(last.num_rows - 1)]), self.structs)
@@ -188,8 +182,7 @@ def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordB
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
     """About how many rows like those of a batch or a table take so many bytes, at least one."""
-    of_batch: int = max(1, batch.nbytes)
-    return max(1, size * int(batch.num_rows) // of_batch)
+    return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 
 def starts_in(bits: pa.Array) -> IntArray:

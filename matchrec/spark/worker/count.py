@@ -41,8 +41,8 @@ T = TypeVar("T")
 
 @dataclass
 class Tally:
-    """The counters of one task. schema: of the worker's output, which ends with its counters, as
-    Spark expects it, or as the output has it; None where nobody asks for them.
+    """The counters of one task. schema: of the worker's output, which ends with its counters; None
+    where nobody asks for them.
     """
 
     schema: pa.Schema | None = None
@@ -51,7 +51,6 @@ class Tally:
 
     @contextmanager
     def measure_time(self, stage: int) -> Iterator[None]:
-        """Add the time that the block takes to a stage."""
         begin = perf_counter_ns()
         yield
         self.numbers[stage] += perf_counter_ns() - begin
@@ -74,10 +73,9 @@ class Tally:
             yield matches
 
     def with_counters(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add the empty column of counters to a batch of output, if anyone asks for them.
-
-        The last row has the types of the other ones: a stream of Arrow has one schema, in which the
-        names inside of lists count.
+        """Add the empty column of counters to a batch of output, if anyone asks for them. The last
+        row has the types of the other ones: a stream of Arrow has one schema, in which the names
+        inside of lists count.
         """
         if self.schema is None:
             return batch
@@ -89,20 +87,15 @@ class Tally:
     def row(self) -> Iterator[pa.RecordBatch]:
         """The row of the counters, once all is counted, if anyone asks for them."""
         if self.schema is not None:
-            nothing = [empty(column.type) for column in self.schema][:-1]
+            kinds = self.schema.types[:-1]
+            nothing = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in kinds]
             counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
             yield pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
 
 
-def empty(kind: pa.DataType) -> pa.Array:
-    """One value of a type that says nothing."""
-    return pa.array([[]], kind) if pa.types.is_list(kind) else pa.nulls(1, kind)
-
-
 def number_of(matches: Matches) -> int:
-    """How many matches a chunk holds; in the graph of all matches, how many end.
-
-    Of matches that are counted and not built, at most the greatest BIGINT.
+    """How many matches a chunk holds; in the graph of all matches, how many end. Of matches that
+    are counted and not built, at most the greatest BIGINT.
     """
     if matches.totals is not None:
         return int(min(doubles_of(matches.totals[:, WAYS + 2]).sum(), MOST))

@@ -49,7 +49,10 @@ class CoverageWorker:
             figures.append(self.count_matches(piece, counts))
             nearest = self.nearest(piece, counts) or nearest
             del piece  # a table less in memory while the next one grows
-        yield self.row(together(np.array(list(map(astuple, figures)))), counts, nearest)
+        counted = together(np.array(list(map(astuple, figures))))
+        numbers = [*astuple(counted), *flat(counts).tolist()]
+        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
+        yield batch_of([pa.array([numbers]), *found], self.schema)
 
     def count_matches(self, piece: Piece, counts: Counts) -> Figures:
         """Search a piece, and count what is found in it. Raises MatchRecognizeRunError."""
@@ -78,8 +81,7 @@ class CoverageWorker:
 
     def ties(self, piece: Piece, partitions: Partitions) -> int:
         """How many rows that no piece has had before equal the one before in their order."""
-        tie = self.task.tie
-        if tie is None:
+        if (tie := self.task.tie) is None:
             return 0
         if isinstance(tie, NearbyCondition):
             flags = rows_that_satisfy(partitions, tie)
@@ -89,21 +91,13 @@ class CoverageWorker:
         return int(flags[len(flags) - piece.fresh :].sum())
 
     def nearest(self, piece: Piece, counts: Counts) -> Nearest:
-        """What the nearest run that began no match still needed, and what names its starting row,
-        if this piece has brought one.
-        """
-        start = int(counts.best[counting.BEST_START])
-        if start == NO_START:
+        """What the nearest run that began no match needed, and what names its first row; if any."""
+        if (start := int(counts.best[counting.BEST_START])) == NO_START:
             return None
         counts.best[counting.BEST_START] = NO_START
         columns = (piece.table.column(wire.column(one)) for one in self.task.naming)
         named_by = (one.slice(start, 1).combine_chunks() for one in columns)
         return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
-
-    def row(self, figures: Figures, counts: Counts, nearest: Nearest) -> pa.RecordBatch:
-        numbers = [*astuple(figures), *flat(counts).tolist()]
-        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
-        return batch_of([pa.array([numbers]), *found], self.schema)
 
 
 @dataclass(frozen=True)
@@ -172,11 +166,9 @@ def together(figures: IntArray) -> Figures:
 
 
 def add_up(task: CoverageTask, rows: Iterable[list[int]]) -> tuple[Figures, Counts]:
-    """What several tasks have counted together."""
     counts = Counts.of(task.coverable)
     size = len(fields(Figures))
-    none = np.zeros(size + len(flat(counts)), np.int64)
-    numbers = np.array([none, *rows], np.int64)
+    numbers = np.array([np.zeros(size + len(flat(counts)), np.int64), *rows], np.int64)
     parts = counts.came, counts.ended, counts.parts_false
     totals = np.split(numbers[:, size:].sum(axis=0), np.cumsum([part.size for part in parts]))
     found = (total.reshape(part.shape) for total, part in zip(totals, parts, strict=False))

@@ -18,39 +18,19 @@ import pyarrow.compute as pc
 from matchrec.compile.executable import Executable, Totalled, TotalledBy
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
+from matchrec.engine import partitions
 from matchrec.engine.matches import RunFailure
-from matchrec.engine.partitions import (
-    BoolArray,
-    Frontier,
-    IntArray,
-    Partitions,
-    WordArray,
-    ends_after,
-    ends_by_distance,
-    window_ends,
-)
+from matchrec.engine.partitions import BoolArray, Frontier, IntArray, Partitions, ends_by_distance
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, Form
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import (
-    arrow_of,
-    as_floats,
-    as_integers,
-    column,
-    dense_ranks,
-    is_whole,
-    ranks_of_repeated,
-    rising_floats,
-    sort_keys,
-    validity,
-)
+from matchrec.spark.worker import arrays
+from matchrec.spark.worker.arrays import arrow_of, as_floats, as_integers, column, validity
 
 SIGN = np.uint64(1 << 63)
 WORD = 64  # bits
-
-Shape = object  # equal for equal types
 
 
 def partitions_of(
@@ -58,11 +38,10 @@ def partitions_of(
     table: pa.Table,
     starts: IntArray,
     frontier: Frontier | None = None,
-    satisfied: WordArray | None = None,
+    satisfied: partitions.WordArray | None = None,
 ) -> Partitions:
-    """The engine's view of a table whose columns are those of `spark.columns`.
-
-    satisfied: the row conditions as an engine reads them, if no column of the table has them.
+    """The engine's view of a table whose columns are those of `spark.columns`. satisfied: the row
+    conditions as an engine reads them, if no column of the table has them.
     """
     if satisfied is None:
         satisfied = satisfied_words(table, len(executable.conditions))
@@ -109,24 +88,23 @@ def as_added(values: pa.Array, totalled: Totalled) -> IntArray:
     if totalled.reads is TotalledBy.PRESENCE:
         return np.zeros(len(values), np.int64)
     if totalled.reads is TotalledBy.ORDER:
-        return sort_keys(values)
+        return arrays.sort_keys(values)
     is_floating = pa.types.is_floating(values.type)
     return as_floats(values).view(np.int64) if is_floating else as_integers(values)
 
 
 def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
-    """When windows end that begin with a row, as far as they compare: see `Partitions`.
-
-    One that ends at no time of its type never does.
+    """When windows end that begin with a row, as far as they compare: see `Partitions`. One that
+    ends at no time of its type never does.
     """
     stages = executable.task.stages
     if not executable.crossing.ends or stages is None or not stages.timeouts:
         return None
     ends = [column(table, wire.column(i)) for i in executable.crossing.ends]
-    if not all(is_whole(one.type) for one in ends):
+    if not all(arrays.is_whole(one.type) for one in ends):
         tables = [pa.table({"ends": one}) for one in ends]  # decimals of several types become one
         whole = pa.concat_tables(tables, promote_options="permissive")
-        ranks = dense_ranks(whole.column("ends").combine_chunks())
+        ranks = arrays.dense_ranks(whole.column("ends").combine_chunks())
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
     found = [np.where(validity(one), as_integers(one), never) for one in ends]
@@ -145,16 +123,14 @@ def value_at(table: pa.Table, name: str, row: int) -> object:
 
 
 def stacked(columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
-    """kind[len(columns), rows]."""
     if not columns:
         return np.empty((0, rows), kind)
     return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
 
 
-def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
-    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped.
-
-    bits: how many there is to be room for, if for more.
+def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> partitions.WordArray:
+    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped. bits: how
+    many there is to be room for, if for more.
     """
     columns = range(wire.bit_columns_of(conditions))
     packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
@@ -173,51 +149,44 @@ def ranked_columns(
     executable: Executable, table: pa.Table
 ) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
     """For every ranked column, the dense ranks of its values; columns of one type rank together.
-
     Then, where Python computes with them, for each integer column the values in that order.
     """
-    by_type: dict[Shape, list[int]] = {}
+    by_type: dict[object, list[int]] = {}
     for index in sorted(executable.crossing.ranked):
         by_type.setdefault(shape(table.column(wire.column(index)).type), []).append(index)
     ranks: dict[int, pa.Array] = {}
     values: dict[int, list[object]] = {}
     for indices in by_type.values():
         columns = [column(table, wire.column(index)) for index in indices]
-        ranked, known = ranked_together(columns, in_python=any(executable.task.calls()))
+        if pa.types.is_nested(columns[0].type):
+            ranked, known = rank_nested(columns)
+        else:
+            together = pa.chunked_array(columns).combine_chunks()
+            ranked = arrays.ranks_of_repeated(together)
+            known = ordered(together) if any(executable.task.calls()) else []
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
             values[executable.crossing.integers.index(index)] = known
     return ranks, values
 
 
-def ranked_together(columns: list[pa.Array], *, in_python: bool) -> tuple[pa.Array, list[object]]:
-    """The ranks of the values of columns, one after the other; the values, if Python needs them."""
-    if pa.types.is_nested(columns[0].type):
-        return rank_nested(columns)
-    together = pa.chunked_array(columns).combine_chunks()
-    return ranks_of_repeated(together), ordered(together) if in_python else []
-
-
 def ordered(values: pa.Array) -> list[object]:
     """The different values in ascending order, as Python's; without NULL."""
     different = pc.unique(values.drop_null())
-    found: list[object] = different.take(pc.sort_indices(different)).to_pylist()
-    return found
+    return different.take(pc.sort_indices(different)).to_pylist()  # type: ignore[no-any-return]
 
 
-def shape(kind: pa.DataType) -> Shape:
-    """A type without the names of its parts, and whether they may be NULL."""
+def shape(kind: pa.DataType) -> object:
+    """What is equal for equal types, also where names of parts differ, or whether they are NULL."""
     if not pa.types.is_nested(kind):
         return kind
-    parts = (kind.field(number).type for number in range(kind.num_fields))
-    return (kind.id, *map(shape, parts))
+    return (kind.id, *(shape(kind.field(place).type) for place in range(kind.num_fields)))
 
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
     """The ranks of the values of columns of one shape, one column after the other: from 1 on, equal
-    ones alike, NULL for NULL. And the values by rank.
-
-    Zeros among them lose their sign. Maps have an order, too, which means nothing.
+    ones alike, NULL for NULL. And the values by rank. Zeros among them lose their sign. Maps have
+    an order, too, which means nothing.
     """
     found = (one for column in columns for one in values_of(column))
     values = [None if one is None else normalized(one) for one in found]
@@ -233,18 +202,15 @@ def values_of(array: pa.Array) -> list[Value]:
     """Values of any type, as `conditions.functions.function` has them."""
     kind = array.type
     if pa.types.is_nested(kind):
-        found = structs_of(array) if pa.types.is_struct(kind) else lists_of(array)
+        if pa.types.is_struct(kind):
+            found = list(zip(*map(values_of, array.flatten()), strict=True)) or [()] * len(array)
+        else:
+            found = lists_of(array)
         present: list[bool] = array.is_valid().to_pylist()
         return [one if valid else None for one, valid in zip(found, present, strict=True)]
     if pa.types.is_temporal(kind):
         array = arrow_of(as_integers(array), ~validity(array))
-    values: list[Value] = array.to_pylist()
-    return values
-
-
-def structs_of(array: pa.StructArray) -> list[Value]:
-    fields = [values_of(one) for one in array.flatten()]
-    return list(zip(*fields, strict=True)) if fields else [()] * len(array)
+    return array.to_pylist()  # type: ignore[no-any-return]
 
 
 def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
@@ -262,48 +228,40 @@ def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> Int
     """For each row the first row that is outside of its windows; None without a window."""
     crossing = executable.crossing
     if executable.window_rows is not None:
-        whole: IntArray | None = ends_after(starts, executable.window_rows)
+        whole: IntArray | None = partitions.ends_after(starts, executable.window_rows)
     else:
         whole = ends_of_windows(table, starts, crossing.window, crossing.distance)
-    near = ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)
-    if near is None:
+    if (near := ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)) is None:
         return whole
-    ends = ends_at_gaps(near, starts)
+    # the next row that lies too far after the row before it, or which is not of its partition
+    following = np.arange(1, starts[-1] + 1)
+    borders = np.unique(np.append(following[near <= following], starts))
+    ends = borders[np.searchsorted(borders, following - 1, side="right")]
     return ends if whole is None else np.minimum(whole, ends)
 
 
 def ends_of_windows(
     table: pa.Table, starts: IntArray, places: tuple[int, ...], distance: Distance | None
 ) -> IntArray | None:
-    """For each row the first row outside of a window that begins with it; None without one.
-
-    places: of the columns that say where it is: the order and the end, or the order alone.
+    """For each row the first row outside of a window that begins with it; None without one. places:
+    of the columns that say where it is: the order and the end, or the order alone.
     """
     if not places:
         return None
     order, *rest = (column(table, wire.column(i)) for i in places)
     if distance is not None:
         return ends_at_distance(distance, order, starts)
-    return window_ends(starts, *comparable(order, *rest))
+    return partitions.window_ends(starts, *comparable(order, *rest))
 
 
 def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
     """The keys of rows and the ends of their windows as int64 that compare, and which there are."""
-    if pa.types.is_floating(order.type) or is_whole(order.type):
-        keys, bounds = sort_keys(order), sort_keys(bound)
+    if pa.types.is_floating(order.type) or arrays.is_whole(order.type):
+        keys, bounds = arrays.sort_keys(order), arrays.sort_keys(bound)
     else:  # of one type, whose ranks compare
-        both = as_integers(dense_ranks(pa.chunked_array([order, bound]).combine_chunks()))
+        both = as_integers(arrays.dense_ranks(pa.chunked_array([order, bound]).combine_chunks()))
         keys, bounds = np.split(both, [len(order)])
     return keys, validity(order), bounds, validity(bound)
-
-
-def ends_at_gaps(near: IntArray, starts: IntArray) -> IntArray:
-    """int64[n], for each row the next one that lies too far after the row before it, or which is
-    not of its partition. near: for each row the first one that is too far after it.
-    """
-    following = np.arange(1, starts[-1] + 1)
-    borders = np.unique(np.append(following[near <= following], starts))
-    return borders[np.searchsorted(borders, following - 1, side="right")]
 
 
 def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
@@ -320,8 +278,8 @@ def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> Int
             first = first + window.limit
         else:
             here = here - window.limit
-        bounds = rising_floats(first) + (not window.strict)
-        ends = window_ends(starts, rising_floats(here), valid, bounds, valid)
+        bounds = arrays.rising_floats(first) + (not window.strict)
+        ends = partitions.window_ends(starts, arrays.rising_floats(here), valid, bounds, valid)
     return ends if window.tests_first else np.maximum(ends, np.arange(1, len(ends) + 1))
 
 
@@ -330,15 +288,12 @@ def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> 
     crossing = executable.crossing
     for words, places in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
         if len(places) == 2:
-            check_ends(words, *(column(table, wire.column(i)) for i in places))
+            order, end = (column(table, wire.column(i)) for i in places)
+            keys, valid, bounds, known = comparable(order, end)
+            wrong = valid & ~(known & (keys <= bounds))  # no sum, or one that has wrapped around
+            fail_at(wrong, failures.window_without_end, words=words)
     if crossing.distance is not None and crossing.distance.bits and not executable.ansi:
         check_distance(crossing.distance, starts, column(table, wire.column(crossing.window[0])))
-
-
-def check_ends(words: str, order: pa.Array, bound: pa.Array) -> None:
-    """Raises RunFailure where the sum of a key and a length is none, or has wrapped around."""
-    keys, valid, bounds, known = comparable(order, bound)
-    fail_at(valid & ~(known & (keys <= bounds)), failures.window_without_end, words=words)
 
 
 def fail_at(wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object) -> None:

@@ -21,37 +21,14 @@ from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
+from matchrec.output import reads
 from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_wraps, sum_values
 from matchrec.output.measures import Reader
-from matchrec.output.reads import (
-    PointerField,
-    Read,
-    ReadAggregate,
-    ReadAt,
-    ReadClassifierAt,
-    ReadFact,
-    ReadMatchedRows,
-    ReadRow,
-    ReadTotal,
-    read_from_chains,
-    show_read,
-)
+from matchrec.output.reads import Read, ReadAggregate, ReadAt, ReadFact, ReadRow, ReadTotal
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.spark import wire
-from matchrec.spark.worker.arrays import (
-    BYTES_OF_A_NUMBER,
-    array_of,
-    arrow_of,
-    as_floats,
-    as_integers,
-    column,
-    decimal_words,
-    doubles_of,
-    offsets_of,
-    sizes_of,
-    sort_keys,
-    validity,
-)
+from matchrec.spark.worker import arrays
+from matchrec.spark.worker.arrays import arrow_of, column, doubles_of, offsets_of, validity
 from matchrec.spark.worker.encode import values_of
 
 LIMIT = 10**38  # the first number of more digits than a decimal has
@@ -67,14 +44,13 @@ def always_fit(values: pa.Array) -> bool:
     """Whether every sum of some of the values has at most 38 digits."""
     if values.type.precision <= 28 or not len(values):
         return True
-    high = decimal_words(values)[:, 1]
+    high = arrays.decimal_words(values)[:, 1]
     return len(values) * (max(int(high.max()), -int(high.min())) + 1) << 64 < LIMIT
 
 
 def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIMIT) -> BoolArray:
-    """bool[n], sums that are not less than a limit, with or without their sign.
-
-    words: int64[n, 2], of the sums, which may have wrapped. roughly: the same sums of doubles.
+    """bool[n], sums that are not less than a limit, with or without their sign. words: int64[n, 2],
+    of the sums, which may have wrapped. roughly: the same sums of doubles.
     """
     low, high = words[:, 0].view(np.uint64), words[:, 1]
     most, least = divmod(limit, 2**64), divmod(-limit, 2**64)
@@ -89,7 +65,6 @@ def summed(kind: pa.DataType) -> pa.DataType:
 
 
 def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
-    """Decimals of their words, NULL where `absent`."""
     data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
     valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
     widest = pa.decimal128(38, kind.scale)
@@ -98,10 +73,10 @@ def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
 
 def chain_matches(executable: Executable, table: pa.Table) -> Task:
     """The task, with matches that share their rows where that is enough to answer all reads."""
-    task, reads = executable.task, executable.reads
-    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
+    task, asked = executable.task, executable.reads
+    if not (task.shares_rows and reads.read_from_chains(asked, executable.rows_per_match)):
         return task
-    totals = (one for one in reads if isinstance(one, ReadAggregate) and one.function == "sum")
+    totals = (one for one in asked if isinstance(one, ReadAggregate) and one.function == "sum")
     summed = (column(table, wire.column(place)) for one in totals for place in one.columns)
     exact = all(sums_exactly(values, ansi=executable.ansi) for values in summed)
     return replace(task, chained=exact)
@@ -113,7 +88,7 @@ def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
         return always_fit(values)
     if pa.types.is_floating(values.type):
         return False
-    return not ansi or never_wraps(as_integers(values))
+    return not ansi or never_wraps(arrays.as_integers(values))
 
 
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
@@ -121,7 +96,7 @@ def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None
     match read:
         case ReadAggregate("collect_list" | "matched_rows", variable, places, semantics):
             return variable, places, semantics
-        case ReadMatchedRows(places):
+        case reads.ReadMatchedRows(places):
             return None, places, Semantics.FINAL
     return None
 
@@ -140,9 +115,8 @@ def list_of_structs(offsets: IntArray, values: list[pa.Array], names: Sequence[s
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table.
-
-    known: what is filled. found: where navigations lead, as indices for `take`.
+    """Fills the reads of an executable for output rows over one table. known: what is filled.
+    found: where navigations lead, as indices for `take`.
     """
 
     executable: Executable
@@ -153,7 +127,6 @@ class Gatherer:
 
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
         """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
-
         events: columns of which each output row, one for each match, has those of all rows of the
         match besides. None where there are no rows. Raises RunFailure.
         """
@@ -189,25 +162,24 @@ class Gatherer:
         if lists_of(read) is not None:
             return True
         place = place_of_value(read)
-        return place is not None and not isinstance(sizes_of(self.values(place)), int)
+        return place is not None and not isinstance(arrays.sizes_of(self.values(place)), int)
 
     def longest(self) -> float:
         """About how many bytes an output row takes at most; infinite where there are lists."""
         reads = self.executable.reads
         if any(lists_of(read) is not None for read in reads):
             return inf
-        places = map(place_of_value, reads)
-        of_values = self.most_of(place for place in places if place is not None)
-        return BYTES_OF_A_NUMBER * len(reads) + of_values
+        of_values = self.most_of(one for one in map(place_of_value, reads) if one is not None)
+        return arrays.BYTES_OF_A_NUMBER * len(reads) + of_values
 
     def most_of(self, places: Iterable[int]) -> int:
         """About how many bytes a value of each of some columns takes together at most."""
-        return sum(int(np.max(sizes_of(self.values(place)), initial=0)) for place in places)
+        return sum(int(np.max(arrays.sizes_of(self.values(place)), initial=0)) for place in places)
 
     def sizes(self) -> IntArray:
         """int64[r], about how many bytes each output row takes."""
         reader, reads = self.reader, self.executable.reads
-        sizes = np.full(reader.rows.count, BYTES_OF_A_NUMBER * len(reads), np.int64)
+        sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
                 sizes += self.sizes_at(read.column, reader.rows.row)
@@ -216,12 +188,12 @@ class Gatherer:
             elif (lists := lists_of(read)) is not None:
                 sizes += self.sizes_of_lists(*lists)
             elif (place := place_of_value(read)) is not None:
-                sizes += int(np.mean(sizes_of(self.values(place))))
+                sizes += int(np.mean(arrays.sizes_of(self.values(place))))
         return sizes
 
     def sizes_at(self, place: int, positions: IntArray) -> IntArray:
         """int64[p], about how many bytes the values of a column at row positions take."""
-        sizes = sizes_of(self.values(place))
+        sizes = arrays.sizes_of(self.values(place))
         return np.where(positions < 0, 0, sizes if isinstance(sizes, int) else sizes[positions])
 
     def sizes_of_lists(
@@ -230,7 +202,7 @@ class Gatherer:
         """int64[r], about how many bytes lists of the rows of a variable take that are seen."""
         reader = self.reader
         rows = reader.matches.mapped_rows
-        sizes = np.full(len(rows), BYTES_OF_A_NUMBER, np.int64)
+        sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
         for place in places:
             sizes += self.sizes_at(place, rows)
         return reader.add_up(sizes * reader.mask(variable), semantics)
@@ -249,15 +221,15 @@ class Gatherer:
                 return self.take_values(place, self.reader.rows.row)
             case ReadAt(place, navigation):
                 return self.values(place).take(self.find(navigation))
-            case ReadClassifierAt(navigation):
+            case reads.ReadClassifierAt(navigation):
                 return self.name_variables(self.reader.classifiers(navigation))
             case ReadAggregate("collect_list", variable, (place,), semantics):
                 return self.collect_rows(variable, place, semantics)
             case ReadAggregate("matched_rows", variable, (place,)):
                 return self.match(variable, place)
-            case ReadMatchedRows():
+            case reads.ReadMatchedRows():
                 return self.matched_rows(read)
-            case PointerField():
+            case reads.PointerField():
                 return self.pointer(read)
             case ReadTotal():
                 return self.total(read)
@@ -310,7 +282,7 @@ class Gatherer:
         rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
         counted = self.reader.mask(read.variable)
         if read.condition is not None:
-            counted &= as_integers(self.values(read.condition)).astype(np.bool_)[rows]
+            counted &= arrays.as_integers(self.values(read.condition)).astype(np.bool_)[rows]
         index = last_seen(self.reader, read.semantics)
         wanted = np.zeros(len(rows), np.bool_)
         wanted[index[index >= 0]] = True
@@ -328,7 +300,7 @@ class Gatherer:
         kind = pa.int64() if read.function == "count" else pa.float64()
         kind = kind if read.chosen is None else self.values(read.chosen).type
         places = np.append(0, np.cumsum(wanted))[index + 1]
-        return array_of(found, kind).take(arrow_of(places))
+        return arrays.array_of(found, kind).take(arrow_of(places))
 
     def match(self, variable: str | None, place: int) -> pa.Array:
         """For each output row the rows of its match that come out, each with its classifier."""
@@ -338,10 +310,9 @@ class Gatherer:
         names = [one.name for one in rows.type]
         return list_of_structs(offsets, [*rows.flatten()[:-1], variables], names)
 
-    def matched_rows(self, read: ReadMatchedRows) -> pa.Array:
+    def matched_rows(self, read: reads.ReadMatchedRows) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
-        every = self.reader.mask(None)
-        index, offsets = self.reader.collect(every, Semantics.FINAL)
+        index, offsets = self.reader.collect(self.reader.mask(None), Semantics.FINAL)
         values = self.of_mapped(index, read.columns)
         values.append(arrow_of(self.reader.positions_in_match()[index]))
         return list_of_structs(offsets, values, read.names)
@@ -353,30 +324,29 @@ class Gatherer:
         values = [self.take_values(place, rows) for place in places]
         return [*values, self.name_variables(variables.astype(np.int64))]
 
-    def pointer(self, field: PointerField) -> pa.Array:
+    def pointer(self, field: reads.PointerField) -> pa.Array:
         matches, starts = self.reader.matches, self.reader.partitions.starts
         pointers, rows = matches.pointers, self.reader.matches.mapped_rows
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
         match field:
-            case PointerField.ROW:
+            case reads.PointerField.ROW:
                 return arrow_of(position)
-            case PointerField.PREVIOUS_ROW:
+            case reads.PointerField.PREVIOUS_ROW:
                 return arrow_of(position[before], none)
-            case PointerField.PREVIOUS_STATE:
+            case reads.PointerField.PREVIOUS_STATE:
                 states = matches.classifiers[before].astype(np.int64)
                 return self.name_variables(np.where(none, -1, states))
-            case PointerField.COMPLETES:
+            case reads.PointerField.COMPLETES:
                 return arrow_of(pointers.completes)
-            case PointerField.VERSION:
+            case reads.PointerField.VERSION:
                 offsets = offsets_of(pointers.offsets)
                 return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
 
     def total(self, read: ReadTotal) -> pa.Array:
-        """An aggregate over all matches of a group, each of which is an output row.
-
-        Raises RunFailure where it is too large for its type.
+        """An aggregate over all matches of a group, each of which is an output row. Raises
+        RunFailure where it is too large for its type.
         """
         words, task = self.reader.matches.totals, self.executable.task
         assert words is not None
@@ -445,7 +415,7 @@ class Gatherer:
         if lost.any():
             row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
             columns = [show_column(one) for one in self.executable.crossing.columns]
-            asked = show_read(read, columns)
+            asked = reads.show_read(read, columns)
             raise RunFailure(total_too_large, row, {"type_name": type_name, "asked": asked})
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
@@ -491,7 +461,7 @@ class Aggregation:
                 sums = at(self.float_sums(), index, 0)
                 return arrow_of(sums / np.maximum(counts, 1), counts == 0)
             case function:
-                keys = sort_keys(self.values)
+                keys = arrays.sort_keys(self.values)
                 rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index, -1)
                 return self.values.take(arrow_of(rows, rows < 0))
 
@@ -501,14 +471,14 @@ class Aggregation:
             return self.decimal_sums(index, absent)
         if pa.types.is_floating(kind):
             return arrow_of(at(self.float_sums(), index, 0), absent)
-        sums = self.aggregates.integer_sums(as_integers(self.values), ansi=self.ansi)
+        sums = self.aggregates.integer_sums(arrays.as_integers(self.values), ansi=self.ansi)
         return arrow_of(at(sums, index, 0), absent)
 
     def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
         """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
         kind = self.values.type
         total = summed(kind)
-        words = at(self.aggregates.decimal_sums(decimal_words(self.values)), index, 0)
+        words = at(self.aggregates.decimal_sums(arrays.decimal_words(self.values)), index, 0)
         if always_fit(self.values):
             return decimals(words, absent, total)
         lost = too_large(words, at(self.float_sums(), index, 0), kind.scale) & ~absent
@@ -523,4 +493,4 @@ class Aggregation:
         values, aggregates = self.values, self.aggregates
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
-        return sum_values(as_floats(values), aggregates.counted, aggregates.links)
+        return sum_values(arrays.as_floats(values), aggregates.counted, aggregates.links)

@@ -41,7 +41,6 @@ def name_row(executable: Executable, table: pa.Table, row: int, number: int | No
 
 
 def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
-    """A row of a piece as its partition's keys and its number there."""
     number: int | None = None
     if piece.passed is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
@@ -75,10 +74,7 @@ BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.R
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over pieces of partitions.
-
-    output: what makes batches of output rows, where it is not their reads alone that come out.
-    """
+    """Runs an executable over pieces. output: makes batches where not its reads alone come out."""
 
     executable: Executable
     tally: Tally = field(default_factory=Tally)
@@ -118,7 +114,6 @@ class Worker:
         return satisfy_nearby(partitions, self.executable.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        """Find the matches of a piece; they come in chunks."""
         algorithm, tally = self.executable.algorithm, self.tally
         task = self.executable.task
         if self.output is None:
@@ -126,10 +121,9 @@ class Worker:
         return tally.count_matches(algorithm.search(task, partitions, tally.of_kernels), piece)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
-        """The rows that no match covers, with every measure NULL.
-
-        first: int64[p], where the search of each partition has begun. Rows before it have come out,
-        those from where it has ended may still be matched.
+        """The rows that no match covers, with every measure NULL. first: int64[p], where the search
+        of each partition has begun. Rows before it have come out, those from where it has ended may
+        still be matched.
         """
         frontier, lengths = piece.frontier, np.diff(partitions.starts)
         end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)

@@ -35,16 +35,14 @@ class Stretches:
         """
         same = self.classes[distance:] == self.classes[:-distance]
         near = self.places[distance:] - self.places[:-distance] <= most
-        found: BoolArray = same & near
-        return found
+        return np.asarray(same & near, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """Tells ranges. Picklable.
-
-    parts: how many stretches further on a match may end. needed, first: bits that some row of each
-    match has, and that its first row has. least: rows of a range but the last one.
+    """Tells ranges. Picklable. parts: how many stretches further on a match may end. needed, first:
+    bits that some row of each match has, and that its first row has. least: rows of a range but the
+    last one.
     """
 
     parts: int
@@ -54,8 +52,7 @@ class Cutting:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The stretches that are kept, with the numbers of their ranges."""
-        found = list(batches)
-        if not found:
+        if not (found := list(batches)):
             return
         table = pa.Table.from_batches(found).combine_chunks()
         names = table.column_names
@@ -75,23 +72,18 @@ class Cutting:
         >>> Cutting(1, needed=6, first=2, least=1).ranges(stretches)
         array([ 0,  0, -1, -1])
         """
-        begins = self.may_begin(stretches)
+        near = [stretches.are_near(distance, self.parts) for distance in range(1, self.parts + 1)]
+        bits = stretches.bits.copy()
+        for distance, follows in enumerate(near, 1):
+            bits[:-distance] |= np.where(follows, stretches.bits[distance:], 0)
+        begins = (bits & self.needed) == self.needed
+        begins &= (stretches.bits & self.first) == self.first
         reached = np.zeros_like(begins)
-        for distance in range(1, self.parts + 1):
-            near = stretches.are_near(distance, self.parts)
-            reached[distance:] |= begins[:-distance] & near
+        for distance, follows in enumerate(near, 1):
+            reached[distance:] |= begins[:-distance] & follows
         kept = begins | reached
         rows = np.where(kept, stretches.rows, 0)
         before = np.cumsum(rows) - rows
         size = max(self.least, int(rows.sum()) // RANGES + 1)
         since = np.maximum.accumulate(np.where(kept & ~reached, before, 0))
         return np.where(kept, since // size, -1)
-
-    def may_begin(self, stretches: Stretches) -> BoolArray:
-        found = stretches.bits.copy()
-        for distance in range(1, self.parts + 1):
-            near = stretches.are_near(distance, self.parts)
-            found[:-distance] |= np.where(near, stretches.bits[distance:], 0)
-        has_all = (found & self.needed) == self.needed
-        may: BoolArray = has_all & ((stretches.bits & self.first) == self.first)
-        return may
