@@ -187,7 +187,7 @@ def as_double(decimal: Scalar) -> Scalar:
 
 
 def number_of_text(text: str) -> Family | None:
-    """What a expression.literal is; INTEGER also of what is no number, None of a subquery.
+    """What a literal is; INTEGER also of what is no number, None of a subquery.
 
     >>> [number_of_text(text) is Family.DECIMAL for text in ("(0.5)", "-.5", "5BD", "5")]
     [True, True, True, False]
