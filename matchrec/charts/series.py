@@ -76,6 +76,8 @@ FLOATS = ("float", "double")
 
 def text_of(column: str, kind: str) -> str:
     """A key of a type as the name of a series. Both zeros are one key: -0.0 + 0.0 is 0.0."""
+    if kind == "binary":  # bytes may be no letters
+        column = f"concat('X', chr(39), hex({column}), chr(39))"
     key = f"{column} + CAST(0 AS {kind})" if kind in FLOATS else column
     return f"coalesce(CAST({key} AS STRING), 'NULL')"
 

@@ -101,6 +101,15 @@ def test_texts_are_drawn_on_lanes(spark: SparkSession) -> None:
     assert [text.get_text() for text in panel.texts] == ["{0}", "{1}", "{2}", "{3}"]
 
 
+def test_bytes_are_no_letters(spark: SparkSession) -> None:
+    rows = [(bytearray(key), day(at), 1.0) for key in (b"\xfe", b"\xff") for at in range(2)]
+    data = spark.createDataFrame(rows, "sym binary, day date, price double")
+    matches = data.selectExpr("sym", "day AS start_day", "day AS end_day")
+    page = charted(matches, data).page(1, 6)
+    assert set(page.series) == {"X'FE'", "X'FF'"}
+    assert {span.series for span in page.spans} == {"X'FE'", "X'FF'"}
+
+
 def test_series_come_in_pages(spark: SparkSession) -> None:
     data = spark.sql("SELECT CAST(id % 5 AS STRING) AS k, id AS t, id AS v FROM range(50)")
     matches = spark.sql(
