@@ -28,7 +28,7 @@ from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
-from matchrec.spark.session import Relation, Runner, is_connect
+from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
 from matchrec.spark.transport import with_known_types
 
 # SQL over one row, or a Column that is one of a DataFrame's; or several of both.
@@ -204,13 +204,20 @@ Frames = dict[str, Any]  # what a query names as `{name}`
 def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
     """What runs the pieces of a query; positional arguments get names, as its pieces are many.
 
-    Raises where a clause's input is `{name}` and what was passed is no DataFrame.
+    Raises where a clause's input is `{name}` and what was passed is no DataFrame, and for one of
+    another session.
     """
     relations = {site.relation.start for site in query.sites}
     for name, span in query.frames:
-        if span.start in relations and not is_dataframe(frames[name]):
-            error = errors.no_table(span, name=name, value=shown(frames[name]))
-            raise error.located(query.source)
+        frame = frames[name]
+        if not is_dataframe(frame):
+            if span.start in relations:
+                error = errors.no_table(span, name=name, value=shown(frame))
+                raise error.located(query.source)
+        elif not shares_views(spark, frame.sparkSession):
+            if is_stopped(frame.sparkSession):
+                raise errors.stopped_session()
+            raise errors.table_of_another_session(span, name=name).located(query.source)
     return Runner(spark, name_values(query, args), frames, partial(fill_frames, frames=frames))
 
 
