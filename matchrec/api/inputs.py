@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from threading import Lock
 from typing import Any, TypeAlias
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -30,6 +31,8 @@ from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
 from matchrec.spark.transport import with_known_types
+
+_SETTING = Lock()  # a setting of a session, for as long as it is another one
 
 # SQL over one row, or a Column that is one of a DataFrame's; or several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
@@ -172,15 +175,17 @@ def crossing_kind(kind: Any) -> Any:
 @contextmanager
 def by_arrow(spark: SparkSession) -> Iterator[None]:
     """Inside, a missing number of pandas becomes NULL, as over Connect, and not NaN, the greatest
-    of all numbers, which PySpark makes of it by itself.
+    of all numbers, which PySpark makes of it by itself. One thread at a time: another one would
+    take what is set here for what was set before.
     """
     name = "spark.sql.execution.arrow.pyspark.enabled"
-    before = str(spark.conf.get(name))
-    spark.conf.set(name, "true")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before)
+    with _SETTING:
+        before = str(spark.conf.get(name))
+        spark.conf.set(name, "true")
+        try:
+            yield
+        finally:
+            spark.conf.set(name, before)
 
 
 def check_pandas(name: str, frame: Any) -> None:
