@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from threading import Lock
 from typing import Any, TypeAlias
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -28,8 +29,10 @@ from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
-from matchrec.spark.session import Relation, Runner, is_connect
+from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
 from matchrec.spark.transport import with_known_types
+
+_SETTING = Lock()  # a setting of a session, for as long as it is another one
 
 # SQL over one row, or a Column that is one of a DataFrame's; or several of both.
 Terms: TypeAlias = "str | Column | Sequence[str | Column]"
@@ -163,15 +166,17 @@ def crossing_kind(kind: Any) -> Any:
 @contextmanager
 def by_arrow(spark: SparkSession) -> Iterator[None]:
     """Inside, a missing number of pandas becomes NULL, as over Connect, and not NaN, the greatest
-    of all numbers, which PySpark makes of it by itself.
+    of all numbers, which PySpark makes of it by itself. One thread at a time: another one would
+    take what is set here for what was set before.
     """
     name = "spark.sql.execution.arrow.pyspark.enabled"
-    before = str(spark.conf.get(name))
-    spark.conf.set(name, "true")
-    try:
-        yield
-    finally:
-        spark.conf.set(name, before)
+    with _SETTING:
+        before = str(spark.conf.get(name))
+        spark.conf.set(name, "true")
+        try:
+            yield
+        finally:
+            spark.conf.set(name, before)
 
 
 def check_pandas(name: str, frame: Any) -> None:
@@ -195,8 +200,13 @@ def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: F
     """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
     relations = {site.relation.start for site in query.sites}
     for name, span in query.frames:
-        if span.start in relations and not is_dataframe(frames[name]):
-            raise errors.no_table(span, name=name, value=shown(frames[name])).located(query.source)
+        frame = frames[name]
+        if is_dataframe(frame) and not shares_views(spark, frame.sparkSession):
+            if is_stopped(frame.sparkSession):
+                raise errors.stopped_session()
+            raise errors.table_of_another_session(span, name=name).located(query.source)
+        if span.start in relations and not is_dataframe(frame):
+            raise errors.no_table(span, name=name, value=shown(frame)).located(query.source)
     markers, count = query.markers, len(args) if isinstance(args, list) else 0
     if count != len(markers):
         given = f"has {counted(count, 'value') if count else 'no values'}"

@@ -181,6 +181,9 @@ unused_value = plan_error("""the query has no `:{name}`
 no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
     note: the clause applies to the rows of a table
     pass a DataFrame: {name}=df""")
+table_of_another_session = plan_error("""`{{name}}` is a DataFrame of another session
+    note: a session knows its own temporary views, and no others
+    ask that session, {name}.sparkSession, or read the rows of {name} in this one""")
 computed_column = plan_error("""a Column in `{argument}` must be one of the DataFrame's, not
         `{written}`
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"

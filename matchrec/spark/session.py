@@ -331,6 +331,17 @@ def is_stopped(spark: SparkSession) -> bool:
     return getattr(spark.sparkContext, "_jsc", spark) is None
 
 
+def shares_views(spark: SparkSession, other: SparkSession) -> bool:
+    """Whether a session has the views of another one. A client of Connect sends them along.
+
+    One session of Classic may have several objects.
+    """
+    if spark is other or is_connect(spark) or is_connect(other):
+        return True
+    own, others = (getattr(one.sql, "__self__", one)._jsparkSession for one in (spark, other))
+    return own is others or bool(own.equals(others))
+
+
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session, or what it wraps or extends, is a client of Spark Connect."""
     return _are_of_connect(type(getattr(spark.sql, "__self__", spark)).__mro__)

@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from functools import partial
+from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -22,7 +24,7 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
-from matchrec.api import questions
+from matchrec.api import inputs, questions
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -336,6 +338,33 @@ def test_a_missing_number_of_pandas_is_null(spark: SparkSession, by_arrow: str) 
         assert str(spark.conf.get(name)) == by_arrow
     finally:
         spark.conf.set(name, str(before))
+
+
+def test_threads_set_a_setting_one_after_the_other() -> None:
+    """Else the second one finds what the first has set, and leaves that behind."""
+    name = "spark.sql.execution.arrow.pyspark.enabled"
+    session: Any = SimpleNamespace(conf=Settings({name: "false"}))
+    first_is_in, seen = Event(), []
+
+    def ask() -> None:
+        first_is_in.wait()
+        with inputs.by_arrow(session):
+            seen.append(session.conf[name])
+
+    thread = Thread(target=ask)
+    thread.start()
+    with inputs.by_arrow(session):
+        first_is_in.set()
+        thread.join(0.1)
+        assert not seen
+    thread.join()
+    assert (seen, session.conf[name]) == (["true"], "false")
+
+
+class Settings(dict[str, str]):
+    """The settings of a session."""
+
+    set = dict.__setitem__
 
 
 FRAMES = {

@@ -187,3 +187,36 @@ def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession)
         assert spark.sql(query, frame=frame).columns == ["an id"]
     finally:
         matchrec.uninstall(spark)
+
+
+@pytest.mark.parametrize("call", ["sql", "installed"])
+def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> None:
+    """Such as that of a batch in `foreachBatch`, whose views the session of the program lacks."""
+    if is_connect(spark):
+        pytest.skip("a client of Connect sends its views along")
+    other = spark.newSession()
+    query = f"SELECT * FROM {{ticks}} MATCH_RECOGNIZE ({CLAUSE})"
+    frames = {one: one.sql("VALUES (1, 5), (2, 6) AS t(t, v)") for one in (spark, other)}
+    matchrec.install(spark)
+    try:
+        ask = SparkSession.sql if call == "installed" else matchrec.sql
+        with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
+            ask(spark, query, ticks=frames[other])  # type: ignore[operator]
+        assert "`{ticks}` is a DataFrame of another session\n  line 1, column 15" in str(
+            caught.value
+        )
+        assert "ask that session, ticks.sparkSession" in str(caught.value.hint)
+        for session, ticks in frames.items():
+            assert ask(session, query, ticks=ticks).collect() == [Row(a=1)]  # type: ignore[operator]
+    finally:
+        matchrec.uninstall(spark)
+
+
+def test_a_session_may_have_several_objects(spark: SparkSession) -> None:
+    if is_connect(spark):
+        pytest.skip("each is a client of its own")
+    again: Any = SparkSession(spark.sparkContext, spark._jsparkSession)
+    assert again is not spark
+    ticks = again.sql("VALUES (1, 5), (2, 6) AS t(t, v)")
+    found = matchrec.sql(spark, f"SELECT * FROM {{t}} MATCH_RECOGNIZE ({CLAUSE})", t=ticks)
+    assert found.collect() == [Row(a=1)]

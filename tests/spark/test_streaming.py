@@ -239,6 +239,21 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     assert not group.exists
 
 
+def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession) -> None:
+    """Also where the watermark was a millisecond before it, and stands still then."""
+    any_a = Pattern.begin("a").where("v = 'a'")
+    streamed = Streamed(
+        lambda events: detect(events, any_a), events_of(spark, [("p", 3, "a", 1)]), "ts"
+    )
+    group = Group()
+    group.watermark = 2999
+    assert not list(streamed.batch(streamed.by_key[0], group))
+    group.watermark = 3000
+    assert group.timer is not None
+    assert group.timer < group.watermark, "Spark calls again"
+    assert len(list(streamed.batch(streamed.by_key[0][:0], group))) == 1
+
+
 def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
     """How many events come, and a watermark that makes none of those behind them late."""
     pieces, come = [], 0

@@ -72,7 +72,7 @@ class Group:
         self.value = None
 
     def setTimeoutTimestamp(self, timestampMs: int) -> None:  # noqa: N802, N803
-        assert timestampMs > self.watermark
+        assert timestampMs >= max(self.watermark, 1)  # as PySpark has it
         self.timer = timestampMs
 
     def getCurrentWatermarkMs(self) -> int:  # noqa: N802

@@ -182,7 +182,7 @@ class Bucket:
             next_end = min((int(one.next_end.min()) for one in needs.values()), default=NEVER)
             wanted = int(times(arrived.later).min(initial=next_end))
             if wanted != NEVER:  # Spark calls when the watermark is beyond the timer
-                group.setTimeoutTimestamp(max(-(-wanted // 1000) - 1, watermark // 1000 + 1, 1))
+                group.setTimeoutTimestamp(max(-(-wanted // 1000) - 1, watermark // 1000, 1))
         elif group.exists:
             group.remove()
 
