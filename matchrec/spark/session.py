@@ -39,7 +39,7 @@ from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors import users_terms
 from matchrec.spark.sail.words import CRASH, sentence_of
-from matchrec.spark.types import sql_type
+from matchrec.spark.types import sql_type, with_nulls
 
 # What is raised where Java has failed, if there is any.
 try:
@@ -206,15 +206,19 @@ class Runner:
         """The fields of a DataFrame, analysed now, with the types that its values have.
 
         Some sessions give CASE, IF and UNION the type of the first value, until they plan how they
-        run. text: of expressions over a relation that has its types, None of anything else.
+        run, and to the end what it says of NULL inside of it. text: of expressions over a relation
+        that has its types, None of anything else.
         """
         with refusing(self.spark):
             found: list[StructField] = frame.schema.fields
-        if not is_connect(self.spark) or not (text is None or CHOICE.search(text)):
+        if not is_connect(self.spark):
             return found
         from matchrec.spark.sail.probes import analyses_late, check_plan, types_in
 
         if not analyses_late(self.spark):
+            return found
+        found = with_nulls(found)
+        if not (text is None or CHOICE.search(text)):
             return found
         plan = cast("Any", frame)._explain_string(extended=True)
         try:
@@ -235,7 +239,7 @@ class Runner:
         if not (is_connect(self.spark) and CHOICE.search(text)):
             return frame
         fields = self.fields(frame, text)
-        if fields == frame.schema.fields:
+        if fields == with_nulls(frame.schema.fields):
             return frame
         named = ((quoted(one.name), sql_type(one.dataType)) for one in fields)
         return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in named))

@@ -4,7 +4,7 @@ which rows are ordered, as whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -99,6 +99,28 @@ def with_parts(type_: DataType, changed: Callable[[DataType], DataType]) -> Data
             own = (StructField(f.name, changed(f.dataType), f.nullable, f.metadata) for f in type_)
             return StructType([*own])
     return type_
+
+
+def with_nulls(columns: Iterable[StructField]) -> list[StructField]:
+    """The fields, with NULL allowed inside of arrays, maps and structs.
+
+    >>> with_nulls([StructField("a", ArrayType(LongType(), containsNull=False), nullable=False)])
+    [StructField('a', ArrayType(LongType(), True), False)]
+    """
+
+    def widened(type_: DataType) -> DataType:
+        match with_parts(type_, widened):
+            case ArrayType(elementType=element):
+                return ArrayType(element)
+            case spark.MapType(keyType=key, valueType=value):
+                return spark.MapType(key, value)
+            case StructType(fields=parts):
+                fields = [StructField(p.name, p.dataType, True, p.metadata) for p in parts]
+                return StructType(fields)
+            case other:
+                return other
+
+    return [StructField(f.name, widened(f.dataType), f.nullable, f.metadata) for f in columns]
 
 
 def sql_type(type_: DataType) -> str:

@@ -133,6 +133,25 @@ def test_the_type_of_a_choice_inside_of_a_column(spark: SparkSession) -> None:
         assert "2.5" in str(row.x)
 
 
+@pytest.mark.parametrize("words", ["IF(t = 1, {}, {})", "CASE WHEN t = 1 THEN {} ELSE {} END"])
+def test_null_inside_of_a_choice(spark: SparkSession, words: str) -> None:
+    """The schema of Sail says of parts that they are never NULL, as those of the first value."""
+    parts = {
+        "a": words.format("array(1)", "array(2, NULL)"),
+        "m": words.format("map('k', 1)", "map('k', CAST(NULL AS INT))"),
+        "s": words.format("struct(array(1) AS l)", "struct(array(2, NULL) AS l)"),
+    }
+    rows = spark.createDataFrame([(1,), (2,)], "t int")
+    chosen = rows.selectExpr("t", *(f"{choice} AS {name}" for name, choice in parts.items()))
+    clause = "ORDER BY t MEASURES A.a AS a, A.m AS m, A.s AS s PATTERN (A) DEFINE A AS t = 2"
+    (row,) = matchrec.match_recognize(chosen, clause).collect()
+    assert [row.a, row.m, row.s.l] == [[2, None], {"k": None}, [2, None]]
+    every = "ORDER BY t ALL ROWS PER MATCH PATTERN (A B) DEFINE A AS t = 1"
+    united = chosen.where("t = 1").unionAll(chosen.where("t = 2"))
+    last = matchrec.match_recognize(united, every).collect()[-1]
+    assert [last.a, last.m, last.s.l] == [[2, None], {"k": None}, [2, None]]
+
+
 @pytest.mark.parametrize(
     ("values", "words", "cast"),
     [

@@ -17,7 +17,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
 from matchrec.spark.session import Relation
-from matchrec.spark.types import parts_of, sql_type
+from matchrec.spark.types import parts_of, sql_type, with_nulls
 
 
 def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
@@ -28,7 +28,8 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     """
     runner = relation.runner
     fields = runner.fields(relation.rows)
-    others = [one != told for one, told in zip(fields, relation.rows.schema.fields, strict=True)]
+    schema = with_nulls(relation.rows.schema.fields)
+    others = [one != told for one, told in zip(fields, schema, strict=True)]
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(others)):
         return relation
