@@ -313,7 +313,7 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(Runner(spark), own, self.executable)
+        matched = aggregate_matches(Runner(spark), own, self.executable, "")
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )
