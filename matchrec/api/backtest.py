@@ -176,14 +176,18 @@ class Attempts:
         return [None, *(names[occurrences.variables[one]] for one in occurrences.taken)]
 
     @property
-    def because(self) -> str:
-        """SQL of what ended an attempt, `best`, with parts of a condition that were not true."""
-        reasons = [  # by the last choice, 0 for none, then by reason
+    def reasons(self) -> list[str]:
+        """What ended an attempt: by its last choice, 0 for none, then by reason."""
+        return [
             "" if state is None else str(ending(self.asked, state, reason))
             for state in states_after(self.asked.occurrences)
             for reason in Reason
         ]
-        why = f"get({array(reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
+
+    @property
+    def because(self) -> str:
+        """SQL of what ended an attempt, `best`, with parts of a condition that were not true."""
+        why = f"get({array(self.reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
         known = all_parts(self.asked)[:NOTED_PARTS]
         parts = array(one and f"{one[1]} was not true" for one in known)
         false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
