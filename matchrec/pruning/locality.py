@@ -5,9 +5,9 @@
     NOT N A B           looks for rows before a match
 
 Every field of a plan, every operator of a row pattern and every kind of reference has an entry, and
-every choice of a clause says so itself in `plan.clauses`, so that a new one without an entry fails
-where it is first looked up, and in a test before. A shortcut that leaves rows out, or searches a
-partition in parts, asks `why_not`: what it is not proven for runs without it.
+every choice of a clause and every function of the match says so itself, so that a new one without
+an entry fails where it is first looked up, and in a test before. A shortcut that leaves rows out,
+or searches a partition in parts, asks `why_not`: what it is not proven for runs without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
-from matchrec.plan.clauses import Beyond
+from matchrec.plan.choices import Beyond
 from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Seen:
 
 Looks = tuple[Beyond, ...]
 
-# What each operator and reference looks at; choices of a clause say so themselves.
+# What each operator and reference looks at.
 
 OPERATORS: Mapping[type, tuple[str, Looks]] = {
     pattern.Empty: ("()", ()),
@@ -101,18 +101,11 @@ def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen
 
 Reading = Callable[[Any, Where], Iterable[Seen]]
 
-FUNCTIONS: Mapping[expression.MatchFunction, Looks] = {
-    expression.MatchFunction.NUMBER: (Beyond.EARLIER,),
-    expression.MatchFunction.STATUS: (),
-    expression.MatchFunction.TIMEOUT: (),
-    expression.MatchFunction.ROW_NUMBER: (Beyond.DISTANCE,),
-}
-
 REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
     expression.Classifier: lambda one, where: named("CLASSIFIER()", where.beside(one.navigation)),
-    expression.MatchValue: lambda one, _: named(f"{one.function.value}()", FUNCTIONS[one.function]),
+    expression.MatchValue: lambda one, _: named(f"{one.function.words}()", one.function.beyond),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import Beyond
+from matchrec.plan.choices import Beyond
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import RowPattern
