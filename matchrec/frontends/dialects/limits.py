@@ -122,8 +122,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield from _of_calls(measure.expression, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
-        is_next = skip.to is SkipTo.NEXT_ROW
-        yield "SKIP_TO_NEXT_ROW" if is_next else "SKIP_TO_VARIABLE", skip.span or pattern
+        part = "VARIABLE" if skip.variable else skip.to.name
+        yield f"SKIP_TO_{part}", skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
