@@ -4,9 +4,9 @@
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-Every field of a plan, every operator of a row pattern and every kind of reference has an entry, and
-every choice of a clause and every function of the match says so itself, so that a new one without
-an entry fails where it is first looked up, and in a test before. A shortcut that leaves rows out,
+Every field of a plan and every kind of reference has an entry, and every operator of a row pattern,
+choice of a clause and function of the match says so itself, so that a new one that does not fails
+where it is first looked up, and in a test before. A shortcut that leaves rows out,
 or searches a partition in parts, asks `why_not`: what it is not proven for runs without it.
 """
 
@@ -39,21 +39,6 @@ class Seen:
 
 
 Looks = tuple[Beyond, ...]
-
-# What each operator and reference looks at.
-
-OPERATORS: Mapping[type, tuple[str, Looks]] = {
-    pattern.Empty: ("()", ()),
-    pattern.PartitionStart: ("^", (Beyond.EDGES,)),
-    pattern.PartitionEnd: ("$", (Beyond.EDGES,)),
-    pattern.Variable: ("a variable", ()),
-    pattern.Negation: ("NOT", (Beyond.BESIDE,)),
-    pattern.Concatenation: ("a concatenation", ()),
-    pattern.Alternation: ("|", ()),
-    pattern.Permutation: ("PERMUTE", ()),
-    pattern.Quantified: ("a quantifier", ()),
-    pattern.Exclusion: ("{- -}", ()),
-}
 
 # By the name of their class: few plans have stages, so no other loads them.
 STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
@@ -123,7 +108,7 @@ def of_scalars(scalars: Iterable[expression.Scalar], where: Where) -> Iterator[S
 
 def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
     for node in pattern.walk(row_pattern):
-        yield from named(*OPERATORS[type(node)])
+        yield from named(*node.operator)
     if where.follow.matches_empty:
         yield Seen("PATTERN", Beyond.EMPTY)
 
