@@ -69,7 +69,7 @@ def as_condition(clause: MatchRecognize) -> str:
 
 
 class LimitedPart(NamedTuple):
-    """How messages call a part of the clause, and what lacks it; in parentheses, what is noted."""
+    """How messages call a part of the clause, and what lacks it; in parentheses, with a note."""
 
     words: str
     lacking: list[str]
