@@ -92,8 +92,9 @@ def limit() -> int | None:
 
 
 def of_limit() -> Iterator[int]:
-    most, taken = limit(), kibibytes_in(PROC / "self" / "status").get("VmSize")
-    if most is not None and taken is not None:
+    if (most := limit()) is None:
+        return  # nothing is read: this is asked batch after batch
+    if (taken := kibibytes_in(PROC / "self" / "status").get("VmSize")) is not None:
         yield max(0, most - taken)
 
 

@@ -244,7 +244,10 @@ def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> Lower
 
 
 def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
-    """The events with a column for each condition that was given as one. Raises for others."""
+    """The events with a column for each condition that was given as a Column.
+
+    Raises MatchRecognizePlanError for one that Spark refuses, or that is no condition.
+    """
     for name, column in columns.items():
         written = str(column)
         with quiet_analysis():

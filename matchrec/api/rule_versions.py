@@ -163,7 +163,7 @@ def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
 
 
 def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
-    """The rows of a table, by the names of rules. Raises for columns that are missing or others."""
+    """The rows of a table, by rule. Raises for a column that is missing or of another type."""
     fields = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in ("rule", "text", "valid_from"):
         if name not in fields:

@@ -30,7 +30,7 @@ class Series:
 
 @dataclass(frozen=True)
 class MatchSpan:
-    """The first and last row of a match, in one of the series or all (None). rows: known times."""
+    """The first and last row of a match, in one series or all (None). rows: of all, where known."""
 
     series: str | None
     first: Any

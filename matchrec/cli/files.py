@@ -58,7 +58,10 @@ class Table:
     header: bool = True
 
     def register(self, spark: SparkSession) -> None:
-        """Makes the files a view of that name, with types read from them. Raises for no column."""
+        """Makes the files a view of that name, column types read from them.
+
+        Raises MatchRecognizeError where there is no column in them.
+        """
         if self.format in ("csv", "json"):
             self.check_encoding()
         if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
@@ -264,6 +267,7 @@ def delimiter_of(path: Path) -> str:
         return "\t"
     lines = start_of(path).decode("utf-8", errors="replace").splitlines()
     counts = {one: len(next(csv.reader(lines[:1], delimiter=one), [])) for one in DELIMITERS}
+    # a comma where there is one outside of quotes, however many of the others there are
     return "," if counts[","] > 1 else max(DELIMITERS, key=counts.__getitem__)
 
 

@@ -36,7 +36,8 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
     """A session, stopped at the end: on the engine that is asked for, else as `matchrec.session`.
 
     What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
-    the user, and every error reaches Python as an exception as well. Ends the program without one.
+    the user, and every error reaches Python as an exception as well. The program ends where there
+    is no session to be had.
     """
     from matchrec.spark.actions import cancelled_by_interrupt
     from matchrec.spark.sail.start import engine_of
@@ -55,7 +56,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 
 
 def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
-    """The session; what Spark leaves behind is in `folder`. Raises with the reason for none."""
+    """The session; what Spark leaves is in `folder`. Raises with the reason where there is none."""
     from matchrec.spark.sail.start import SPARK, engine_for, start
     from matchrec.spark.session import FAILURES, query_context_logger
 

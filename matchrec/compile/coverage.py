@@ -40,8 +40,8 @@ HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
 
 @dataclass(frozen=True, slots=True)
 class CoverageDraft:
-    """tests: those of a variable's condition, as they are asked. tie: whether a row equals the one
-    before it in its order.
+    """The draft of a query to be covered. tests: those of a variable's condition, as they are
+    asked. tie: whether a row equals the one before it in its order.
     """
 
     drafted: Draft
@@ -118,7 +118,7 @@ def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
 
 
 def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
-    """Raises MatchRecognizeUnsupportedError."""
+    """What a worker counts. Raises MatchRecognizeUnsupportedError."""
     plan, task = asked.drafted.plan, executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
         raise failures.coverage_of_match_number()

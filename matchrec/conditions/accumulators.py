@@ -67,9 +67,9 @@ Result = Callable[[AggregateUse], ValueType | None]
 
 @dataclass(frozen=True, slots=True)
 class AggregateFunction:
-    """constant: the argument that must be the same on all rows, by its place.
-
-    ignores_repeats: whether DISTINCT changes nothing, so that Spark leaves it out.
+    """An aggregate of Spark. result: its type, or None where the arguments do not fit. constant:
+    the argument that must be the same on all rows, by its place. ignores_repeats: whether DISTINCT
+    changes nothing, so that Spark leaves it out.
     """
 
     result: Result
@@ -178,6 +178,7 @@ def extreme(use: AggregateUse, *, largest: bool) -> Accumulator:
 
 
 def value_at_end(use: AggregateUse, *, first: bool) -> Accumulator:
+    """The value of the first or the last row, or of that without NULL."""
 
     def step(found: State, value: Value, *treatment: Value) -> State:
         ignored = value is None and (use.ignore_nulls or True in treatment)

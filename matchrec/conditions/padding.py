@@ -74,7 +74,10 @@ class Padding:
 
 
 def compared_by(operation: Operation) -> tuple[Scalar, ...]:
-    """Source: Spark's ApplyCharTypePadding, which pads nothing in BETWEEN or NULLIF."""
+    """The operands that Spark makes of one length, as it pads nothing in BETWEEN or NULLIF.
+
+    Source: Spark's ApplyCharTypePadding.
+    """
     operands = operation.operands
     if operation.operator in expression.COMPARED_CHOICES:
         return expression.branches(operation)[0]

@@ -158,7 +158,7 @@ EVERYWHERE = row_column("TRUE")  # the condition of a stage without one
 
 @dataclass(frozen=True, slots=True)
 class OrderType:
-    """has_one_offset: whether local times in the session's time zone never go back."""
+    """Of the first ORDER BY column. has_one_offset: the session's local times never go back."""
 
     type: ValueType
     has_one_offset: bool

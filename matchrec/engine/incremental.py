@@ -116,7 +116,7 @@ class SearchCall:
 
 class FurtherSearch:
     """The search of a call's new rows, which also ends the runs whose windows have ended. live: the
-    runs that are, once all matches have come. last_live: when runs were last live.
+    runs that are live once all matches have come. last_live: when runs were last live.
     """
 
     def __init__(self, task: Task, state: SearchState, call: SearchCall) -> None:

@@ -248,7 +248,7 @@ def _link(task: Task, program: IntArray, integers: int) -> LinkedConditions | No
     before = program[asks & (bool(folding.waits) | ~maps)]
     for state, variable in before[:, [layout.SOURCE, layout.TEST]].tolist():
         asked[state] = [*asked[state], variable]
-    own = layout.TEST if task.stages is None else layout.VARIABLE  # tests come before mapping
+    own = layout.TEST if task.stages is None else layout.VARIABLE  # of stages, before mapping
     rows = program[maps][:, [layout.SOURCE, layout.VARIABLE, layout.TARGET, own]]
     moves = tuple(Move(*row) for row in rows.tolist())
     conditions = [condition.run_condition for condition in task.conditions]
@@ -322,6 +322,8 @@ def word_and_mask(condition: Condition) -> tuple[int, int]:
 
 
 def plain(array: npt.NDArray[Any], dtype: type) -> npt.NDArray[Any]:
-    """A contiguous array of `dtype` that cannot be written to, as kernels take it."""
+    """A contiguous array of `dtype`, as kernels take it, copied only if it must be. It cannot be
+    written to, so that kernels need no other code for arrays that never could.
+    """
     found: npt.NDArray[Any] = read_only(np.ascontiguousarray(array, dtype))
     return found

@@ -58,8 +58,8 @@ from matchrec.plan.clauses import MatchOutput
 
 
 def sort_matches(matches: Matches, *, by_start: bool = False) -> Matches:
-    """Sort matches by partition, kind, completing and first row, or first and completing row, then
-    positions, variables; once each.
+    """Sort matches by partition, kind, completing row, first row (`by_start`: that before the
+    completing one), positions, variables; each comes once.
     """
     assert matches.rows is not None
     assert matches.completed is not None

@@ -157,7 +157,7 @@ unconverted_option = unsupported("""a query with {option} cannot be converted
 
 
 def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
-    """args: what is passed; first: the first marker without a value."""
+    """More or fewer values than markers. args: what is passed; first: the first without a value."""
     markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     hint = current_surface().markers if needed else hint

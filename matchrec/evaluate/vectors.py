@@ -46,7 +46,7 @@ def compare(comparison: Comparison, left: Array, right: Array) -> BoolArray:
     """Truth values; NULL_SAFE_EQUAL is EQUAL. NaN is one number, the greatest."""
     orders = COMPARISONS[comparison] & (LESS + EQUAL + GREATER)
     found = BY_ORDERS[orders - 1](left, right)
-    # of numbers with NaN that is the least, for NumPy
+    # to NumPy, NaN is the least of all numbers
     has_nan = (np.isnan(one.min(initial=np.inf)) for one in (left, right))
     if left.dtype == np.float64 and any(has_nan):
         is_nan, other = np.isnan(left), np.isnan(right)

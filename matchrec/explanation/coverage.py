@@ -46,8 +46,8 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunEnding:
-    """What ended some runs. awaited: the variables that would have brought them nearer to a match,
-    remaining: the rows that this still needed.
+    """What ended some runs. awaited: the variables that would have brought them nearer to a match;
+    remaining: how many rows a match still needed at least.
     """
 
     reason: Reason

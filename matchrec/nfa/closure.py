@@ -213,7 +213,7 @@ UNREACHABLE = 1 << 30
 
 
 def least_rows(folded: Folded) -> tuple[int, ...]:
-    """For each state, how many rows a match needs from there; UNREACHABLE as in `A $ B`."""
+    """For each state, how many rows a match needs at least; UNREACHABLE as in `A $ B`."""
     sources: list[list[int]] = [[] for _ in folded]
     for state in range(len(folded)):
         for target in targets(folded, state):

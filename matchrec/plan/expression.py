@@ -15,6 +15,7 @@ from functools import partial
 from itertools import chain
 from operator import attrgetter, is_
 
+from matchrec.plan.choices import Beyond, OptionChoice
 from matchrec.plan.operations import NO_OPERATIONS, UNREAD, Operations, named
 from matchrec.plan.text import Amount, in_place, joined_texts, spaced
 from matchrec.source import Span
@@ -119,13 +120,15 @@ class Classifier:
     span: Span | None = field(default=None, compare=False)
 
 
-class MatchFunction(Enum):
+class MatchFunction(OptionChoice):
     """What tells something of the match that is in no column, by its name."""
 
-    NUMBER = "MATCH_NUMBER"  # counts the matches of a partition from 1, empty ones included
-    STATUS = "MATCH_STATUS"  # whether a run is a match, timed out or unfinished
-    TIMEOUT = "MATCH_TIMEOUT"  # of a run that timed out, when its window ended
-    ROW_NUMBER = "MATCH_ROW_NUMBER"  # in an aggregate, the number of its row in the match, from 1
+    # Counts the matches of a partition from 1, empty ones included.
+    NUMBER = "MATCH_NUMBER", (Beyond.EARLIER,)
+    STATUS = "MATCH_STATUS", ()  # whether a run is a match, timed out or unfinished
+    TIMEOUT = "MATCH_TIMEOUT", ()  # of a run that timed out, when its window ended
+    # In an aggregate, the number of its row in the match, from 1.
+    ROW_NUMBER = "MATCH_ROW_NUMBER", (Beyond.DISTANCE,)
 
 
 # Those whose value is known only when a run has ended.

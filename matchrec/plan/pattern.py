@@ -8,17 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import ClassVar
 
 from typing_extensions import assert_never
 
+from matchrec.plan.choices import Beyond
 from matchrec.plan.text import RESERVED
 from matchrec.source import Span
+
+Operator = tuple[str, tuple[Beyond, ...]]  # its words in messages, and what it looks at
 
 
 @dataclass(frozen=True, slots=True)
 class Empty:
     """`()`: matches no row."""
 
+    operator: ClassVar[Operator] = "()", ()
     span: Span | None = field(default=None, compare=False)
 
 
@@ -26,6 +31,7 @@ class Empty:
 class PartitionStart:
     """`^`: matches no row, and only before the first row of the partition."""
 
+    operator: ClassVar[Operator] = "^", (Beyond.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -33,6 +39,7 @@ class PartitionStart:
 class PartitionEnd:
     """`$`: matches no row, and only after the last row of the partition."""
 
+    operator: ClassVar[Operator] = "$", (Beyond.EDGES,)
     span: Span | None = field(default=None, compare=False)
 
 
@@ -40,6 +47,7 @@ class PartitionEnd:
 class Variable:
     """A primary pattern variable: one row that satisfies its condition. `name` is normalized."""
 
+    operator: ClassVar[Operator] = "a variable", ()
     name: str
     span: Span | None = field(default=None, compare=False)
 
@@ -48,6 +56,7 @@ class Variable:
 class Negation:
     """`NOT B`, `NOT (B | C)`: matches no row; none may follow that satisfies one of `names`."""
 
+    operator: ClassVar[Operator] = "NOT", (Beyond.BESIDE,)
     names: tuple[str, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -56,6 +65,7 @@ class Negation:
 class Concatenation:
     """Two or more parts, one after the other."""
 
+    operator: ClassVar[Operator] = "a concatenation", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -64,6 +74,7 @@ class Concatenation:
 class Alternation:
     """Two or more parts, of which earlier ones are preferred."""
 
+    operator: ClassVar[Operator] = "|", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -72,6 +83,7 @@ class Alternation:
 class Permutation:
     """`PERMUTE(p, q, ...)`: any order of the parts, preferred lexicographically by position."""
 
+    operator: ClassVar[Operator] = "PERMUTE", ()
     parts: tuple[RowPattern, ...]
     span: Span | None = field(default=None, compare=False)
 
@@ -97,6 +109,7 @@ class Quantified:
     bounds_span: of the quantifier, where it has any.
     """
 
+    operator: ClassVar[Operator] = "a quantifier", ()
     part: RowPattern
     least: int
     most: int | None
@@ -110,6 +123,7 @@ class Quantified:
 class Exclusion:
     """`{- part -}`: matched like `part`, left out of the rows of ALL ROWS PER MATCH."""
 
+    operator: ClassVar[Operator] = "{- -}", ()
     part: RowPattern
     span: Span | None = field(default=None, compare=False)
 

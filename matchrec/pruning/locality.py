@@ -4,10 +4,10 @@
     PREV(A.x)           reads rows beside a match
     NOT N A B           looks for rows before a match
 
-Every field of a plan, every operator of a row pattern and every kind of reference has an entry, and
-every choice of a clause says so itself in `plan.clauses`, so that a new one without an entry fails
-where it is first looked up, and in a test before. A shortcut that leaves rows out, or searches a
-partition in parts, asks `why_not`: what it is not proven for runs without it.
+Every field of a plan and every kind of reference has an entry, and every operator of a row pattern,
+choice of a clause and function of the match says so itself, so that a new one that does not fails
+where it is first looked up, and in a test before. A shortcut that leaves rows out,
+or searches a partition in parts, asks `why_not`: what it is not proven for runs without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from matchrec.nfa.closure import FollowSets
 from matchrec.plan import clauses, expression, pattern
-from matchrec.plan.clauses import Beyond
+from matchrec.plan.choices import Beyond
 from matchrec.plan.match_plan import MatchPlan
 
 if TYPE_CHECKING:
@@ -39,21 +39,6 @@ class Seen:
 
 
 Looks = tuple[Beyond, ...]
-
-# What each operator and reference looks at; choices of a clause say so themselves.
-
-OPERATORS: Mapping[type, tuple[str, Looks]] = {
-    pattern.Empty: ("()", ()),
-    pattern.PartitionStart: ("^", (Beyond.EDGES,)),
-    pattern.PartitionEnd: ("$", (Beyond.EDGES,)),
-    pattern.Variable: ("a variable", ()),
-    pattern.Negation: ("NOT", (Beyond.BESIDE,)),
-    pattern.Concatenation: ("a concatenation", ()),
-    pattern.Alternation: ("|", ()),
-    pattern.Permutation: ("PERMUTE", ()),
-    pattern.Quantified: ("a quantifier", ()),
-    pattern.Exclusion: ("{- -}", ()),
-}
 
 # By the name of their class: few plans have stages, so no other loads them.
 STEPS: Mapping[str, Looks] = {"RepeatedPart": (), "ForbiddenEvent": (Beyond.LATER,)}
@@ -101,18 +86,11 @@ def of_aggregate(reference: expression.Aggregate, where: Where) -> Iterator[Seen
 
 Reading = Callable[[Any, Where], Iterable[Seen]]
 
-FUNCTIONS: Mapping[expression.MatchFunction, Looks] = {
-    expression.MatchFunction.NUMBER: (Beyond.EARLIER,),
-    expression.MatchFunction.STATUS: (),
-    expression.MatchFunction.TIMEOUT: (),
-    expression.MatchFunction.ROW_NUMBER: (Beyond.DISTANCE,),
-}
-
 REFERENCES: Mapping[type, Reading] = {
     expression.ColumnReference: of_column,
     expression.Aggregate: of_aggregate,
     expression.Classifier: lambda one, where: named("CLASSIFIER()", where.beside(one.navigation)),
-    expression.MatchValue: lambda one, _: named(f"{one.function.value}()", FUNCTIONS[one.function]),
+    expression.MatchValue: lambda one, _: named(f"{one.function.words}()", one.function.beyond),
 }
 
 
@@ -130,7 +108,7 @@ def of_scalars(scalars: Iterable[expression.Scalar], where: Where) -> Iterator[S
 
 def of_pattern(row_pattern: pattern.RowPattern, where: Where) -> Iterator[Seen]:
     for node in pattern.walk(row_pattern):
-        yield from named(*OPERATORS[type(node)])
+        yield from named(*node.operator)
     if where.follow.matches_empty:
         yield Seen("PATTERN", Beyond.EMPTY)
 

@@ -179,7 +179,9 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
-    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended."""
+    """Ctrl-C cancels the jobs that are started inside. Raises Interrupted once they have ended, and
+    KeyboardInterrupt at once where it is pressed again.
+    """
     if current_thread() is not main_thread():  # which alone is told of signals
         yield
         return

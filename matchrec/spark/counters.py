@@ -147,7 +147,7 @@ class Counters:
             return preformatted(str(error))
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
-        """The rows of `frame`; their counters are seen on the way. selects: whether runs count."""
+        """The rows of `frame`; their counters are seen on the way. selects: runs are counted."""
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = observing(frame, name)

@@ -12,7 +12,8 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial, wraps
 from threading import Lock
@@ -34,6 +35,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.errors.conditions import clauses_nested_too_deep
+from matchrec.errors.language import holding
 from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL, Template, View, quoted, template
 from matchrec.shortcuts import once
 from matchrec.source import Source
@@ -366,15 +368,17 @@ def query_context_logger() -> logging.Logger:
     return PySparkLogger.getLogger(name)
 
 
-@contextmanager
-def quiet_analysis() -> Iterator[None]:
-    """No log line of PySpark for a failed analysis: whoever asks words the error."""
-    logger = query_context_logger()
-    was_disabled, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = was_disabled
+_IS_QUIET: ContextVar[bool] = ContextVar("failed analyses are not logged", default=False)
+
+
+def is_logged(_: logging.LogRecord) -> bool:
+    return not _IS_QUIET.get()
+
+
+def quiet_analysis() -> AbstractContextManager[None]:
+    """No log line of PySpark for a failed analysis of this thread: whoever asks words the error."""
+    query_context_logger().addFilter(is_logged)
+    return holding(_IS_QUIET, True)
 
 
 def holes(text: Template) -> tuple[str, ...]:

@@ -52,7 +52,9 @@ Places = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """Which partition of a clause, by the values of its columns, and which row; None names none."""
+    """Which partition of a clause, by its columns, and which row of it, by the values of the first
+    ORDER BY columns. partition: None where none is named. row: None for all rows.
+    """
 
     partition: Mapping[str, object] | None = None
     row: tuple[object, ...] | None = None

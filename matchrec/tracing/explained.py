@@ -64,7 +64,7 @@ def rows_of(task: Task, attempt: Attempt, index: int) -> Mapped:
 
 @dataclass(frozen=True)
 class Explainer:
-    """Words for trials. values: of measures, by the index among `keys`. rows: their number."""
+    """Words for trials. values: of measures, by index among `keys`. rows: how many there are."""
 
     task: Task
     parts: Parts

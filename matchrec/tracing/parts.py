@@ -79,7 +79,9 @@ class Conjunct:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The conjuncts of conditions by variable; first the trial's number, then their measures."""
+    """The conjuncts of each variable's condition, by name, and the measures of their values, of
+    which the first is the number of the trial.
+    """
 
     conjuncts: dict[str, tuple[Conjunct, ...]]
     measures: tuple[Measure, ...]

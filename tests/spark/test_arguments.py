@@ -8,7 +8,9 @@ must be refused with an error that names function and parameter.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from functools import partial
 from threading import Event, Thread
@@ -25,6 +27,7 @@ from pyspark.sql.functions import col
 import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
 from matchrec.api import inputs, questions
+from matchrec.spark.session import query_context_logger, quiet_analysis
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -404,3 +407,18 @@ def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
     for text, call in ((clause, "match_recognize"), ("PATTERN SEQ(ANY a)", "sase")):
         with pytest.raises(MatchRecognizeError, match=f"matchrec.{call}"):
             matchrec.sql(spark, text)
+
+
+def test_a_thread_that_asks_quietly_leaves_others_their_log() -> None:
+    logger = query_context_logger()
+    line = logging.makeLogRecord({"msg": "an analysis has failed"})
+    one, other = quiet_analysis(), quiet_analysis()
+    with ThreadPoolExecutor(1) as threads:
+        with one:
+            assert threads.submit(logger.filter, line).result()
+            threads.submit(other.__enter__).result()
+            assert not logger.filter(line)
+        assert logger.filter(line)
+        assert not threads.submit(logger.filter, line).result()
+        threads.submit(other.__exit__, None, None, None).result()
+        assert threads.submit(logger.filter, line).result()

@@ -66,9 +66,9 @@ class FunctionUse:
 class AggregateUse:
     """One aggregate of a query.
 
-    legacy_statistics: whether NaN is the statistic of a single row, not
-    NULL. weighs_both: whether a percentile between two values adds a part of each, as in Spark
-    before 4.3, and not a part of their distance to the lower one.
+    legacy_statistics: whether NaN is the statistic of a single row, not NULL. weighs_both: whether
+    a percentile between two values adds a part of each, as in Spark before 4.3, and not a part of
+    their distance to the lower one.
     """
 
     types: tuple[ValueType, ...]

@@ -185,7 +185,7 @@ OPERATIONS: Mapping[str, Callable[[Decimal, Decimal], Decimal]] = {
 
 
 def type_of_decimals(operator: str, left: ValueType, right: ValueType) -> ValueType:
-    """It has at most 38 digits: places after the point go first, down to six of them."""
+    """A type of at most 38 digits: places after the point go first, down to six of them."""
     scale = max(left.scale, right.scale)
     whole = left.precision - left.scale, right.precision - right.scale
     match operator:

@@ -111,7 +111,7 @@ class Typer(ABC):
 
     @abstractmethod
     def type_operation(self, step: TypedOperation) -> Typed:
-        """Raises where the operation would be too large or too deep."""
+        """An operation with its type. Raises where it would be too large or too deep."""
 
     def condition(self, step: Step) -> RunExpression:
         return self.placed(self.truth(self.type_step(step)))

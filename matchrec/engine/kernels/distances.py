@@ -55,7 +55,9 @@ search = searching(search_start)
 
 @spliced
 def find_goal(rules: Rules, rows: RowArrays, work: Work) -> int:
-    """The row before which the match ends, or of nearest ones its window; or what is below 0."""
+    """The row before which the match ends, or of nearest ones its window; or NO_MATCH, NO_ROOM, or
+    UNDECIDED, where rows from `edge` on decide: these are below 0.
+    """
     progress = work.progress
     start, edge = progress.start, progress.edge
     if rules.output != layout.LONGEST:

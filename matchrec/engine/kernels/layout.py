@@ -29,7 +29,7 @@ Hook = Any  # an array or a record, or None where a search does nothing about it
 
 
 class SkipRule(NamedTuple):
-    """AFTER MATCH SKIP: `past` rows beyond the first target or the last one, see `starts`."""
+    """AFTER MATCH SKIP: `past` rows beyond the first target, `backwards` the last: see `starts`."""
 
     backwards: bool
     past: int

@@ -73,7 +73,9 @@ def settle_ties(groups: IntArray, order: IntArray, spare: IntArray, matches: Map
 
 @spliced
 def compare(left: int, right: int, matches: MappedRows, program: Hook) -> int:
-    """Negative, zero or positive, by row positions, then by variables, `program`'s of choices."""
+    """Negative, zero or positive, by row positions, then by variables. program: where matches have
+    choices, what says of which variables these are.
+    """
     offsets, rows, mapped = matches.offsets, matches.rows, matches.mapped
     first, second = offsets[left], offsets[right]
     length, other_length = offsets[left + 1] - first, offsets[right + 1] - second

@@ -64,7 +64,9 @@ def search_partitions(
 
 @spliced
 def pass_over(begins: BoolArray, until: int, progress: Progress) -> None:
-    """Go on to the first starting row with which a match may begin, as one not ended does."""
+    """Go on to the first starting row with which a match may begin: one whose search has not ended
+    is such a row.
+    """
     start = progress.start
     while start < until and not begins[start]:
         start += 1

@@ -17,20 +17,7 @@ from matchrec.frontends.lexing.tokens import PHYSICAL, TokenSequence
 from matchrec.frontends.row_pattern import parameters_in
 from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch, SkipTo
-from matchrec.plan.pattern import (
-    Alternation,
-    Exclusion,
-    Negation,
-    PartitionEnd,
-    PartitionStart,
-    Permutation,
-    Quantified,
-    RowPattern,
-    Variable,
-    top,
-    variable_names,
-    walk,
-)
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, top, variable_names, walk
 from matchrec.source import Span, read_table
 
 Feature = tuple[str, Span]  # a part of a clause, by its name in the table, and where it stands
@@ -39,8 +26,6 @@ _PART = r"""(?:[^\W\d][\w$#]*|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
 _AMOUNT = r"\s+'?\d[\d.:\s]*'?\s*[A-Z]+(?:\s+TO\s+[A-Z]+)?"
 _INTERVAL = re.compile(rf"\s*INTERVAL(?:{_AMOUNT})+\s*", re.IGNORECASE)
 _COLUMN = re.compile(rf"{_PART}(?:\.{_PART})*")
-_OF_PARTS = {Permutation: "PERMUTE", Exclusion: "EXCLUSION", Negation: "NEGATION"}
-_OF_WHOLE = {PartitionStart: "ANCHORS", PartitionEnd: "ANCHORS", Alternation: "ALTERNATION"}
 _OF_ROWS = {
     RowsPerMatch.ALL_ROWS_SHOW_EMPTY: ("ALL_ROWS",),
     RowsPerMatch.ALL_ROWS_OMIT_EMPTY: ("ALL_ROWS", "OMIT_EMPTY"),
@@ -84,7 +69,7 @@ def as_condition(clause: MatchRecognize) -> str:
 
 
 class LimitedPart(NamedTuple):
-    """How messages call a part of the clause, and what lacks it; in parentheses, what is noted."""
+    """How messages call a part of the clause, and what lacks it; in parentheses, with a note."""
 
     words: str
     lacking: list[str]
@@ -122,8 +107,8 @@ def features(clause: MatchRecognize, product: Product) -> Iterator[Feature]:
         yield from _of_calls(measure.expression, product)
     skip = clause.after_match
     if skip and skip.to is not SkipTo.PAST_LAST_ROW:
-        is_next = skip.to is SkipTo.NEXT_ROW
-        yield "SKIP_TO_NEXT_ROW" if is_next else "SKIP_TO_VARIABLE", skip.span or pattern
+        part = "VARIABLE" if skip.variable else skip.to.name
+        yield f"SKIP_TO_{part}", skip.span or pattern
     yield from _of_pattern(clause.pattern, pattern)
     yield from (("REPEATED", span) for span in repeated_variables(clause.pattern))
     yield from (("BOUND", one.span or pattern) for one in parameters_in(clause.pattern))
@@ -173,10 +158,8 @@ def repeated_variables(row_pattern: RowPattern) -> Iterator[Span]:
 def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
     """The parts that a row pattern has. pattern: where it stands."""
     for node in walk(row_pattern):
-        if feature := _OF_PARTS.get(type(node)):
-            yield feature, node.span or pattern
-        if feature := _OF_WHOLE.get(type(node)):
-            yield feature, pattern
+        if (operator := type(node).__name__.upper()) in table():
+            yield operator, node.span or pattern
         if isinstance(node, Quantified) and not isinstance(node.part, Variable):
             yield "GROUPS", node.span or pattern
         if isinstance(node, Quantified) and not node.greedy:

@@ -427,7 +427,8 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
 
 def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Reference:
     """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
-    function, span = MatchFunction(reader.key_at(index)), reader.text.call_span(index)
+    function = next(one for one in MatchFunction if one.words == reader.key_at(index))
+    span = reader.text.call_span(index)
     checked_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
         return Aggregate("count", None, (), span=span)

@@ -82,7 +82,7 @@ CONSTANTS = (TokenKind.NUMBER, TokenKind.STRING)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text: as written; of a quoted name, the name. span: in the whole query."""
+    """A token. text: as written; of a quoted name, the name. span: in the whole query."""
 
     kind: TokenKind
     text: str

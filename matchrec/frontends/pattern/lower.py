@@ -307,8 +307,11 @@ class TestDefinitions(tree.Outline):
 
     def test(self, test: tree.Test) -> Scalar:
         tokens = read_tokens(test.expression, self.query.dialect, self.places[id(test)])
-        scope = Scope(ClausePart.DEFINE, tuple(self.stage_names))
-        return refuse_other_rows(parse_scalar(tokens, scope), self.stage_names)
+        return refuse_other_rows(parse_scalar(tokens, self.scope), self.stage_names)
+
+    @cached_property
+    def scope(self) -> Scope:
+        return Scope(ClausePart.DEFINE, tuple(self.stage_names))
 
     @cached_property
     def stage_names(self) -> dict[str, str]:

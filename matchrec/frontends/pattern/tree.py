@@ -126,7 +126,7 @@ def shown(stages: tuple[Stage, ...]) -> str:
 def calls(stage: Stage, *, first: bool) -> Iterator[str]:
     content = shown(stage.stages) if stage.is_group else repr(stage.name)
     call = "begin" if first else stage.contiguity.value
-    if stage.negated:
+    if stage.negated and not first:
         call = "not_next" if stage.contiguity is Contiguity.STRICT else "not_followed_by"
     yield f"{call}({content})"
     for test in stage.conditions:

@@ -213,7 +213,9 @@ class EventReader(ScalarReader):
         return expression.column_term(navigation, text, node.span, names)
 
     def navigation(self, node: Identifier) -> Navigation:
-        """Raises for an index that its component has not, or that means nothing in the clause."""
+        """The row that an identifier reads. Raises for an index that its component, or the clause,
+        does not have.
+        """
         name, span, clause, index = node.name.text, node.span, self.clause, node.index
         kleene, written = self.component(node.name).kleene, node.events
         if kleene and index is Index.ALONE:

@@ -485,7 +485,7 @@ def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}
 _SKIPS["AFTER MATCH SKIP TO"] = SkipTo.LAST
-_TO_ROWS = (SkipTo.NEXT_ROW, SkipTo.PAST_LAST_ROW)
+_TO_ROWS = [to for to in SkipTo if to.value.endswith("ROW")]
 
 
 def _after_match(clause: ClauseTokens, section: Section) -> AfterMatchSkip:

@@ -99,8 +99,10 @@ def _rows_inside(pattern: patterns.RowPattern, place: int) -> Rows:
             return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
         case patterns.Quantified(part, _, most):
             return 0, _times(length(part)[1], inf if most is None else most - 1)
-        case _:
+        case patterns.Alternation() | patterns.Exclusion():
             return 0, 0
+        case _:  # of an operator nothing is known that is not said here
+            return 0, inf
 
 
 def length(pattern: patterns.RowPattern) -> Rows:
@@ -113,8 +115,10 @@ def length(pattern: patterns.RowPattern) -> Rows:
         case patterns.Quantified(part, least, most):
             once = length(part)
             return once[0] * least, _times(once[1], inf if most is None else most)
-        case _:
+        case patterns.Concatenation() | patterns.Permutation() | patterns.Exclusion():
             return _sum(map(length, patterns.children(pattern)))
+        case _:
+            return 0, inf if patterns.children(pattern) else 0
 
 
 def _sum(several: Iterable[Rows]) -> Rows:

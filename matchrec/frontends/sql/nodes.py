@@ -57,7 +57,7 @@ class WindowNode:
     rows: int | None = None  # that a match spans at most; `interval` is their number then
     parameter: Parameter | None = None  # whose value that is, or the interval
     unit: str | None = None  # after INTERVAL and a parameter, empty where none is
-    place: Span = field(compare=False, default=Span(0, 0))  # of a text, perhaps, that is no SQL
+    place: Span = field(compare=False, default=Span(0, 0))  # of the interval, or of its text
 
     @property
     def is_gap(self) -> bool:
@@ -107,6 +107,7 @@ class MatchRecognize:
     definitions: tuple[NamedExpression, ...] = ()
     columns: clauses.ColumnOrder = clauses.ColumnOrder.STANDARD  # of the product it is for
     span: Span = field(compare=False, default=Span(0, 0))
+    # its plan, once somebody has asked for it
     plans: list[MatchPlan] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property

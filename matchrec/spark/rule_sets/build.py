@@ -239,7 +239,9 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
 
 
 def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
-    """What a rule gives by itself in all versions. Raises for others' columns, or over a stream."""
+    """What a rule would give by itself, in all of its versions. Raises MatchRecognizeError where
+    these have different columns, or several are over a stream.
+    """
     rules = enumerate(built.rule_set.rules)
     numbers = [number for number, rule in rules if rule.version.rule == name]
     results = [result_of_rule(built, number) for number in numbers]

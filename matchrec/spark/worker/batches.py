@@ -121,7 +121,7 @@ class Waiting:
         return left + max(left, self.rows_a_call)
 
     def check_room(self, *, whole: bool) -> None:
-        """Raises PartitionWithoutRoom for more rows than can be searched. whole: as of its args."""
+        """Raises PartitionWithoutRoom for too many rows. whole: whether all must be there."""
         if not memory.has_room(TIMES_IN_MEMORY * self.size):
             last = self.batches[-1]
             row = with_structs(pa.Table.from_batches([last.slice(last.num_rows - 1)]), self.structs)

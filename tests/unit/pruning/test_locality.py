@@ -11,10 +11,9 @@ import pytest
 from matchrec.frontends.sql.locate import parse
 from matchrec.frontends.sql.lower import lower
 from matchrec.nfa.compile import compile_pattern
-from matchrec.plan.clauses import Beyond
+from matchrec.plan.choices import Beyond
 from matchrec.plan.expression import Reference
 from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.pattern import RowPattern
 from matchrec.plan.stages import ForbiddenEvent, RepeatedPart
 from matchrec.pruning import locality
 from matchrec.pruning.locality import PROVEN_FOR, Shortcut, looks_of
@@ -22,7 +21,6 @@ from matchrec.shortcuts import Shortcuts
 
 TABLES: dict[str, tuple[Mapping[object, object], set[object]]] = {
     "fields": (locality.FIELDS, {one.name for one in dataclasses.fields(MatchPlan)}),
-    "operators": (locality.OPERATORS, {*get_args(RowPattern)}),
     "references": (locality.REFERENCES, {*get_args(Reference)}),
     "steps": (locality.STEPS, {RepeatedPart.__name__, ForbiddenEvent.__name__}),
     "proven": (PROVEN_FOR, {*Beyond}),
