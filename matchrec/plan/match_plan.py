@@ -80,6 +80,11 @@ class MatchPlan:
         return (*whole, *map(attrgetter("interval"), self.gaps))
 
     @property
+    def lengths(self) -> tuple[clauses.RowExpression, ...]:
+        """These intervals, and those between neighbours of stages, which conditions test."""
+        return self.intervals if self.staging is None else self.intervals + self.staging.lengths
+
+    @property
     def expressions(self) -> tuple[Scalar, ...]:
         """The values of measures, then the conditions of variables."""
         conditions = (definition.condition for definition in self.definitions)

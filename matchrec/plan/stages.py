@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from matchrec.plan.clauses import SkipTo
+from matchrec.plan.clauses import RowExpression, SkipTo
 from matchrec.plan.expression import Scalar
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation, variable_names
 
@@ -114,6 +114,7 @@ class Staging:
     ends: tuple[str, ...] = ()  # when the window ends that begins with a row, as SQL over it
     skip: Skip | None = None  # None where all matches come out
     timeouts: Timeouts | None = None  # of runs whose window has ended; None where none come out
+    lengths: tuple[RowExpression, ...] = ()  # of the windows that `near` tests
 
 
 def all_steps(steps: Steps) -> Iterator[RepeatedPart | ForbiddenEvent]:

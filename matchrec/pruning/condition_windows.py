@@ -18,7 +18,7 @@ from math import ceil, floor, nextafter
 
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.split import ConditionSplitter, is_bare
-from matchrec.conditions.types import BIGINT, DOUBLE, TIMES, Family, is_wide_decimal
+from matchrec.conditions.types import BIGINT, DOUBLE, INT, TIMES, Family, is_wide_decimal
 from matchrec.nfa.closure import FollowSets
 from matchrec.nfa.program import VariableId
 from matchrec.plan.clauses import (
@@ -440,7 +440,10 @@ def less_after(plan: MatchPlan, gap: Gap, row: Navigation) -> Scalar:
     """`ts < <ts of the row> + interval`, or `try_subtract(ts, <ts of the row>) < interval`."""
     order, span = plan.order_by[0].expression.text, gap.interval.place
     here, there = (column_term(navigation, order, span) for navigation in (Navigation(), row))
-    length = literal(gap.interval.text, span, gap.interval.amount)
+    text = gap.interval.text
+    if gap.bits == INT.bits and text.isdigit():
+        text += "L"  # no sum of a BIGINT is too large, as one of two INTs may be
+    length = literal(text, span, gap.interval.amount)
     if gap.bits == BIGINT.bits:
         return differs_by_less(here, there, length)
     end = Operation("+", (there, " + ", length), span)

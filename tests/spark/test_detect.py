@@ -208,6 +208,26 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     assert unknown.endswith('or compute it before: df.withColumn("name", ...), and where("name")')
 
 
+@pytest.mark.parametrize("gap", [False, True])
+def test_hours_between_neighbours_along_dates(
+    spark: SparkSession, request: pytest.FixtureRequest, gap: bool
+) -> None:
+    """24 hours lie between two days that follow each other, and 48 between the first and third."""
+    days = spark.sql(
+        "SELECT date_add(DATE'2026-01-01', n) AS at, n FROM VALUES (0), (1), (2) AS t(n)"
+    )
+    if gap:
+        near = Pattern.begin("a").times(2, gap="36 hours").allow_combinations()
+    else:
+        near = Pattern.begin("a").followed_by_any("b").within("36 hours", "previous_to_current")
+    if request.config.getoption("--on") == "sail":
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds whole days only"):
+            matchrec.detect(days, near, order_by="at")
+        return
+    found = matchrec.detect(days, near, order_by="at", form="events").orderBy("match_number", "at")
+    assert [row["n"] for row in found.collect()] == [0, 1, 1, 2]
+
+
 def test_columns_order_and_divide(spark: SparkSession) -> None:
     events = spark.sql("VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 3) AS e(at, `a key`, v)")
     pattern = matchrec.Pattern.begin("a").next("b").where("v > last(a.v)")

@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec import Pattern
 from matchrec.warnings import DaysInHoursWarning
 from tests.properties.test_queries import settings
 
@@ -111,6 +112,9 @@ def test_days_in_hours_are_told(
         matchrec.match_recognize(rows, days)
     with pytest.warns(DaysInHoursWarning, match=f"rule `a day`: .*{told}"):
         matchrec.match_rules(rows, {"a day": days.removeprefix("ORDER BY ts ")}, order_by="ts")
+    near = Pattern.begin("a").next("b").within("1 day", "previous_to_current")
+    with pytest.warns(DaysInHoursWarning, match=told):
+        matchrec.detect(rows, near, order_by="ts")
     marked = days.replace("4", ":least")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.sweep(rows, marked, {"least": [4]})

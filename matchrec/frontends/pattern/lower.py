@@ -205,7 +205,7 @@ def lower_pattern(query: PatternQuery) -> tuple[MatchPlan, Source]:
             definitions=tuple(tests.definitions.values()),
             output=clauses.MatchOutput.ALL,
             first_matches=None if most is None else clauses.FirstMatches(most),
-            staging=Staging(steps, named, tests.windows, tests.ends, left, ends),
+            staging=Staging(steps, named, tests.windows, tests.ends, left, ends, tests.lengths),
         )
         check(plan)
         return plan, source
@@ -282,6 +282,10 @@ class TestDefinitions(tree.Outline):
     def ends(self) -> tuple[str, ...]:
         """When each of them ends that begins with a row."""
         return tuple(later(self.query.order_by[0], self.near[one].sql) for one in self.windows)
+
+    @property
+    def lengths(self) -> tuple[clauses.RowExpression, ...]:
+        return tuple(self.near[one].interval() for one in self.windows)
 
     def timeouts(self, whole: Duration | None) -> Timeouts:
         first, last = (Navigation(end=end, semantics=FINAL) for end in (End.FIRST, End.LAST))

@@ -417,7 +417,7 @@ def differences(plan: MatchPlan, relation: Relation) -> Iterator[MatchRecognizeE
     order = plan.order_by[0].expression if plan.order_by else None
     if order is None or not isinstance(relation.type_of(order.text), DateType):
         return
-    for interval in plan.intervals:
+    for interval in plan.lengths:
         if interval.text and probes.drops_hours(spark) and has_hours(interval.text, relation):
             yield calls.hours_along_dates(interval.span, interval=interval.text)
 

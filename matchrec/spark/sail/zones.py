@@ -63,7 +63,7 @@ def windows_in_hours(
     """The windows of a day or more that the session counts in hours, and Spark by its clocks. In a
     time zone without summer time both are the same. type_of_order: see `Question`.
     """
-    intervals = [one for one in plan.intervals if one.text and not is_short(one.amount)]
+    intervals = [one for one in plan.lengths if one.text and not is_short(one.amount)]
     if not (intervals and plan.order_by):
         return
     order = type_of_order(plan.order_by[0].expression.text)
