@@ -24,7 +24,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
@@ -59,6 +59,8 @@ class Table:
 
     def register(self, spark: SparkSession) -> None:
         """Makes the files a view of that name, with types read from them. Raises for no column."""
+        from matchrec.spark.sail.probes import engine_name
+
         if self.format in ("csv", "json"):
             self.check_encoding()
         if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
@@ -72,6 +74,9 @@ class Table:
             reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
             frame = reader.load([literal(file) for file in self.files])
+            casts = casts_of_pandas(self.first_file()) if self.format == "parquet" else {}
+            if casts and engine_name(spark) == "Sail":
+                frame = frame.withColumns(casts)
             columns = frame.columns
         except Exception as error:
             if not is_of_spark(error):
@@ -130,6 +135,33 @@ class Table:
 
     def first_file(self) -> Path:
         return next(files_in(self.files[0]), self.files[0])
+
+
+def casts_of_pandas(path: Path) -> dict[str, Column]:
+    """Columns of a Parquet file whose types pandas writes and Sail does not read, cast to others.
+
+    These are times and durations in nanoseconds, and categories; none where Spark tells why it
+    cannot read the file.
+    """
+    from pyarrow import ArrowInvalid, parquet, types
+    from pyspark.sql.functions import col
+
+    from matchrec.plan.text import quoted
+
+    def type_for(kind: Any) -> str | None:
+        if types.is_timestamp(kind) and kind.unit == "ns":
+            return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
+        if types.is_dictionary(kind):
+            return "STRING"
+        is_other = types.is_duration(kind) and kind.unit != "us"
+        return "INTERVAL DAY TO SECOND" if is_other else None
+
+    try:
+        schema = parquet.read_schema(path)
+    except (ArrowInvalid, OSError):
+        return {}
+    named = {field.name: type_for(field.type) for field in schema}
+    return {name: col(quoted(name)).cast(kind) for name, kind in named.items() if kind}
 
 
 def nearest_file(path: str) -> str | None:

@@ -59,10 +59,15 @@ SENTENCES = {
     r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
     "without GROUP BY, an aggregate makes one group of all rows\n  write GROUP BY with it, or an "
     "aggregate of it, such as max(x)",
-    r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
+    r"TIMESTAMP\(NANOS": """the file has times in nanoseconds
+  write the file with microseconds, in pandas by
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True), or read
+  timestamp_micros(x DIV 1000) of it with the setting spark.sql.legacy.parquet.nanosAsLong=true""",
+    r"Timestamp\(Nanosecond": """the file has times in nanoseconds
   write the file with microseconds, in pandas by
   frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
-  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t)""",
+  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the
+  times have a zone""",
     r"^cast Duration\(": """the file has durations that are not in microseconds
   read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), or write it
   with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})""",
