@@ -172,6 +172,8 @@ OF_VALUES = {
     "set spark.sql.ansi.enabled to false",
     r"(?i)(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, "
     "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
+    r"(?i)cast error: (?P<what>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": "{what}. Write "
+    "replace(x, ',') in place of x, which leaves the commas out",
     r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
     r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
@@ -191,6 +193,8 @@ def sentence_of_value(said: str) -> str | None:
     'index out of bounds. Write other arguments, or leave such rows out before the clause'
     >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
+    >>> sentence_of_value("Cast error: Cannot cast string '1,136.47' to value of Float64 type")[55:]
+    "Float64 type. Write replace(x, ',') in place of x, which leaves the commas out"
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
