@@ -193,8 +193,8 @@ def sentence_of_value(said: str) -> str | None:
     'index out of bounds. Write other arguments, or leave such rows out before the clause'
     >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
-    >>> sentence_of_value("Cast error: Cannot cast string '1,136.47' to value of Float64 type")[55:]
-    "Float64 type. Write replace(x, ',') in place of x, which leaves the commas out"
+    >>> sentence_of_value("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
+    "Write replace(x, ',') in place of x, which leaves the commas out"
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
