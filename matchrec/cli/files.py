@@ -24,7 +24,7 @@ from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
@@ -59,6 +59,7 @@ class Table:
 
     def register(self, spark: SparkSession) -> None:
         """Makes the files a view of that name, with types read from them. Raises for no column."""
+        from matchrec.spark.sail.files import casts_of_pandas
         from matchrec.spark.sail.probes import engine_name
 
         if self.format in ("csv", "json"):
@@ -135,33 +136,6 @@ class Table:
 
     def first_file(self) -> Path:
         return next(files_in(self.files[0]), self.files[0])
-
-
-def casts_of_pandas(path: Path) -> dict[str, Column]:
-    """Columns of a Parquet file whose types pandas writes and Sail does not read, cast to others.
-
-    These are times and durations in nanoseconds, and categories; none where Spark tells why it
-    cannot read the file.
-    """
-    from pyarrow import ArrowInvalid, parquet, types
-    from pyspark.sql.functions import col
-
-    from matchrec.plan.text import quoted
-
-    def type_for(kind: Any) -> str | None:
-        if types.is_timestamp(kind) and kind.unit == "ns":
-            return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
-        if types.is_dictionary(kind):
-            return "STRING"
-        is_other = types.is_duration(kind) and kind.unit != "us"
-        return "INTERVAL DAY TO SECOND" if is_other else None
-
-    try:
-        schema = parquet.read_schema(path)
-    except (ArrowInvalid, OSError):
-        return {}
-    named = {field.name: type_for(field.type) for field in schema}
-    return {name: col(quoted(name)).cast(kind) for name, kind in named.items() if kind}
 
 
 def nearest_file(path: str) -> str | None:
