@@ -18,6 +18,7 @@ def casts_of_pandas(path: Path) -> dict[str, Column]:
     These are times and durations in nanoseconds, and categories; none where Spark tells why it
     cannot read the file.
     """
+
     def type_for(kind: Any) -> str | None:
         if types.is_timestamp(kind) and kind.unit == "ns":
             return "TIMESTAMP" if kind.tz else "TIMESTAMP_NTZ"
