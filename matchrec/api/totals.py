@@ -51,7 +51,7 @@ def aggregate(
     taken = {name.lower() for name in names}
     for name in calls:
         if name.lower() in taken:
-            raise duplicate_output_column(name=name, what="aggregate")
+            raise duplicate_output_column(name=name)
         taken.add(name.lower())
     readable = clause.relation.runner.readable
     written = ((name, readable(sql_of(call, found, totals))) for name, call in calls.items())

@@ -62,6 +62,9 @@ class Table:
 
         Raises MatchRecognizeError where there is no column in them.
         """
+        from matchrec.spark.sail.files import casts_of_pandas
+        from matchrec.spark.sail.probes import engine_name
+
         if self.format in ("csv", "json"):
             self.check_encoding()
         if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
@@ -75,6 +78,9 @@ class Table:
             reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
             frame = reader.load([literal(file) for file in self.files])
+            casts = casts_of_pandas(self.first_file()) if self.format == "parquet" else {}
+            if casts and engine_name(spark) == "Sail":
+                frame = frame.withColumns(casts)
             columns = frame.columns
         except Exception as error:
             if not is_of_spark(error):

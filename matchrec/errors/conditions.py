@@ -118,9 +118,8 @@ _WITHIN = {
 # A window that is not a distance along its key; `within_of_other_type` says their types.
 not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY]} key")
 
-# Two columns of the result have one name; `what` of them was named in the query.
 duplicate_output_column = plan_error("""the result would have two columns `{name}`
-    give the {what} another name, or rename the input column in a subquery""")
+    leave out one of them, or give it another name; rename an input column in a subquery""")
 two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
         column of that name
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")

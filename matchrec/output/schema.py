@@ -126,5 +126,4 @@ def check_names(found: list[OutputColumn], columns: InputColumns) -> None:
         if isinstance(first, Measure) and isinstance(column, Measure):
             raise duplicate_measure((first.span, column.span), name=name)
         named = [o for o in (first, column) if isinstance(o, Measure | RowOutput) and o.span]
-        what = "measure" if not named or isinstance(named[-1], Measure) else "partition column"
-        raise duplicate_output_column(named[-1].span if named else None, name=name, what=what)
+        raise duplicate_output_column(named[-1].span if named else None, name=name)

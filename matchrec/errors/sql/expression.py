@@ -251,6 +251,9 @@ def unknown_column(
         return _variable_before_the_match(span, qualifier=qualifier, clause=clause, column=column)
     if qualifier and known.over_window and qualifier.upper() in known.variables:
         return _variable_over_window(span, qualifier=qualifier)
+    table, _, variable = qualifier.rpartition(".")
+    if table and variable.upper() in known.variables:
+        return _variable_of_table(span, name=name, clause=clause, variable=variable, column=column)
     if qualifier and column in known.columns:
         return _unknown_qualifier(
             span, name=qualifier, clause=clause, known=known.variables, column=column
@@ -355,6 +358,10 @@ _variable_over_window = plan_error("""pattern variable `{qualifier}` in a functi
     note: outside of MEASURES, functions know the rows of the match, but no variables
     culprit: qualifier
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
+_variable_of_table = plan_error("""unknown column `{name}` in {clause:part}
+    note: `{variable}` is a pattern variable, which stands alone before a column
+    culprit: name
+    write {variable}.{column}""")
 _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
     note: {part[PATTERN]} has: {known}
     near: write {near}.{column}

@@ -132,8 +132,15 @@ def part_outside(tokens: TokenSequence, index: int) -> str | None:
     return None
 
 
+def _definition_at(tokens: TokenSequence, opening: int, index: int) -> str | None:
+    """The `U AS` that starts at `index`, in a bracket where AS names nothing."""
+    names = tokens.key(opening - 1) == "STRUCT" or tokens.key(opening + 1) in ("SELECT", "WITH")
+    starts = tokens.key(index - 1) == "," and tokens.key(index + 1) == "AS"
+    return f"{tokens[index].text} AS" if starts and not names else None
+
+
 def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
-    """The bracket of the clause, or one in it that holds the start of a part."""
+    """The bracket of the clause, or one in it that holds the start of a part or a definition."""
     index = word + 2
     while index < len(tokens):
         closing = tokens.pairs.get(index)
@@ -141,7 +148,7 @@ def _not_closed(tokens: TokenSequence, word: int) -> MatchRecognizeError:
             index = closing
         elif closing is not None:
             for inner in tokens.level(index + 1, closing):
-                if part := part_at(tokens, inner):
+                if part := part_at(tokens, inner) or _definition_at(tokens, index, inner):
                     spans = tokens[index].span, tokens[inner].span
                     return errors.not_closed_before(spans, opening=tokens.key(index), keyword=part)
         index += 1

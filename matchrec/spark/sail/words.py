@@ -59,10 +59,15 @@ SENTENCES = {
     r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
     "without GROUP BY, an aggregate makes one group of all rows\n  write GROUP BY with it, or an "
     "aggregate of it, such as max(x)",
-    r"Timestamp\(Nanosecond|TIMESTAMP\(NANOS": """the file has times in nanoseconds
+    r"TIMESTAMP\(NANOS": """the file has times in nanoseconds
+  write the file with microseconds, in pandas by
+  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True), or read
+  timestamp_micros(x DIV 1000) of it with the setting spark.sql.legacy.parquet.nanosAsLong=true""",
+    r"Timestamp\(Nanosecond": """the file has times in nanoseconds
   write the file with microseconds, in pandas by
   frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
-  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t)""",
+  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the
+  times have a zone""",
     r"^cast Duration\(": """the file has durations that are not in microseconds
   read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), or write it
   with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})""",
@@ -167,6 +172,8 @@ OF_VALUES = {
     "set spark.sql.ansi.enabled to false",
     r"(?i)(?P<what>invalid (?:datetime pattern|timestamp|date)\b.*)": "{what}. Write to_timestamp, "
     "or to_date, with a format in Spark's letters, such as 'dd/MM/yyyy HH:mm:ss'",
+    r"(?i)cast error: (?P<what>.*'-?\d{1,3}(?:,\d{3})+(?:\.\d*)?'.*)": "{what}. Write "
+    "replace(x, ',') in place of x, which leaves the commas out",
     r"(?i)cast error: (?P<what>.*)": "{what}. Write TRY_CAST, which makes NULL of such a value",
     r"(?i)\[CAST_INVALID_INPUT\] (?P<what>.*)": "{what}",
 }
@@ -186,6 +193,8 @@ def sentence_of_value(said: str) -> str | None:
     'index out of bounds. Write other arguments, or leave such rows out before the clause'
     >>> sentence_of_value("invalid timestamp: 31/01/2026").partition(",")[0]
     'invalid timestamp: 31/01/2026. Write to_timestamp'
+    >>> sentence_of_value("Cast error: Cannot cast '1,136.47'").partition(". ")[2]
+    "Write replace(x, ',') in place of x, which leaves the commas out"
     >>> sentence_of_value("unknown function: uper") is None
     True
     """
