@@ -24,18 +24,7 @@ from pyspark.sql.types import NullType, StringType
 from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
 from matchrec.errors.calls import column_refused
-from matchrec.errors.run.failures import (
-    alike_but_for_case,
-    no_name_in_rules,
-    no_rule,
-    no_rules,
-    no_times_of_order,
-    rules_column_missing,
-    rules_column_of_type,
-    two_versions_at_once,
-    wrong_parameters,
-    wrong_valid_from,
-)
+from matchrec.errors.run import failures
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
@@ -87,7 +76,7 @@ class WrittenRule:
             found = loads(self.parameters, parse_float=Number, parse_int=Number)
             return {name: as_sql(value) for name, value in found.items()}
         except (AttributeError, ValueError):
-            raise wrong_parameters(text=self.parameters) from None
+            raise failures.wrong_parameters(text=self.parameters) from None
 
 
 class Number(str):
@@ -119,7 +108,7 @@ def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRul
     check_names(given)
     for name, one in given.items():
         if not (IS_RULE(one) or is_versions(one)):
-            raise no_rule(name=name, value=one)
+            raise failures.no_rule(name=name, value=one)
     if not any(is_versions(one) for one in given.values()):
         return tuple(WrittenRule(name, one) for name, one in given.items())  # type: ignore[arg-type]
     times = times_of(relation, order)
@@ -131,9 +120,9 @@ def check_names(names: Iterable[str]) -> None:
     seen: dict[str, str] = {}
     for name in names:
         if (other := seen.setdefault(name.lower(), name)) != name:
-            raise alike_but_for_case(first=other, second=name)
+            raise failures.alike_but_for_case(first=other, second=name)
     if not seen:
-        raise no_rules()
+        raise failures.no_rules()
 
 
 def times_of(relation: Relation, order: str) -> OrderTimes:
@@ -145,7 +134,7 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
             engine = engine_name(relation.runner.spark)
             raise column_refused(engine=engine, column=order, reason=first_line(error)) from None
     if found.kind is None:
-        raise no_times_of_order(order=order, type_name=found.type.simpleString())
+        raise failures.no_times_of_order(order=order, type_name=found.type.simpleString())
     return found
 
 
@@ -158,7 +147,9 @@ def rows_of_dict(given: Mapping[str, Any], times: OrderTimes) -> Iterator[Row]:
         for value, one in (versions if is_versions(versions) else {None: versions}).items():
             since = None if value is None else times.number(value)
             if since is None and value is not None:
-                raise wrong_valid_from(name=name, value=value, wanted=times.counting.wanted)
+                raise failures.wrong_valid_from(
+                    name=name, value=value, wanted=times.counting.wanted
+                )
             yield name, one, None, since
 
 
@@ -167,21 +158,23 @@ def rows_of_table(table: DataFrame, times: OrderTimes) -> list[Any]:
     fields = {field.name.lower(): field.dataType for field in table.schema.fields}
     for name in ("rule", "text", "valid_from"):
         if name not in fields:
-            raise rules_column_missing(name=name, known=table.columns)
+            raise failures.rules_column_missing(name=name, known=table.columns)
     beside = fields.setdefault(PARAMETERS, NullType())
     for name in ("rule", "text", PARAMETERS):
         if not isinstance(fields[name], StringType | NullType):
             wanted = "string: see to_json" if name == PARAMETERS else "string"
             given = fields[name].simpleString()
-            raise rules_column_of_type(name=name, given=given, wanted=wanted)
+            raise failures.rules_column_of_type(name=name, given=given, wanted=wanted)
     if not times.is_alike(fields["valid_from"]):
         given = fields["valid_from"].simpleString()
-        raise rules_column_of_type(name="valid_from", given=given, wanted=times.type.simpleString())
+        raise failures.rules_column_of_type(
+            name="valid_from", given=given, wanted=times.type.simpleString()
+        )
     since = f"{times.number_of_column('valid_from')} AS since"
     parameters = "NULL" if isinstance(beside, NullType) else PARAMETERS
     rows = table.selectExpr("rule", "text", parameters, since).collect()
     if any(rule is None or not rule.strip() for rule, *_ in rows):
-        raise no_name_in_rules()
+        raise failures.no_name_in_rules()
     check_names(rule for rule, *_ in rows)
     return sorted(rows, key=itemgetter(0))
 
@@ -194,10 +187,10 @@ def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
         own = found.setdefault(rule, {})
         if since is not None and not times.holds(since):
             wanted = f"{times.counting.wanted} of {times.type.simpleString().upper()}"
-            raise wrong_valid_from(name=rule, value=since, wanted=wanted)
+            raise failures.wrong_valid_from(name=rule, value=since, wanted=wanted)
         if since in own:
             time = "the beginning" if since is None else times.shown(since)
-            raise two_versions_at_once(name=rule, time=time)
+            raise failures.two_versions_at_once(name=rule, time=time)
         own[since] = row
     for rule, versions in found.items():
         begins = sorted(versions, key=lambda since: (since is not None, since))

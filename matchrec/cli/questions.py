@@ -11,25 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.arguments import (
-    ABOUT,
-    ABOUT_CLAUSE,
-    ASKED,
-    CLAUSE,
-    FILE,
-    SEARCHED,
-    SETTING,
-    STREAM,
-    SVG,
-    VALUES,
-    Parsed,
-    Repeatable,
-    again,
-    asks,
-    named_once,
-    names_of_parameters,
-    several,
-)
+from matchrec.cli import arguments
 from matchrec.cli.failures import warnings_told
 from matchrec.cli.files import labels_table
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
@@ -42,12 +24,12 @@ if TYPE_CHECKING:
 ValuesByName = Sequence[tuple[str, list[Any]]]
 
 
-@click.command(cls=Repeatable)
-@ASKED
+@click.command(cls=arguments.Repeatable)
+@arguments.ASKED
 @click.option("--analyze", is_flag=True, help="Run it on Spark too, and say what it has counted.")
-@click.option("--dot", type=FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=SVG, help="Draw the row pattern.")
-@asks
+@click.option("--dot", type=arguments.FILE, help="Write the automaton as a Graphviz file.")
+@click.option("--svg", type=arguments.SVG, help="Draw the row pattern.")
+@arguments.asks
 def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
     """Show how a query would run.
 
@@ -63,7 +45,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
         draw(explanation, svg)
 
 
-DRAWN = click.option("--svg", type=SVG, help="Draw it.")
+DRAWN = click.option("--svg", type=arguments.SVG, help="Draw it.")
 
 
 def show(told: Pictured, file: Path | None) -> None:
@@ -79,21 +61,24 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
         path.write_text(clause.svg, encoding="utf-8")
 
 
-@click.command(cls=Repeatable)
-@ABOUT
-@STREAM
-@several(
-    "--partition", type=SETTING, callback=named_once, help="A PARTITION BY column of the partition."
+@click.command(cls=arguments.Repeatable)
+@arguments.ABOUT
+@arguments.STREAM
+@arguments.several(
+    "--partition",
+    type=arguments.SETTING,
+    callback=arguments.named_once,
+    help="A PARTITION BY column of the partition.",
 )
-@several(
+@arguments.several(
     "--row",
     metavar="VALUE",
     help="The ORDER BY value of a starting row; once for each column of ORDER BY.",
 )
 @click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
-@CLAUSE
+@arguments.CLAUSE
 @DRAWN
-@asks
+@arguments.asks
 def why(
     asked: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
@@ -108,11 +93,11 @@ def why(
     show(told, svg)
 
 
-@click.command(cls=Repeatable)
-@SEARCHED
-@CLAUSE
+@click.command(cls=arguments.Repeatable)
+@arguments.SEARCHED
+@arguments.CLAUSE
 @DRAWN
-@asks
+@arguments.asks
 def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
 
@@ -122,21 +107,24 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
         raise click.UsageError("--engine is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
         told = query.coverage(clause=asked.clause)
-    with shown_on(replace(COMMAND_LINE, asking=again("why"))):
+    with shown_on(replace(COMMAND_LINE, asking=arguments.again("why"))):
         show(told, svg)
 
 
-@click.command(cls=Repeatable)
-@SEARCHED
+@click.command(cls=arguments.Repeatable)
+@arguments.SEARCHED
 @click.option(
-    "--labels", required=True, type=Parsed("NAME", labels_table), help="The table of the incidents."
+    "--labels",
+    required=True,
+    type=arguments.Parsed("NAME", labels_table),
+    help="The table of the incidents.",
 )
 @click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
 @click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
-@several("--key", metavar="COLUMN", help="A PARTITION BY value [of the same name].")
-@CLAUSE
+@arguments.several("--key", metavar="COLUMN", help="A PARTITION BY value [of the same name].")
+@arguments.CLAUSE
 @DRAWN
-@asks
+@arguments.asks
 def against(  # noqa: PLR0913 -- one for each option
     asked: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
@@ -149,18 +137,18 @@ def against(  # noqa: PLR0913 -- one for each option
         show(query.against(rows, key=keys, start=start, end=end, clause=asked.clause), svg)
 
 
-@click.command(cls=Repeatable)
-@ABOUT_CLAUSE
-@several(
+@click.command(cls=arguments.Repeatable)
+@arguments.ABOUT_CLAUSE
+@arguments.several(
     "--values",
     required=True,
-    type=VALUES,
-    callback=named_once,
-    shell_complete=names_of_parameters,
+    type=arguments.VALUES,
+    callback=arguments.named_once,
+    shell_complete=arguments.names_of_parameters,
     help="The values of :NAME, with commas between them, such as days=3,5,8.",
 )
 @DRAWN
-@asks
+@arguments.asks
 def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Path | None) -> None:
     """Count the matches of a clause with every combination of some values.
 

@@ -10,22 +10,8 @@ from dataclasses import replace
 from functools import cache, partial
 from operator import eq, ge, gt, le, lt, ne
 
+from matchrec.errors import warnings
 from matchrec.errors.language import SQL, current
-from matchrec.errors.warnings import (
-    MatchRecognizeWarning,
-    any_rows,
-    compared_with_later,
-    compared_with_null,
-    compared_with_own,
-    empty_matches,
-    false_constants,
-    false_texts,
-    no_conditions,
-    no_order,
-    reluctant_end,
-    same_value,
-    skipped_row,
-)
 from matchrec.plan import pattern as patterns
 from matchrec.plan.clauses import Definition, EventSelection, MatchOutput
 from matchrec.plan.expression import (
@@ -54,7 +40,7 @@ COMPARISONS = HOLDS.keys() | {"==", "!=", "<=>"}
 Tested = tuple[str, Collection[str]]
 
 
-def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """Comparisons of a value with itself or with NULL, and of constants."""
     when_tested = cache(early_rows(plan))
     for definition in plan.definitions:
@@ -71,29 +57,31 @@ def comparisons(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
             texts = [text_of(operand) for operand in conjunct.operands]
             differ = len({text[1:-1].strip().casefold() for text in texts}) == 2
             if is_false(conjunct):
-                yield false_constants(conjunct.span)
+                yield warnings.false_constants(conjunct.span)
             elif conjunct.operator in ("=", "==") and all(texts) and differ:
-                yield false_texts(conjunct.span, next((x for x in texts if x[0] == '"'), ""))
+                yield warnings.false_texts(
+                    conjunct.span, next((x for x in texts if x[0] == '"'), "")
+                )
 
 
 def comparison(
     operation: Operation, definition: Definition, plan: MatchPlan, tested: Callable[[], Tested]
-) -> Iterator[MatchRecognizeWarning]:
+) -> Iterator[warnings.MatchRecognizeWarning]:
     left, right = (values(operand, definition, plan) for operand in operation.operands)
     if left == right and operation.operands[0].references:
-        yield same_value(operation.span)
+        yield warnings.same_value(operation.span)
     if operation.operator != "<=>" and (plan.staging or current() is SQL):
         yield from comparison_with_later(operation, plan, tested)
     others = [operand for operand in operation.operands if not is_null(operand)]
     if operation.operator != "<=>" and len(others) == 1:
         sign = {"==": "=", "!=": "<>"}.get(operation.operator, operation.operator)
         written = "x" if plan.staging else show_scalar(with_columns(others[0], plainly))
-        yield compared_with_null(operation.span, operator=sign, other=written)
+        yield warnings.compared_with_null(operation.span, operator=sign, other=written)
 
 
 def comparison_with_later(
     operation: Operation, plan: MatchPlan, tested: Callable[[], Tested]
-) -> Iterator[MatchRecognizeWarning]:
+) -> Iterator[warnings.MatchRecognizeWarning]:
     """A comparison with a column of a variable that has no row so early.
 
     A stage may be its own: of its events those before the one that is tested are read.
@@ -108,9 +96,13 @@ def comparison_with_later(
                 if plan.staging:
                     read = f"{other}.{plain(one)}"
                 if other == name:
-                    yield compared_with_own(operation.span, read=read, column=plain(one), own=other)
+                    yield warnings.compared_with_own(
+                        operation.span, read=read, column=plain(one), own=other
+                    )
                 else:
-                    yield compared_with_later(operation.span, read=read, other=other, variable=name)
+                    yield warnings.compared_with_later(
+                        operation.span, read=read, other=other, variable=name
+                    )
 
 
 def early_rows(plan: MatchPlan) -> Callable[[str, bool], Tested]:
@@ -205,7 +197,7 @@ def text_of(operand: Scalar) -> str:
     return written if is_text and not {quote, "\\"} & set(written[1:-1]) else ""
 
 
-def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def physical_navigation(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """PREV of the current row, in the condition of a variable that follows another."""
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
         return
@@ -216,7 +208,7 @@ def physical_navigation(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
         for one in definition.condition.references:
             if isinstance(one, ColumnReference) and is_of_current_row(one, definition, plan, -1):
                 read = plain(one)
-                yield skipped_row(one.span, selection=plan.selection.value, argument=read)
+                yield warnings.skipped_row(one.span, selection=plan.selection.value, argument=read)
 
 
 def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
@@ -241,12 +233,12 @@ def first_variables(pattern: patterns.RowPattern) -> frozenset[str]:
 # and so is `A X*` in a window.
 
 
-def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """What the last part of the row pattern takes."""
     is_preferred = plan.output is MatchOutput.PREFERRED
     prefers = prefers_empty(plan.pattern) and is_preferred
     if prefers or not patterns.variable_names(plan.pattern):
-        yield empty_matches(plan.pattern.span, written=patterns.show(plan.pattern))
+        yield warnings.empty_matches(plan.pattern.span, written=patterns.show(plan.pattern))
         return
     defined = {definition.variable for definition in plan.definitions}
     is_open = (plan.within, plan.within_rows, plan.row_gap) == (None, None, None) and defined
@@ -256,11 +248,11 @@ def ends(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
                 fixed = replace(loop, most=least, greedy=True)
                 fewest = {0: "", 1: patterns.show(part)}.get(least, patterns.show(fixed))
                 instead = patterns.show(replace(loop, greedy=True)), fewest
-                yield reluctant_end(patterns.show(loop), least, instead, loop.span)
+                yield warnings.reluctant_end(patterns.show(loop), least, instead, loop.span)
             case patterns.Quantified(patterns.Variable(name) as part, _, None, True) if is_open:
                 if name not in defined:
                     shown = patterns.show(loop)
-                    yield any_rows(loop.span, written=shown, variable=patterns.show(part))
+                    yield warnings.any_rows(loop.span, written=shown, variable=patterns.show(part))
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
@@ -302,10 +294,10 @@ def last_loops(pattern: patterns.RowPattern) -> Iterator[patterns.Quantified]:
 
 # All rules, over one plan.
 
-Rule = Callable[[MatchPlan], Iterator[MatchRecognizeWarning]]
+Rule = Callable[[MatchPlan], Iterator[warnings.MatchRecognizeWarning]]
 
 
-def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
+def remarks(plan: MatchPlan) -> tuple[warnings.MatchRecognizeWarning, ...]:
     """Warnings about what in a plan is probably not meant, each once, in the order of the rules.
 
     plan: resolved, so that a column has one name. The rules are those of its language: events of
@@ -316,16 +308,16 @@ def remarks(plan: MatchPlan) -> tuple[MatchRecognizeWarning, ...]:
     return tuple(found.values())
 
 
-def order(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     if not plan.order_by:
-        yield no_order(plan.pattern.span)
+        yield warnings.no_order(plan.pattern.span)
 
 
-def conditions(plan: MatchPlan) -> Iterator[MatchRecognizeWarning]:
+def conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """No DEFINE, and no window that says which rows go together."""
     names = patterns.variable_names(plan.pattern)
     if names and not plan.definitions and not plan.intervals:
-        yield no_conditions(plan.pattern.span, variable=names[0])
+        yield warnings.no_conditions(plan.pattern.span, variable=names[0])
 
 
 RULES: tuple[Rule, ...] = (comparisons, physical_navigation)

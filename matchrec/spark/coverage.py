@@ -9,15 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.coverage import (
-    Counted,
-    CoverageDraft,
-    CoverageTask,
-    NearestStart,
-    check_coverable,
-    draft_coverage,
-    link_coverage,
-)
+from matchrec.compile import coverage
 from matchrec.errors.run.failures import asked_of_stream
 from matchrec.spark import wire
 from matchrec.spark.execute import Demand, ScopeOf, demand_of, prepare
@@ -32,7 +24,7 @@ NOTED = 5  # numbers of a starting row
 Fields = Sequence[spark_types.StructField]
 
 
-def count_starting_rows(question: Question) -> Counted:
+def count_starting_rows(question: Question) -> coverage.Counted:
     """Run a query, and count how far its starting rows come."""
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
@@ -48,32 +40,34 @@ def count_starting_rows(question: Question) -> Counted:
         best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
         shown = (question.columns.name(name) or name for name in names)
         named = list(zip(shown, best[2:], strict=True))
-        nearest = NearestStart(best[1], dict(named[: len(keys)]), dict(named[len(keys) :]))
-    return Counted(asked, task, figures, counts, nearest)
+        nearest = coverage.NearestStart(best[1], dict(named[: len(keys)]), dict(named[len(keys) :]))
+    return coverage.Counted(asked, task, figures, counts, nearest)
 
 
-def attempts_of(question: Question) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+def attempts_of(
+    question: Question,
+) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """A row for each starting row: see `AttemptWorker`. The plan has an order."""
     return search(question, AttemptWorker, schema_of_attempts)
 
 
 def search(
     question: Question,
-    worker: Callable[[CoverageTask, pa.Schema, Incoming], Any],
-    schema_of: Callable[[CoverageTask, Fields], spark_types.StructType],
-) -> tuple[CoverageDraft, CoverageTask, DataFrame]:
+    worker: Callable[[coverage.CoverageTask, pa.Schema, Incoming], Any],
+    schema_of: Callable[[coverage.CoverageTask, Fields], spark_types.StructType],
+) -> tuple[coverage.CoverageDraft, coverage.CoverageTask, DataFrame]:
     """What a worker makes of the starting rows of a query, in rows of `schema_of`. Runs no job."""
     (rule,) = question.rules
-    check_coverable(rule.plan)
+    coverage.check_coverable(rule.plan)
 
-    def demand(scope: ScopeOf) -> Demand[CoverageDraft]:
-        asked = draft_coverage(question.draft(rule, scope(rule.plan)))
+    def demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
+        asked = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
         return demand_of(question, asked, asked.drafted)
 
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, demand)
         asked, executable = prepared.demand.drafts_made, prepared.link(rule)
-        task = link_coverage(asked, executable)
+        task = coverage.link_coverage(asked, executable)
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"
         schema = schema_of(task, sent.fields)
@@ -81,14 +75,14 @@ def search(
         return asked, task, question.runner.analyse(rows)
 
 
-def schema_of_counts(task: CoverageTask, fields: Fields) -> spark_types.StructType:
+def schema_of_counts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
     """Counts, what the nearest run needed, what names its start."""
     long = spark_types.LongType()
     named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming)}
     return struct_of({wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long} | named)
 
 
-def schema_of_attempts(task: CoverageTask, fields: Fields) -> spark_types.StructType:
+def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
     """What names the partition, the order on the first and the last row, and numbers."""
     kinds = [fields[index].dataType for index in task.ends]
     kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]

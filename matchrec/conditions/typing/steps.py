@@ -30,17 +30,9 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import BOOLEAN, INT, Kind
-from matchrec.conditions.typing import arithmetic
+from matchrec.conditions.typing import arithmetic, typer
 from matchrec.conditions.typing.calls import needs_python, type_call, type_chosen
 from matchrec.conditions.typing.running_aggregates import type_running_aggregate
-from matchrec.conditions.typing.typer import (
-    Typer,
-    constant_of,
-    may_fail,
-    null,
-    type_deferred,
-    type_formula,
-)
 from matchrec.errors.conditions import (
     cannot_combine,
     operations_nested_too_deep,
@@ -52,15 +44,15 @@ MOST_OPERATIONS = 200_000
 
 
 @dataclass(frozen=True)
-class StepTyper(Typer):
+class StepTyper(typer.Typer):
     def type_step(self, step: Step) -> Typed:
         match step:
             case Typed():
                 return step
             case Value():
                 type_ = INT if step.column == ZERO else self.types[step.column]
-                typed = constant_of(step, type_) or type_formula(self, step)
-                typed = typed or type_deferred(self, step)
+                typed = typer.constant_of(step, type_) or typer.type_formula(self, step)
+                typed = typed or typer.type_deferred(self, step)
                 typed = typed or Typed(self.read_value(step, type_), type_)
                 found = replace(typed, value=step, parts=())
             case Combined():
@@ -90,7 +82,7 @@ class StepTyper(Typer):
             parts=step.operands,
             size=max(size, found.size),
             depth=max(depth, found.depth),
-            fails=may_fail(step, found.type) or any(map(attrgetter("fails"), step.operands)),
+            fails=typer.may_fail(step, found.type) or any(map(attrgetter("fails"), step.operands)),
         )
 
     def by_variable(self, step: VariableAt) -> Typed:
@@ -132,7 +124,7 @@ class StepTyper(Typer):
         """IF(condition, then, otherwise); without a last operand it is NULL."""
         condition = self.truth(step.operands[0])
         then = step.operands[1]
-        otherwise = null(then.type)
+        otherwise = typer.null(then.type)
         if len(step.operands) > 2:
             then, otherwise = type_chosen(self, step)
         values = then.expression, otherwise.expression
