@@ -62,7 +62,6 @@ class Table:
 
         Raises MatchRecognizeError where there is no column in them.
         """
-        from matchrec.spark.sail.files import casts_of_pandas
         from matchrec.spark.sail.probes import engine_name
 
         if self.format in ("csv", "json"):
@@ -78,9 +77,11 @@ class Table:
             reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
             frame = reader.load([literal(file) for file in self.files])
-            casts = casts_of_pandas(self.first_file()) if self.format == "parquet" else {}
-            if casts and engine_name(spark) == "Sail":
-                frame = frame.withColumns(casts)
+            if self.format == "parquet" and engine_name(spark) == "Sail":
+                from matchrec.spark.sail.files import casts_of_pandas
+
+                if casts := casts_of_pandas(self.first_file()):
+                    frame = frame.withColumns(casts)
             columns = frame.columns
         except Exception as error:
             if not is_of_spark(error):

@@ -499,8 +499,9 @@ AGGREGATES: Mapping[str, AggregateFunction] = by_name(
 )
 
 # Aggregates that do not compare their first argument, which may have maps.
-CHOOSING = {"count", "any_value", "first_value", "last_value", "min_by", "max_by"} | {
-    *("collect_list", "array_agg", "listagg", "string_agg")
+CHOOSING = {
+    *("count", "any_value", "first_value", "last_value", "min_by", "max_by"),
+    *("collect_list", "array_agg", "listagg", "string_agg"),
 }
 
 # For some of those that are not here: approximate ones, and those that few ask for.

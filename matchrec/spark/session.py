@@ -344,13 +344,18 @@ def shares_views(spark: SparkSession, other: SparkSession) -> bool:
     """
     if spark is other or is_connect(spark) or is_connect(other):
         return True
-    own, others = (getattr(one.sql, "__self__", one)._jsparkSession for one in (spark, other))
+    own, others = (unwrapped(one)._jsparkSession for one in (spark, other))
     return own is others or bool(own.equals(others))
+
+
+def unwrapped(spark: SparkSession) -> Any:
+    """PySpark's session, where a platform's own is around it."""
+    return getattr(spark.sql, "__self__", spark)
 
 
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session, or what it wraps or extends, is a client of Spark Connect."""
-    return _are_of_connect(type(getattr(spark.sql, "__self__", spark)).__mro__)
+    return _are_of_connect(type(unwrapped(spark)).__mro__)
 
 
 @cache

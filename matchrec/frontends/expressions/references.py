@@ -425,9 +425,10 @@ def _read_matched_rows(reader: ExpressionCursor, index: int, _: Semantics) -> Ag
     return Aggregate(MATCHED_ROWS, variable, (row,), Semantics.FINAL, span=span)
 
 
-def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Reference:
+def _read_match_value(
+    function: MatchFunction, reader: ExpressionCursor, index: int, _: Semantics
+) -> Reference:
     """A value of the match; the number of a row that no aggregate counts is RUNNING count(*)."""
-    function = next(one for one in MatchFunction if one.words == reader.key_at(index))
     span = reader.text.call_span(index)
     checked_arguments(reader, index, range(1), "no argument")
     if function is MatchFunction.ROW_NUMBER and reader.caller is None:
@@ -441,7 +442,7 @@ def _read_match_value(reader: ExpressionCursor, index: int, _: Semantics) -> Ref
 READERS: Mapping[str, Callable[[ExpressionCursor, int, Semantics], Reference]] = {
     "CLASSIFIER": read_classifier,
     "MATCHED_ROWS": _read_matched_rows,
-    **dict.fromkeys((function.value for function in MatchFunction), _read_match_value),
+    **{one.words: partial(_read_match_value, one) for one in MatchFunction},
 }
 
 

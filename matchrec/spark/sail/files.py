@@ -15,7 +15,7 @@ from matchrec.plan.text import quoted
 def casts_of_pandas(path: Path) -> dict[str, Column]:
     """Columns of a Parquet file whose types pandas writes and Sail does not read, cast to others.
 
-    These are times and durations in nanoseconds, and categories; none where Spark tells why it
+    These are times and durations in nanoseconds, and categories; none where the engine tells why it
     cannot read the file.
     """
 
