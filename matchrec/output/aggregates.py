@@ -120,6 +120,8 @@ class AggregateReader:
 
     def counts(self, semantics: Semantics) -> IntArray:
         """int64[r], how many values each output row's aggregate is over."""
+        if self.reader.matches.chains is None:
+            return self.reader.add_up(self.counted >= 0, semantics)
         ones = np.ones(self.reader.partitions.rows, np.int64)
         sums = self.integer_sums(ones, ansi=False)
         return at(sums, last_seen(self.reader, semantics), 0)

@@ -8,6 +8,7 @@ Source: ISO/IEC 19075-5, row pattern navigation operations; running and final se
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +61,7 @@ def find_marked(mask: BoolArray, following: Links, first: bool) -> IntArray:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reader:
     """Answers what the references of one query's measures read on some output rows.
 
@@ -92,11 +93,23 @@ class Reader:
 
     def look(self, semantics: Semantics) -> tuple[IntArray, IntArray]:
         """int64[r], base and limit of the mapped rows that output rows see: equal where none."""
-        rows, offsets = self.rows, self.matches.offsets
-        seen = rows.current >= 0
-        base = np.where(seen, offsets[rows.match], 0)
-        end = rows.current if semantics is Semantics.RUNNING else offsets[rows.match + 1] - 1
-        return base, np.where(seen, end + 1, base)
+        return self.seen_running if semantics is Semantics.RUNNING else self.seen_finally
+
+    @cached_property
+    def seen_running(self) -> tuple[IntArray, IntArray]:
+        base, limit = self.seen_finally
+        return base, np.where(self.rows.current >= 0, self.rows.current + 1, limit)
+
+    @cached_property
+    def seen_finally(self) -> tuple[IntArray, IntArray]:
+        seen, offsets = self.rows.current >= 0, self.matches.offsets
+        base, limit = offsets[self.rows.match], offsets[self.rows.match + 1]
+        return np.where(seen, base, 0), np.where(seen, limit, 0)
+
+    @cached_property
+    def shifts(self) -> IntArray:
+        """int64[r], from a mapped row to its row position, where a match's rows are neighbours."""
+        return at(self.matches.start - self.matches.offsets[:-1], self.rows.match, 0)
 
     def step(self, positions: IntArray, navigation: Navigation) -> IntArray:
         """Row positions after the physical step from those of the logical one, -1 for none."""
@@ -131,8 +144,7 @@ class Reader:
         matches, mapped = self.matches, self.mapped(navigation)
         if matches.rows is not None:
             return self.step(at(matches.rows, mapped, -1), navigation)
-        shift = at(matches.start - matches.offsets[:-1], self.rows.match, 0)
-        return self.step(np.where(mapped >= 0, mapped + shift, -1), navigation)
+        return self.step(np.where(mapped >= 0, mapped + self.shifts, -1), navigation)
 
     def classifiers(self, navigation: Navigation) -> IntArray:
         """int64[r], variable id of the row that a navigation finds, -1 when it is not mapped.
@@ -185,7 +197,7 @@ class Reader:
         first, end = (before[place] for place in self.look(semantics))
         return np.flatnonzero(mask)[ranges(first, end - first)], starts_of(end - first)
 
-    def add_up(self, values: IntArray, semantics: Semantics) -> IntArray:
+    def add_up(self, values: BoolArray | IntArray, semantics: Semantics) -> IntArray:
         """int64[r], the sum of values int64[k] of the mapped rows that each output row sees."""
         before = starts_of(values)
         base, limit = self.look(semantics)

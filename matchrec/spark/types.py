@@ -151,10 +151,10 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
 def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> StructType:
     """The schema of the reads. inputs: the fields of the columns that crossed."""
     fields = []
-    for index, read in enumerate(executable.reads):
+    for name, read in zip(wire.names_of(executable), executable.reads, strict=True):
         nullable = may_be_null(read, executable, inputs)
         padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
-        fields.append(StructField(wire.read(index), type_of(read, inputs), nullable, padding))
+        fields.append(StructField(name, type_of(read, inputs), nullable, padding))
     return StructType(fields)
 
 
@@ -338,7 +338,8 @@ def convert_columns(frame: DataFrame, own: spark.StructType, way: Way) -> DataFr
     """Convert what does not cross as it is. own: the types of the columns."""
     if all(crosses_as(field.dataType) == field.dataType for field in own.fields):
         return frame
-    items = (f"{convert_parts(f.name, f.dataType, way)} AS {f.name}" for f in own.fields)
+    named = ((quoted(field.name), field.dataType) for field in own.fields)
+    items = (f"{convert_parts(name, type_, way)} AS {name}" for name, type_ in named)
     return frame.selectExpr(*items)
 
 

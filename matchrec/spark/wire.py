@@ -6,7 +6,7 @@ Before the match    __c0 ...       columns that cross to the workers; a stream's
                     __bits0 ...    truth values: of a partition's first row, then of conditions
                     __n            a row's number in its partition
 Across pandas       __null0 ...    truth values: which of the other columns are NULL
-After the match     __r0 ...       what the measures read
+After the match     __r0 ...       what the measures read, where that is not the result itself
                     __g0 ...       aggregates that Spark computes over the rows of a match
                     __v0 ...       an array of the values that such an aggregate is over
                     __e            a row of a match, see `output.reads`
@@ -26,9 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from matchrec.shortcuts import taken
+
+if TYPE_CHECKING:
+    from matchrec.compile.executable import Executable
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
@@ -135,3 +138,16 @@ read = "__r{}".format  # what a measure reads
 aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
 values = "__v{}".format  # the values that such an aggregate is over
 key = "__k{}".format  # what the rows of a rule set are partitioned by
+
+
+def names_of(executable: Executable) -> list[str]:
+    """The names of what the workers give: those of the result, where it is that as it is."""
+    names, count = [one.name for one in executable.outputs], len(executable.reads)
+    is_result = [one.pieces for one in executable.outputs] == [(place,) for place in range(count)]
+    are_others = len({name.lower() for name in names}) == count and not any(map(is_own, names))
+    return names if is_result and are_others else list(map(read, range(count)))
+
+
+def is_own(name: str) -> bool:
+    """Whether a column might be one of ours."""
+    return not name or name.startswith("__")

@@ -194,7 +194,8 @@ def run(run: Run, streams: Streams) -> list[str]:
 
 def read_row(executable: Executable, row: dict[str, Any]) -> dict[str, Any]:
     """A row of a worker by the names of the result."""
-    return {one.name: projected(one, row) for one in executable.outputs}
+    reads = {f"__r{place}": value for place, value in enumerate(row.values())}
+    return {one.name: projected(one, reads) for one in executable.outputs}
 
 
 def projected(output: Output, row: dict[str, Any]) -> Any:

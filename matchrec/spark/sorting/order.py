@@ -47,13 +47,14 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 LEAST_OF_HASH = 28  # bits, beside which an order is sorted at once
 
 
-def words_of(codes: Iterable[SortCode], count: int) -> list[Word]:
-    """The words of so many rows, the last first; none where all rows are equal."""
+def words_of(codes: Iterable[SortCode]) -> list[Word]:
+    """The words of rows, the last first; none where all rows are equal."""
     words: list[Word] = []
     for code in codes:
-        if not words or words[-1].bits + code.bits > BITS:
-            words.append(no_word(count))
-        words[-1] = words[-1].add(code)
+        if words and words[-1].bits + code.bits <= BITS:
+            words[-1] = words[-1].add(code)
+        else:
+            words.append(no_word(0).add(code))
     return words
 
 
@@ -70,10 +71,12 @@ class Word:
 
     def add(self, code: SortCode) -> Word:
         """The word with a further code, which decides before the others."""
-        code.add_to(self.values, self.bits)
+        values = code.codes(self.bits)
+        if self.bits:
+            values |= self.values
         of_keys = self.of_keys | (code.all_bits << self.bits if code.of_key else 0)
         columns = {**self.columns, code.column: (code, self.bits)} if code.column else self.columns
-        return Word(self.values, self.bits + code.bits, of_keys, columns)
+        return Word(values, self.bits + code.bits, of_keys, columns)
 
 
 def codes_of(table: pa.Table, sorting: Sorting) -> Iterator[SortCode]:
@@ -117,16 +120,16 @@ class SortCode:
     def all_bits(self) -> int:
         return (1 << self.bits) - 1
 
-    def add_to(self, word: WordArray, place: int) -> None:
-        """Add the codes to words at bit `place`."""
-        codes = self.values.view(np.uint64) - np.uint64(self.least & ALL)
+    def codes(self, place: int) -> WordArray:
+        """The codes, in words at bit `place`."""
+        codes: WordArray = self.values.view(np.uint64) - np.uint64(self.least & ALL)
         if self.unit > 1:
             codes //= np.uint64(self.unit)
         if place:
             codes <<= np.uint64(place)
-        word |= codes
         if self.falling:
-            word ^= np.uint64(self.all_bits << place)
+            codes ^= np.uint64(self.all_bits << place)
+        return codes
 
     def read_from(self, word: WordArray, place: int) -> IntArray:
         """The numbers, of words that have their codes at bit `place`."""
@@ -211,7 +214,7 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
     """
     count = table.num_rows
     codes = [*codes_of(table, sorting)]
-    words = words_of(codes, count)
+    words = words_of(codes)
     stay = are_in_order(words)
     if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
         return order_by_hash(codes, words, hashed)
@@ -275,7 +278,7 @@ def hashed_keys(codes: list[SortCode], words: list[Word], count: int) -> list[Wo
     keys, room = [code for code in codes if code.of_key], BITS - count.bit_length()
     if not keys or count < taken().hashed_rows or sorts(words, room) == 1:
         return []
-    *before, last = words_of((code for code in codes if not code.of_key), count) or [no_word(count)]
+    *before, last = words_of(code for code in codes if not code.of_key) or [no_word(count)]
     if last.bits > room - LEAST_OF_HASH:
         before, last = [*before, last], no_word(count)
     if sorts(before, room) + 1 >= sorts(words, room):
@@ -320,7 +323,7 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) 
         some = rows[places]
         apart = code_of(group[places], falling=False, of_key=True)
         again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
-        rows[places] = some[sort(words_of([*again, apart], len(some)), len(some))[0]]
+        rows[places] = some[sort(words_of([*again, apart]), len(some))[0]]
         begins = first_of_keys(words, count, rows)
     return Order(rows, begins, word)
 
@@ -344,15 +347,15 @@ def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False)
 def in_order(table: pa.Table, order: Order, sorting: Sorting) -> pa.Table:
     if order.rows is None:
         return table
-    columns = []
+    columns, starts = [], np.flatnonzero(order.begins)
+    ends = np.append(starts[1:], table.num_rows)
     for name in table.column_names:
         values = arrays.column(table, name)
         if order.word is not None and name in order.word.columns:
             code, place = order.word.columns[name]
             values = arrays.as_type(code.read_from(order.word.values, place), values.type)
         elif name in sorting.keys and has_one_form(values.type):
-            partitions = np.cumsum(order.begins, dtype=np.int32) - np.int32(1)
-            values = take(take(values, order.rows[order.begins]), partitions)  # once for each
+            values = arrays.repeated(take(values, order.rows[starts]), ends)  # once for each
         else:
             values = take(values, order.rows)
         columns.append(values)

@@ -184,6 +184,15 @@ def ranks_of_repeated(values: pa.Array) -> pa.Array:
     return dense_ranks(encoded.dictionary).take(encoded.indices)
 
 
+def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
+    """Each value as often as until the place where it ends.
+
+    >>> repeated(pa.array(["a", "b"]), np.array([2, 3])).to_pylist()
+    ['a', 'a', 'b']
+    """
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(arrow_of(ends), values))
+
+
 def sizes_of(values: pa.Array) -> IntArray | int:
     """About how many bytes each value takes: int64[n], or the same for all."""
     kind = values.type

@@ -208,10 +208,10 @@ class Gatherer:
         return reader.add_up(sizes * reader.mask(variable), semantics)
 
     def batch(self) -> pa.RecordBatch:
-        """Columns __r0, __r1, ... of the output rows."""
+        """The reads of the output rows."""
         columns = [self.column(read) for read in self.executable.reads]
         assert columns, "a batch without columns loses its rows"
-        return pa.RecordBatch.from_arrays(columns, list(map(wire.read, range(len(columns)))))
+        return pa.RecordBatch.from_arrays(columns, wire.names_of(self.executable))
 
     def column(self, read: Read) -> pa.Array:
         if read in self.known:
