@@ -70,9 +70,7 @@ def keep_freed() -> bool:
 
 
 def settings_of_mimalloc() -> dict[str, str]:
-    """What Sail, which brings mimalloc, finds in the environment when it is loaded, if that says
-    nothing of it.
-    """
+    """What Sail, which brings mimalloc, finds in the environment, if that says nothing of it."""
     return {} if any(one.startswith(MIMALLOC) for one in os.environ) else OF_MIMALLOC
 
 

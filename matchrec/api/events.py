@@ -118,8 +118,7 @@ def detect(  # noqa: PLR0913 -- public signature
 def unwind(graph: DataFrame) -> DataFrame:
     """The matches in a DataFrame of `sase` in compressed form, a row for each match.
 
-    You may drop rows of the graph before, as long as each remaining pointer leads to a remaining
-    row.
+    You may drop rows of the graph before, as long as each pointer that stays leads to one of them.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> graph = matchrec.sase(

@@ -120,8 +120,7 @@ def match_recognize(
 
     df: of Spark, pandas, Polars or Arrow. What is not of Spark is sent to the session that runs, or
     to a new one of `matchrec.session()`; the result is a DataFrame of Spark in any case. clause:
-    the text between the parentheses, from PARTITION BY to DEFINE. args: values of `:name` markers
-    in it.
+    the text between the parentheses, from PARTITION BY to DEFINE. args: values of its `:name`s.
 
     Everything else is as for `sql`.
 

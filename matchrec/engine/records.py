@@ -1,8 +1,7 @@
 """A task over some partitions, as the records that kernels read.
 
 With event selection no array is missing: without conditions on the run, a row of registers is
-empty; without a window, it ends with the partition. Searches without it have None for what they do
-not need.
+empty; without a window, it ends with the partition. Other searches have None for what they leave.
 """
 
 from __future__ import annotations
@@ -175,8 +174,7 @@ class CompiledTask:
     """A task without its names. Equal tasks share one object, so what is made for one serves all.
 
     rules: as kernels with event selection read them. linked: what depends on the run, None where
-    nothing does. remembers_all: whether failures are remembered in every state that can be reached
-    twice.
+    nothing does. remembers_all: whether failures are remembered in all states reached twice.
     """
 
     rules: layout.Rules

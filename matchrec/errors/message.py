@@ -73,8 +73,7 @@ class Message(Generic[E]):
     `{here.marker}` what one writes on the surface that is in use; name and value of an option may
     have fields, and the value be one of several with `|` between them. None is nothing, and so is a
     hint without words. Other braces are braces. A note with `{names:some}` is left out where there
-    are no names. Names that are listed as they are written, which is otherwise, are the keys of a
-    mapping.
+    are no names. Names that are listed as they are written are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:

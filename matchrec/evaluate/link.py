@@ -1,11 +1,9 @@
 """Links the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
 
 A run still needs the registers that a condition may read before they are overwritten. Those that
-are not live in a state neither tell two runs in it apart nor need to be kept up to date on the way
-to it.
+are not live in a state neither tell two runs in it apart nor need to be kept on the way to it.
 
-Source: SASE+, "Merging equivalent runs" (the bitmasks M), as the live variables of data-flow
-analysis.
+Source: SASE+, "Merging equivalent runs" (the bitmasks M); data-flow analysis, live variables.
 """
 
 from __future__ import annotations

@@ -96,8 +96,7 @@ class ClauseCoverage:
 
     occurrences: in the order of PATTERN, after what comes before any row. nearest: the starting row
     that came nearest to a match and began none, if one has got any row. selects: whether rows may
-    be skipped or all matches are asked for; `figures.matches` are starting rows that begin one
-    then.
+    be skipped or all matches are asked for; then `figures.matches` are rows that begin one.
     """
 
     pattern: str

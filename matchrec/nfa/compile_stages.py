@@ -343,9 +343,7 @@ class _StageCompiler:
     def compile_group(
         self, done: Repeated, going_on: Pending, leaving: Pending, direct: Nots
     ) -> StateId:
-        """The state before a repetition of a group. direct: what the next row must not be, to go
-        on.
-        """
+        """The state before a repetition of a group. direct: what the next row must not be then."""
         part, rest = done.part, done.rest
         assert isinstance(part.content, tuple)
         own = replace(going_on, empty=going_on.empty + 1)
@@ -419,8 +417,7 @@ def fold_places(program: Program, tests: Composed, nears: Names, *, windowed: bo
 
     nears: see `Staging.near`. windowed: whether the match has a window.
 
-    Raises MatchRecognizePlanError for more than MOST_CHOICES, as stages that may all be left out
-    have.
+    Raises MatchRecognizePlanError for more than MOST_CHOICES, as of many stages that are optional.
     """
     near = tuple(program.variables.index(test) for test in nears)
     folder = _Folder(program, tests, windowed, near)

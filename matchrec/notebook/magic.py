@@ -93,8 +93,7 @@ class MatchrecMagics(Magics):
         """Run a query that may contain MATCH_RECOGNIZE.
 
         `:name` is the value of the Python variable of that name, `{name}` its DataFrame. With
-        --events it is what stands between the parentheses of a clause, SASE+, or the name of a
-        Pattern.
+        --events it is what stands between a clause's parentheses, SASE+, or the name of a Pattern.
         """
         if cell is None:
             line, cell = parted(line)

@@ -281,8 +281,7 @@ def is_chained(read: Read) -> bool:
 
 @dataclass(eq=False, slots=True)
 class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once. session: its
-    settings.
+    """Collects the reads of one query and the columns that they need, each once.
 
     columns: those of this query by their places among all that cross, to which they are added.
     reads, fields: each with its index; fields are the columns of the match's rows. aggregates:

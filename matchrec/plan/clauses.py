@@ -165,8 +165,7 @@ class MatchOutput(OptionChoice):
     """Which matches come out.
 
     LONGEST: among those as long the preferred one; AFTER MATCH SKIP as for PREFERRED.
-    NON_OVERLAPPING: of those that complete first, the one that starts first, ties by the least
-    positions.
+    NON_OVERLAPPING: of those that complete first, the one that starts first, then by positions.
     """
 
     PREFERRED = (
@@ -285,8 +284,7 @@ class Absence:
 
     after, before: the variables, primary or union, of which the last row and the first one after
     it enclose that part. At the beginning `after` is None: rows before the match whose window holds
-    its last row. At the end `before` is None: rows after the match, in its window. Source: SASE+,
-    negation.
+    its last row. At the end `before` is None: rows after the match, in its window. As in SASE+.
     """
 
     variable: str

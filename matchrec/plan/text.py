@@ -17,8 +17,7 @@ from matchrec.source import Span, read_table
 class View:
     """A hole that a DataFrame fills: a user's frame, or the rows of an evaluated clause.
 
-    width: how many characters stood there; a shorter name is padded, so that what follows keeps
-    its column.
+    width: how many characters stood there, to which a name is padded: what follows keeps its place.
     """
 
     name: str

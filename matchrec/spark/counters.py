@@ -74,8 +74,7 @@ class Counters:
 
     Pass a new one as `counters=`. It has values once an action on the result has finished. They
     belong to the first action, and count what it has read; `show` and `take` may stop early. Over
-    Connect, the values of `sql` are there after `collect`, `toPandas` or `toArrow` of the result
-    itself.
+    Connect, the values of `sql` are there after `collect`, `toPandas` or `toArrow` of the result.
 
     Events are the rows that reach the engine: `explain` says which rows stay behind. The most live
     runs are those of one task at once; with the backtracking engine they are the most rows of its

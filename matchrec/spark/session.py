@@ -76,6 +76,7 @@ SETTINGS = (
 T = TypeVar("T")
 
 SENT, PLANNED = "_matchrec_sent", "_matchrec_planned"
+UNREADABLE = "Exception deserializing response!"  # what gRPC says of an answer with too many parts
 
 # Where the plan of a text keeps its DataFrames: what is known of them is known of the text, too, of
 # which a server may have given no more than a copy. See `spark.errors.second_look`.
@@ -305,6 +306,8 @@ def refusing(spark: SparkSession) -> Iterator[None]:
     except DecodeError as error:
         raise clauses_nested_too_deep() from error
     except SparkConnectGrpcException as error:
+        if UNREADABLE in str(error):
+            raise clauses_nested_too_deep() from error
         if CRASH not in str(error) or not analyses_late(spark):
             raise
         raise AnalysisException(sentence_of(str(error))) from error

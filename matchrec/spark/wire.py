@@ -144,10 +144,6 @@ def names_of(executable: Executable) -> list[str]:
     """The names of what the workers give: those of the result, where it is that as it is."""
     names, count = [one.name for one in executable.outputs], len(executable.reads)
     is_result = [one.pieces for one in executable.outputs] == [(place,) for place in range(count)]
-    are_others = len({name.lower() for name in names}) == count and not any(map(is_own, names))
-    return names if is_result and are_others else list(map(read, range(count)))
-
-
-def is_own(name: str) -> bool:
-    """Whether a column might be one of ours."""
-    return not name or name.startswith("__")
+    differ = len({name.lower() for name in names}) == count
+    is_ours = any(not name or name.startswith("__") for name in names)
+    return names if is_result and differ and not is_ours else list(map(read, range(count)))

@@ -1,7 +1,6 @@
 """Numbers as texts, and of one width as of another; decimals and floats, which are rounded.
 
-Source: Spark's rules of decimal types, `spark.sql.decimalOperations.allowPrecisionLoss` as it is by
-default.
+Source: Spark's decimal types, with the default of `spark.sql.decimalOperations.allowPrecisionLoss`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Each row goes to every run: for each choice that the row satisfies a run goes on
 the row may be skipped the run waits. Runs stand in the order of depth-first search: earlier starts
 first, a row taken before the same row skipped. Runs of equal computation state stay equal, so they
 are told apart and merged only every few rows, and where they have become many. A step either
-completes its row or leaves the runs before it as they are, so that it can be done again with more
-room.
+completes its row or leaves the runs before it as they are, to be done again with more room.
 
 Where a skip strategy leaves matches out, the runs of one starting row are followed alone, see
 `order`; then rows are read again for each starting row, but not for those that are left out.

@@ -3,8 +3,7 @@
 A pointer leads to the very pointer that its run made before, not to an entry of a stack, so no
 version is needed to follow it: what the paper tells apart by Dewey numbers are different
 pointers. Runs that part share what they have selected before; where runs merge, a join leads to
-both. The numbers themselves are made for the compressed output. A node comes after those that it
-leads to.
+both. The numbers themselves are made for the compressed output. A node leads to earlier ones.
 
 Where one preferred match is sought no node is a join, and none has more columns than it needs.
 

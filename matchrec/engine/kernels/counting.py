@@ -40,8 +40,7 @@ class RunCounts(NamedTuple):
     Counts: came: int64[o], starting rows by occurrence. ended: int64[c + 1, 5], by choice, then
     reason. parts_false: int64[o + 1, k], by occurrence. In the last two the first entry is that of
     starting rows without any row. best: int64[2], the nearest run of all that began no match.
-    notes: int64[n, 5], of each starting row that began none its nearest run; of no row where nobody
-    asks.
+    notes: int64[n, 5], of each starting row that began none its nearest run, if somebody asks.
 
     Kept: trails: int64[p + 1, t], ends: int64[p + 1, 6], known: int64[r, b, 2 + t]. between: with
     event selection, those absences that are decided when a row is mapped; never None there, as no

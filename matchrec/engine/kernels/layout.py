@@ -49,8 +49,7 @@ class Rules(NamedTuple):
     ends. accepts: int64[s], the guard under which a run that arrives in a state is a match, or -1.
     goes_on: int64[s], whether a run in a state may map further rows, or is there to be completed.
     waits: int64[s], the state in which a run waits that skips a row, -1 where it may not. ends:
-    int64[s], what a run is whose window or partition ends in a state, 0 for nothing, see
-    FOUND_KIND.
+    int64[s], what a run is whose window or partition ends in a state, 0 or a FOUND_KIND.
     """
 
     first: IntArray

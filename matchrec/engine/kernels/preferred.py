@@ -20,8 +20,7 @@ to it may still match.
 
 Rows of all runs are nodes of a shared buffer that point back to the row before. Runs that part
 share the nodes before they part; each node has one predecessor, as there is one preferred way to a
-computation state. A node comes after its predecessor, so sliding the living nodes together keeps
-that order.
+computation state. A node comes after its predecessor, also where the living ones slide together.
 
 Cost: rows x choices where conditions depend on the data only, in windows times the rows of a
 window, else rows x runs; runs of equal computation states merge. Sources: SASE+, "Basic algorithm",

@@ -3,8 +3,7 @@
 Each node of the buffer has, behind its own columns, what is known of all ways that lead to it: how
 many they are, and of each total what its measure has come to on them. Mapping a row changes that at
 once for all ways; where runs merge, the ways of both are put together; and what arrives at a match
-is put together with what its group has. So the cost is that of the runs, however many matches they
-stand for.
+is put together with what its group has. So the cost is that of the runs, not of the matches.
 
     number      of ways                           words COUNT .. COUNT + 2
     unset       ways on which the measure has read nothing yet
@@ -12,8 +11,7 @@ stand for.
     value       the sum of the measure over the known ways, or its extreme and the row that it is of
 
 A number is three words: 128 bits that wrap, low word first, and a double of what was added without
-its sign, by which the reader tells a number that may have wrapped. A sum of doubles is the double
-alone.
+its sign, by which the reader tells a number that may have wrapped; of doubles only the double.
 
 Sources: Poppe, Lei, Rundensteiner, Maier, "GRETA: Graph-based Real-time Event Trend Aggregation",
 PVLDB 11(1), 2017; Poppe, Lei, Rundensteiner, Maier, "Event Trend Aggregation under Rich Event

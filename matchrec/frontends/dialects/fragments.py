@@ -1,7 +1,6 @@
 """Fragments of a query, each translated by sqlglot, around the holes that are not its own.
 
-Functions of row patterns bear marks meanwhile: `LAST(x, 1)` would lose its offset in Spark's
-dialect.
+Functions of row patterns bear marks meanwhile: `LAST(x, 1)` would lose its offset for Spark.
 """
 
 from __future__ import annotations

@@ -130,8 +130,7 @@ class Pattern:
 
     A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
     the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
-    and last of `stage.column`, and `count(stage)`. Wrong calls raise MatchRecognizePlanError at
-    once.
+    and last of `stage.column`, and `count(stage)`. A wrong call raises MatchRecognizePlanError.
 
     >>> Pattern.begin("a").where("x > 1").followed_by("b").one_or_more().within("10 minutes")
     Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minute')
@@ -194,8 +193,7 @@ class Pattern:
 
     @checked(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
-        """No event up to the next accepted one may satisfy this stage; at the end, up to the end of
-        the window.
+        """No event up to the next accepted one, or to the window's end, may satisfy this stage.
 
         >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
         Pattern.begin('a').not_followed_by('b').followed_by('c')

@@ -37,17 +37,16 @@ CONNECTED = "SPARK_CONNECT_MODE_ENABLED"
 # What a client takes: of the ways to compress only that of none, which is bit 0.
 UNCOMPRESSED = ("grpc.compression_enabled_algorithms_bitset", 1)
 
-# Rows of a batch: each goes from thread to thread, and Sail's own 8,192 go four times as often.
-ROWS_A_BATCH = 1 << 15
-
 # Of a server whose address names no port; and for how many seconds nothing need answer.
 PORT, PATIENCE = 15002, 10
 
 # Where one of these is set, a server may be reached by a proxy only.
 PROXIES = ("grpc_proxy", "https_proxy", "http_proxy", "HTTPS_PROXY")
 
-BATCH_SIZE = "SAIL_EXECUTION__BATCH_SIZE"
 ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
+
+# Each batch goes from thread to thread, those of Sail's own 8,192 rows four times as often.
+BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 
 
 def is_installed() -> bool:

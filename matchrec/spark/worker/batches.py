@@ -34,8 +34,7 @@ TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays tha
 
 class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- the runtime words the error
     """The rows of a partition wait for a search for which there is no room. args: a table of the
-    last one; how many they are, and bytes of them; whether they wait because the partition must be
-    whole.
+    last one; how many they are, and bytes of them; whether because the partition must be whole.
     """
 
 

@@ -41,8 +41,7 @@ class Stretches:
 @dataclass(frozen=True, slots=True)
 class Cutting:
     """Tells ranges. Picklable. parts: how many stretches further on a match may end. needed, first:
-    bits that some row of each match has, and that its first row has. least: rows of a range but the
-    last one.
+    bits that some row of each match has, and its first row has. least: rows of all ranges but one.
     """
 
     parts: int
