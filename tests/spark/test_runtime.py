@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Literal
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
+from matchrec.plan.text import quoted
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -161,6 +163,26 @@ def test_sparks_plan_names_the_pattern(
         assert "match_recognize[PATTERN (A B)]" in plan
         assert plan.count("Exchange") == 1
         assert plan.count("Sort ") == sorts
+
+
+ODD = ["a.b", "a`b", "é", "select", "two words", "AS"]
+
+
+@pytest.mark.parametrize("names", [ODD, ["__r1", "__r0"], ["x", "__counters"]], ids=", ".join)
+@pytest.mark.parametrize("transport", ["auto", "pandas"])
+def test_columns_of_any_name(
+    spark: SparkSession, names: list[str], transport: Literal["auto", "pandas"]
+) -> None:
+    """The workers name those of a result that is what they give, Spark all others."""
+    columns = [f"c{place}" for place in range(len(names))]
+    frame = spark.createDataFrame([tuple(range(len(names)))], [*columns])
+    measures = [f"A.{one} AS {quoted(name)}" for one, name in zip(columns, names, strict=True)]
+    clause = f"ORDER BY c0 MEASURES {', '.join(measures)} PATTERN (A) DEFINE A AS c0 = 0"
+    how = matchrec.Options(transport=transport)
+    found = matchrec.match_recognize(frame, clause, options=how)
+    assert found.columns == names
+    assert [tuple(row) for row in found.collect()] == [tuple(range(len(names)))]
+    assert found.toPandas().columns.tolist() == names
 
 
 def test_a_failing_run_names_partition_and_row(spark: SparkSession) -> None:
