@@ -19,8 +19,9 @@ WORTH_ASKING = 64 << 20  # bytes; of less nobody asks
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 KIBIBYTE = 1024
 
-# Bytes that are kept of what is freed, and of the largest block that may be among them.
-KEPT, LARGEST_KEPT = 256 << 20, 32 << 20
+# Bytes that are kept at most of what is freed, and the largest blocks among them: what any glibc
+# takes, and as much as a task holds, which one of before 2.35 does not take.
+KEPT, LARGEST_KEPT = (1 << 31) - 1, (32 << 20, 256 << 20)
 
 # What `mallopt` calls the parameters. Source: glibc's malloc.h.
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8
@@ -50,12 +51,10 @@ def may_take(needed: int, most: int) -> bool:
 
 
 def keep_freed() -> bool:
-    """Have this program keep memory that it frees, as far as glibc has it, for what it needs next;
-    whether it does.
+    """Have this program keep memory that it frees for what it needs next; whether it does.
 
     A search takes some hundred MiB in large blocks, which else go back to Linux one by one; it
-    clears each page anew for the next query. What the environment says of glibc's memory wins.
-    Source: mallopt(3).
+    clears each page anew. What the environment says of glibc's memory wins. Source: mallopt(3).
     """
     if sys.platform != "linux" or any(one.startswith(("MALLOC_", "GLIBC_")) for one in os.environ):
         return False
@@ -64,7 +63,9 @@ def keep_freed() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:  # as of other libraries of C
         return False
-    for name, value in (MMAP_THRESHOLD, LARGEST_KEPT), (TRIM_THRESHOLD, KEPT), (ARENA_MAX, 1):
+    for size in LARGEST_KEPT:
+        mallopt(MMAP_THRESHOLD, size)
+    for name, value in (TRIM_THRESHOLD, min(KEPT, room() // 8)), (ARENA_MAX, 1):
         mallopt(name, value)
     return True
 
