@@ -66,7 +66,7 @@ class Shortcuts:
     few_steps: int = 1 << 14
     large: int = 16
     few: int = 32
-    rows_a_call: int = 1 << 18
+    rows_a_call: int = 1 << 20
     hashed_rows: int = 1 << 15
     sort_bytes: int | None = None
 
