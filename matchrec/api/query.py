@@ -234,7 +234,7 @@ class Query:
         A match hits an incident if the two overlap: the match ends when the incident begins or
         later, and begins when the incident ends or earlier. Matches count even if the query around
         the clause leaves them out. Runs no job before you read the result. Raises
-        MatchRecognizePlanError for other labels, and MatchRecognizeUnsupportedError for a stream.
+        MatchRecognizePlanError if labels do not fit, MatchRecognizeUnsupportedError for a stream.
 
         >>> loads = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 5) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (6, 8) AS t(begins, ends)")

@@ -404,7 +404,7 @@ Extremes = tuple[Extreme, ...]
 
 
 def extremes_of(task: Task, begin: int = layout.NODE_SIZE) -> Extremes:
-    """The extremes that nodes of a task have as rows. begin: the first word of totals."""
+    """The extremes of nodes of a task as rows. begin: the first word of totals, 0 of a group."""
     asked = () if task.totals is None else task.totals.asked
     places = (begin + NUMBER + OF_A_TOTAL * number for number in range(len(asked)))
     return tuple(

@@ -328,7 +328,7 @@ def may_map_twice(folding: Folding, waits: tuple[int | None, ...]) -> bool:
     waits: the state in which a run waits that skips a row. Conditions are unknown here. Two ways go
     on side by side; `apart` says whether they have differed.
 
-    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE ToC 20(2), 1971.
+    Source: Book, Even, Greibach, Ott, "Ambiguity in graphs and expressions", IEEE TC 20(2), 1971.
     """
     folded, begin = folding.choices, range(folding.starts)
     accepting = [any(choice.accepts for choice in choices) for choices in folded]

@@ -165,7 +165,7 @@ class MatchOutput(OptionChoice):
     """Which matches come out.
 
     LONGEST: among those as long the preferred one; AFTER MATCH SKIP as for PREFERRED.
-    NON_OVERLAPPING: of those that complete first, the one that starts first, then by positions.
+    NON_OVERLAPPING: of those that complete first, the first to start, ties by the least positions.
     """
 
     PREFERRED = (

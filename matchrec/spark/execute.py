@@ -370,7 +370,7 @@ def project(
     """The scalar SQL around the reads, and the names of the result. token: of the workers."""
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable, token)
-    elif wire.names_of(executable) == [one.name for one in executable.outputs]:
+    elif wire.is_result(executable):
         return matched
     items = result_items(executable, range(len(executable.reads)))
     return relation.runner.select_typed(matched, list(map(str, items)))

@@ -303,10 +303,8 @@ def refusing(spark: SparkSession) -> Iterator[None]:
 
     try:
         yield
-    except DecodeError as error:
-        raise clauses_nested_too_deep() from error
-    except SparkConnectGrpcException as error:
-        if UNREADABLE in str(error):
+    except (DecodeError, SparkConnectGrpcException) as error:
+        if isinstance(error, DecodeError) or UNREADABLE in str(error):
             raise clauses_nested_too_deep() from error
         if CRASH not in str(error) or not analyses_late(spark):
             raise

@@ -140,10 +140,16 @@ values = "__v{}".format  # the values that such an aggregate is over
 key = "__k{}".format  # what the rows of a rule set are partitioned by
 
 
-def names_of(executable: Executable) -> list[str]:
-    """The names of what the workers give: those of the result, where it is that as it is."""
+def is_result(executable: Executable) -> bool:
+    """Whether the workers give the result as it is, and no name of it may be one of ours."""
     names, count = [one.name for one in executable.outputs], len(executable.reads)
-    is_result = [one.pieces for one in executable.outputs] == [(place,) for place in range(count)]
+    are_reads = [one.pieces for one in executable.outputs] == [(place,) for place in range(count)]
     differ = len({name.lower() for name in names}) == count
-    is_ours = any(not name or name.startswith("__") for name in names)
-    return names if is_result and differ and not is_ours else list(map(read, range(count)))
+    return are_reads and differ and all(name and not name.startswith("__") for name in names)
+
+
+def names_of(executable: Executable) -> list[str]:
+    """The names of the columns that the workers give."""
+    if is_result(executable):
+        return [one.name for one in executable.outputs]
+    return list(map(read, range(len(executable.reads))))

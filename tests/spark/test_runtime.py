@@ -185,6 +185,13 @@ def test_columns_of_any_name(
     assert found.toPandas().columns.tolist() == names
 
 
+@pytest.mark.parametrize("name", ["__r0", "__r1", "r0"])
+def test_a_formula_of_any_name_is_computed(spark: SparkSession, name: str) -> None:
+    frame = spark.createDataFrame([(1, "a")], "t int, s string")
+    clause = f"ORDER BY t MEASURES upper(A.s) AS {name} PATTERN (A) DEFINE A AS t > 0"
+    assert [*matchrec.match_recognize(frame, clause).collect()[0]] == ["A"]
+
+
 def test_a_failing_run_names_partition_and_row(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", 1), ("a", 2)], "k string, t int")
     clause = """PARTITION BY k ORDER BY t MEASURES count(*) AS n AFTER MATCH SKIP TO B

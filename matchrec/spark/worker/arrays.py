@@ -185,11 +185,7 @@ def ranks_of_repeated(values: pa.Array) -> pa.Array:
 
 
 def repeated(values: pa.Array, ends: IntArray) -> pa.Array:
-    """Each value as often as until the place where it ends.
-
-    >>> repeated(pa.array(["a", "b"]), np.array([2, 3])).to_pylist()
-    ['a', 'a', 'b']
-    """
+    """The values, each repeated to where it ends: "a" and "b" to 2 and 3 are "a", "a", "b"."""
     return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(arrow_of(ends), values))
 
 
