@@ -95,7 +95,7 @@ def test_blocks_do_what_they_say(
     page: Path, tables: SparkSession, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     monkeypatch.chdir(ROOT)
-    names: dict[str, Any] = {"spark": tables, "matchrec": matchrec}
+    names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         printed = run_block(block, tables, names)
         if block.printed is None:

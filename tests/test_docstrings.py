@@ -68,7 +68,7 @@ def test_no_public_signature_is_long() -> None:
     ]
     for one in filter(inspect.isfunction, (*functions, *methods)):
         names = inspect.signature(one).parameters.keys() - {"self"}
-        most = MOST_PARAMETERS + (one is matchrec.sase)  # docs/decisions/tools.md
+        most = MOST_PARAMETERS + (one is matchrec.sase)  # docs/contributing/decisions/tools.md
         assert len(names) <= most, one.__qualname__
 
 

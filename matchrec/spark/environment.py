@@ -111,8 +111,8 @@ def refusing_streams(spark: SparkSession) -> Iterator[None]:
 #
 # After each row Spark adds up the bytes of all columns of a batch for Python, unless there is no
 # limit of them; and each task of a shuffle writes as many small files as there are partitions.
-# docs/explanation/performance.md has the time that both take, docs/decisions/bytes_of_a_batch.md
-# that of the bytes.
+# docs/contributing/benchmarks.md has the time that both take, and
+# docs/contributing/decisions/bytes_of_a_batch.md the time that adding up the bytes takes.
 
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 UNLIMITED = str(2**31 - 1)

@@ -13,7 +13,8 @@ data: where matches may begin everywhere, there is one range, and the rows are r
 they had to be. Of partitions with keys only large ones are cut.
 
 Sources: Zhu, Huang, Chaudhuri, "High-Performance Row Pattern Recognition Using Joins", PVLDB 16(5),
-2023, on buckets as wide as the window; docs/decisions/partitions.md has what was tried before.
+2023, on buckets as wide as the window. docs/contributing/decisions/partitions.md
+says what was tried before.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[Sel
     """Columns of packed tests, up to 62 in each. name: of each by its number.
 
     They are BIGINT, as most keys and numbers are: what a column costs on its way to Python is for
-    the number of different types, not for bytes (docs/decisions/bytes_of_a_batch.md).
+    the number of different types, not for bytes (docs/contributing/decisions/bytes_of_a_batch.md).
     """
     items, size = [], bits_a_column()
     for index, begin in enumerate(range(0, len(tests), size)):

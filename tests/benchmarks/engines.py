@@ -4,7 +4,7 @@
         [--scale 0.1] [--only WORD] [--memory 4g] [--data FOLDER] [--duckdb-python PATH]
         [--write docs]
 
-`compared` and `growth` are of docs/explanation/performance.md, `scale` is of
+`compared` and `growth` are of docs/contributing/benchmarks.md, `scale` is of
 docs/how-to/capacity.md; `--write docs` puts them there. Needs a PySpark that Sail takes, Sail and
 Java, and Linux, as it reads /proc. `--data` names a folder where the rows stay; without it they
 are made anew: 12 GB at full size. DuckDB is asked for `growth`, by an interpreter that has it.
@@ -223,9 +223,9 @@ def bytes_of(package: str, without: str = "\0") -> int:
 
 
 PARTS: dict[str, tuple[str, Callable[[Asked], Iterator[str]]]] = {
-    "compared": ("explanation/performance.md", compared),
+    "compared": ("contributing/benchmarks.md", compared),
     "scale": ("how-to/capacity.md", partial(lines, SCALE)),
-    "growth": ("explanation/performance.md", growth),
+    "growth": ("contributing/benchmarks.md", growth),
 }
 
 

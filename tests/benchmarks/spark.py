@@ -1,4 +1,4 @@
-"""The benchmark of matchrec: everything that `docs/explanation/performance.md` shows.
+"""The benchmark of matchrec: everything that `docs/contributing/benchmarks.md` shows.
 
     python -m tests.benchmarks.spark [--parts A,B] [--scale S] [--rounds N] [--only WORD]
         [--seed N] [--rows N] [--data FOLDER] [--memory 4g] [--trino URL]
@@ -6,7 +6,7 @@
         [--duckdb-python PATH] [--write docs]
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
-`docs/explanation/performance.md`, and the picture in `docs/images`. The interpreters are those of
+`docs/contributing/benchmarks.md`, and the picture in `docs/images`. The interpreters are those of
 virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
 the queries that others have published; `--data` names a folder where their
@@ -107,7 +107,7 @@ def report(name: str, lines: list[str], folder: Path | None) -> None:
     """Prints a part, and writes it where that is asked for."""
     print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
     if folder is not None:
-        write_section(folder / "explanation" / "performance.md", name, ["", *lines, ""])
+        write_section(folder / "contributing" / "benchmarks.md", name, ["", *lines, ""])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ class Entry(NamedTuple):
 
 
 def entries() -> list[Entry]:
-    lines = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    page = ROOT / "docs" / "contributing" / "glossary.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
     return [
         Entry(term, meaning, source, owner.strip("`"), tuple(filter(None, unused.split(", "))))
