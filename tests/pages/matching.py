@@ -1,0 +1,133 @@
+"""Draws the pictures of docs/explanation/how_matching_works.md: rows as boxes, matches as bars.
+
+    python -m tests.pages.matching
+
+The pictures have no ground, and follow the reader's light or dark scheme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+IMAGES = ROOT / "docs" / "images" / "matching"
+
+PRICES = (10, 12, 11, 9, 10, 13, 11, 12)  # of days 1 to 8, as on the page
+
+CAPTION_WIDTH = 190
+COLUMN = 56
+ROW_HEIGHT = 34
+TOP = 14
+STYLE = """
+  text { font: 14px system-ui, sans-serif; fill: #24292f; }
+  .small { font-size: 12px; fill: #57606a; }
+  .row { fill: none; stroke: #8c959f; }
+  .bar { fill: #cf222e; fill-opacity: 0.14; stroke: #cf222e; }
+  .other { fill: #0969da; fill-opacity: 0.14; stroke: #0969da; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .small { fill: #9da7b3; }
+    .bar { stroke: #ff7b72; fill: #ff7b72; }
+    .other { stroke: #79c0ff; fill: #79c0ff; }
+  }"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a picture: a caption, and the variable of each mapped day."""
+
+    caption: str
+    # The first day of each match, and the variable of each of its days.
+    matches: tuple[tuple[int, tuple[str, ...]], ...]
+    style: str = "bar"
+
+
+V_SHAPE = (2, ("TOP", "FALL", "FALL", "RISE", "RISE"))
+PICTURES = {
+    "match": ("The preferred match from day 2", [Line("match 1", (V_SHAPE,))]),
+    "greedy": (
+        "A greedy and a reluctant quantifier",
+        [
+            Line("TOP FALL+ RISE* BACK", ((2, ("TOP", "FALL", "FALL", "RISE", "RISE", "BACK")),)),
+            Line(
+                "TOP FALL+ RISE*? BACK",
+                ((2, ("TOP", "FALL", "FALL", "BACK")), (6, ("TOP", "FALL", "BACK"))),
+                "other",
+            ),
+        ],
+    ),
+    "skip": (
+        "Matches by AFTER MATCH SKIP",
+        [
+            Line("PAST LAST ROW", (V_SHAPE,)),
+            Line("TO LAST RISE", (V_SHAPE,), "other"),
+            Line("", ((6, ("TOP", "FALL", "RISE")),), "other"),
+            Line("TO NEXT ROW", (V_SHAPE,)),
+            Line("", ((3, ("TOP", "FALL", "RISE", "RISE")),)),
+            Line("", ((6, ("TOP", "FALL", "RISE")),)),
+        ],
+    ),
+    "window": (
+        "WITHIN 4 limits the search",
+        [
+            Line("without WITHIN", (V_SHAPE,)),
+            Line(
+                "WITHIN 4",
+                ((2, ("TOP", "FALL", "FALL", "RISE")), (6, ("TOP", "FALL", "RISE"))),
+                "other",
+            ),
+        ],
+    ),
+}
+
+
+def draw(title: str, lines: list[Line]) -> str:
+    """Return an SVG with a row of prices, and below it a bar for each match.
+
+    >>> "<title>Nothing</title>" in draw("Nothing", [])
+    True
+    """
+    width = CAPTION_WIDTH + COLUMN * len(PRICES) + 10
+    height = TOP + 56 + ROW_HEIGHT * len(lines)
+    size = f'width="{width}" height="{height}" role="img"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size}>',
+        f"<title>{title}</title><style>{STYLE}\n</style>",
+        f'<text class="small" x="8" y="{TOP + 8}">day</text>',
+        f'<text x="8" y="{TOP + 36}">price</text>',
+    ]
+    for day, price in enumerate(PRICES, 1):
+        left = CAPTION_WIDTH + COLUMN * (day - 1)
+        middle = left + COLUMN // 2
+        parts += [
+            f'<text class="small" x="{middle}" y="{TOP + 8}" text-anchor="middle">{day}</text>',
+            f'<rect class="row" x="{left}" y="{TOP + 16}" width="{COLUMN}" height="30"/>',
+            f'<text x="{middle}" y="{TOP + 36}" text-anchor="middle">{price}</text>',
+        ]
+    for number, line in enumerate(lines):
+        parts += draw_line(line, TOP + 56 + ROW_HEIGHT * number)
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def draw_line(line: Line, top: int) -> list[str]:
+    """Return the elements of one line of bars whose upper edge is at `top`."""
+    parts = [f'<text x="8" y="{top + 18}">{line.caption}</text>']
+    for first_day, words in line.matches:
+        left = CAPTION_WIDTH + COLUMN * (first_day - 1)
+        box = f'x="{left + 3}" y="{top}" width="{COLUMN * len(words) - 6}" height="26" rx="5"'
+        parts.append(f'<rect class="{line.style}" {box}/>')
+        for index, word in enumerate(words):
+            middle = left + COLUMN * index + COLUMN // 2
+            parts.append(f'<text x="{middle}" y="{top + 18}" text-anchor="middle">{word}</text>')
+    return parts
+
+
+def main() -> None:
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name, (title, lines) in PICTURES.items():
+        (IMAGES / f"{name}.svg").write_text(draw(title, lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
