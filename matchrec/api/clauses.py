@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -289,7 +287,6 @@ def clause_asked(reading: Reading, asked: int | str | None) -> Clause:
 # Warnings about queries that run but are probably not meant; `explain` shows them too.
 
 Remarks = tuple[MatchRecognizeWarning, ...]
-PACKAGE = __name__.partition(".")[0]
 
 
 def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
@@ -341,12 +338,3 @@ def explained(result: ClauseResult, found: Remarks) -> ExplainedClause:
     asked = drafted.plan, result.executable, preparation.keys, tuple(map(str, found))
     how = preparation.sorts, result.built, preparation.show_ranges()
     return ExplainedClause(*asked, result.prepared.question.is_stream, drafted.written, *how)
-
-
-def warn(*found: MatchRecognizeWarning) -> None:
-    """Gives warnings at the line of the program that calls matchrec."""
-    frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
-        frame, level = frame.f_back, level + 1
-    for warning in found:
-        warnings.warn(warning, stacklevel=level)

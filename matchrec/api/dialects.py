@@ -19,11 +19,11 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
-from matchrec.api.clauses import QueryText, lower_site, warn
+from matchrec.api.clauses import QueryText, lower_site
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
-from matchrec.errors.warnings import other_in_product
+from matchrec.errors.warnings import other_in_product, warn_caller
 from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
 from matchrec.frontends.lexing import tokens as lexing
 from matchrec.frontends.sql.grammar import parse_clause
@@ -164,7 +164,7 @@ def kinds_of(df: DataFrame) -> Kinds:
 
 def warn_of(translation: Translation, source: Source, product: Product) -> None:
     notes = (note.shown(source) for note in translation.notes if not note.is_met)
-    warn(*(other_in_product(title=product.title, message=note) for note in notes))
+    warn_caller(*(other_in_product(title=product.title, message=note) for note in notes))
 
 
 # The dialect that reads a query, where the one that was passed does not.

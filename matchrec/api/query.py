@@ -17,7 +17,6 @@ from matchrec.api.clauses import (
     explained,
     remarks_on,
     remarks_on_session,
-    warn,
 )
 from matchrec.api.dialects import naming_dialect, only_reads
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, GROUPED_BY, KEY, NAME
@@ -26,6 +25,7 @@ from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import current_surface
 from matchrec.errors.run.failures import no_clause
+from matchrec.errors.warnings import warn_caller
 from matchrec.source import printable
 from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import NO_OPTIONS, Options
@@ -88,8 +88,8 @@ class Query:
     def _result(self, reading: Reading) -> DataFrame:
         results = [clause.result for clause in reading.clauses()]
         for result in results:
-            warn(*remarks_on(result, reading))
-        warn(*remarks_on_session(self._spark, [result.prepared for result in results]))
+            warn_caller(*remarks_on(result, reading))
+        warn_caller(*remarks_on_session(self._spark, [result.prepared for result in results]))
         counters, found = self.options.counters, reading.outer()
         if counters is None or self.language != "SQL" or not results:
             return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame
 
-from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state, warn
+from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
@@ -24,7 +24,7 @@ from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
-from matchrec.errors.warnings import refused_rule
+from matchrec.errors.warnings import refused_rule, warn_caller
 from matchrec.explanation.explanation import Explanation, explain_rules
 from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.frontends.pattern.builder import Pattern
@@ -119,8 +119,8 @@ def warn_of(built: build.BuiltRuleSet) -> None:
             found = remarks_in(drafted, built.question, rule.source)
             if built.question.is_stream:
                 found += remarks_on_state(drafted.written, linked.executable, rule.source)
-        warn(*(failures.of_rule(name, warning) for warning in found))
-    warn(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
+        warn_caller(*(failures.of_rule(name, warning) for warning in found))
+    warn_caller(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class RulesReader:
                     raise
                 refused[error.rule] = error
             else:
-                warn(*(refused_rule(error=str(one)) for one in refused.values()))
+                warn_caller(*(refused_rule(error=str(one)) for one in refused.values()))
                 return RuleMatches(found._built, refused)
 
     def rules(self, asked: tuple[WrittenRule, ...]) -> tuple[tuple[Rule, ...], DataFrame]:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import DataType, IntegralType
 
-from matchrec.api.clauses import Clause, remarks_on, warn
+from matchrec.api.clauses import Clause, remarks_on
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, markers, relation_of
 from matchrec.api.query import OF_RULES, how_to_run
@@ -22,6 +22,7 @@ from matchrec.charts.sweep import Sweep
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
+from matchrec.errors.warnings import warn_caller
 from matchrec.frontends.pattern.lower import measure
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import RowsPerMatch
@@ -121,7 +122,7 @@ def check(df: DataFrame, rule: Rule, point: Point) -> None:
     clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
         result = clause.result
-    warn(*remarks_on(result, clause))
+    warn_caller(*remarks_on(result, clause))
 
 
 def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called

@@ -21,6 +21,12 @@ definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PA
     note: PATTERN has: {known}
     near: write {near}, or add {name} to PATTERN
     add {name} to PATTERN""")
+
+# f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
+definition_of_eaten = plan_error("""DEFINE of `{name}`, which is not in PATTERN
+    note: PATTERN has: {known}
+    note: a Python f-string turns {name}{{count}} into {name}{count}
+    write {name}{{{count}}} in an f-string, or add {name} to PATTERN""")
 duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
     condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
     join the conditions with AND""")

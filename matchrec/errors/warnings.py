@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
+
 from matchrec.errors.kinds import Located
 from matchrec.errors.language import part
 from matchrec.errors.message import as_name, of
@@ -55,9 +58,38 @@ class SkippedRowWarning(MatchRecognizeWarning):
     """
 
 
+class EarlyEndWarning(MatchRecognizeWarning):
+    """The last part of PATTERN is repeated or optional. Either a match may skip rows and the
+    preferred matches come out, or the non-overlapping matches come out.
+    """
+
+
+class NextRowWarning(MatchRecognizeWarning):
+    """PATTERN ends with NOT, the clause has WITHIN, and a match may not skip rows."""
+
+
+class WildcardWarning(MatchRecognizeWarning):
+    """A condition has a text with `%` or `*` as a wildcard, and the operator knows no such
+    wildcard.
+    """
+
+
+class BracesWarning(MatchRecognizeWarning):
+    """A variable of PATTERN has no condition, and its name is a defined variable's plus digits, as
+    if a Python f-string had removed the braces of a quantifier.
+    """
+
+
 class DaysInHoursWarning(MatchRecognizeWarning):
     """WITHIN of a day or more is along a TIMESTAMP, clocks change in the session's time zone, and
     the session counts a day as 24 hours.
+    """
+
+
+class TiesWarning(MatchRecognizeWarning):
+    """Rows of a partition have the same ORDER BY values, and differ in what the query reads.
+
+    Given once for each query, when it has run.
     """
 
 
@@ -151,6 +183,58 @@ skipped_row = of(SkippedRowWarning)("""PREV in {part[DEFINE]} with {selection} m
     write LAST({argument}, 1) for the row before in the match; if that of the partition is meant,
         compute lag({argument}) in a subquery before the clause""")
 
+# PATTERN (A{3,}) SKIP TILL NEXT MATCH; `written` is the loop.
+end_before_skipped_row = of(EarlyEndWarning)("""`{written}` at the end of PATTERN ends before the
+        first row that {selection} would skip
+    note: the match is complete there, and ending it is preferred to skipping a row
+    write ALL MATCHES for the longer matches too; for the longest match, leave out {selection} and
+        filter the input to the rows that variables of PATTERN can take""")
+
+
+def loop_that_completes_first(written: str, least: int, span: Span | None) -> EarlyEndWarning:
+    """PATTERN (A{3,}) NON-OVERLAPPING MATCHES. least: repetitions after which it is complete."""
+    times = {0: "never takes a row", 1: "never comes twice"}
+    said = times.get(least, f"comes {least:,} times, never more")
+    return _loop_that_completes_first(span, written=written, said=said)
+
+
+_loop_that_completes_first = of(EarlyEndWarning)("""`{written}` at the end of PATTERN {said}
+    note: NON-OVERLAPPING MATCHES takes the match that is complete first
+    write ALL MATCHES for the longer matches too; for the longest match, leave out the event
+        selection and filter the input to the rows that variables of PATTERN can take""")
+
+# PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS; `written` is the negation.
+not_for_next_row = of(NextRowWarning)("""`{written}` at the end of PATTERN tests the next row only
+    note: WITHIN limits the rows of the match, not the rows that NOT tests
+    for no such row until the window ends, write SKIP TILL NEXT MATCH ALL MATCHES before WITHIN; if
+        the next row is meant, test NEXT(x) in the condition of the row before it""")
+
+# DEFINE A AS kind LIKE 'payment*'.
+star_in_like = of(WildcardWarning)("""`{operator} '{text}'` in {part[DEFINE]} looks for an asterisk
+    note: the wildcards of LIKE are % for any characters and _ for one
+    write {operator} '{meant}'""")
+
+# DEFINE A AS kind = 'payment%'.
+percent_in_equality = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DEFINE]} looks for
+        a percent sign
+    note: % is a wildcard of LIKE only
+    write {like} '{text}'""")
+percent_in_function = of(WildcardWarning)("""`{function}` with '{text}' in {part[DEFINE]} looks for
+        a percent sign
+    note: % is a wildcard of LIKE only
+    write '{meant}'""")
+percent_in_regex = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DEFINE]} looks for a
+        percent sign
+    note: the pattern is a regular expression; % is a wildcard of LIKE
+    write {like} '{text}'""")
+
+# f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
+braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, and `{name}` has
+        one
+    note: a Python f-string turns {name}{{count}} into {name}{count}
+    write {name}{{{count}}} in an f-string; if another variable is meant, add {variable} to
+        DEFINE""")
+
 # WITHIN INTERVAL 1 DAY, on Sail, in America/New_York.
 days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
     note: clocks change in its time zone: Spark ends a day at the same time of the next day
@@ -162,7 +246,35 @@ unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream 
 unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for any number of rows
     note: until it ends, it is kept with the rows that it leads to
     add WITHIN, or .within(...) to a Pattern""")
+
+
+def tied_rows(number: int, clause: str, example: str) -> TiesWarning:
+    """PARTITION BY sym ORDER BY ts, over rows of a sym with the same ts. clause: ORDER BY."""
+    if number == 1:
+        rows = f"1 row has the same {clause} values as the row before it"
+    else:
+        rows = f"{number:,} rows have the same {clause} values as the row before them"
+    return _tied_rows(rows=rows, clause=clause, example=example)
+
+
+_tied_rows = of(TiesWarning)("""{rows}
+    note: their order may differ each time, and so may the result
+    note: for example, two rows have {example}
+    add a column to {clause} that tells these rows apart""")
 refused_rule = of(RefusedRuleWarning)("""left out: {error}""")
 other_in_product = of(ProductWarning)("""{title}: {message}""")
 untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make the queries of this
         session faster: it sets {names}""")
+
+
+# Packages whose frames are not the user's program, and what they call themselves by.
+_PACKAGES = frozenset({"matchrec", "pyspark", "py4j", "functools", "contextlib"})
+
+
+def warn_caller(*found: MatchRecognizeWarning) -> None:
+    """Give warnings at the line of the user's program that has called us."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:
+        frame, level = frame.f_back, level + 1
+    for warning in found:
+        warnings.warn(warning, stacklevel=level)

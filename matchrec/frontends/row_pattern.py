@@ -115,6 +115,7 @@ class _Parser(Cursor):
     def quantified(self) -> patterns.RowPattern:
         start = self.position
         part = self.primary()
+        self.check_eaten_braces(start)
         if not self.at_quantifier():
             return part
         if isinstance(part, patterns.Negation):
@@ -132,6 +133,28 @@ class _Parser(Cursor):
         numbers = numbers_of(*bounds)
         return patterns.Quantified(part, *numbers, greedy, self.span_from(start), (low, high), span)
 
+    def check_eaten_braces(self, start: int) -> None:
+        """Raise for `(3,)` or `(3, 5)` after a part, which an f-string has made of a quantifier.
+
+        start: index of the token at which the part begins.
+        """
+        following = [token.key for token in self.tokens[self.position : self.position + 5]]
+        kinds = [token.kind for token in self.tokens[self.position : self.position + 5]]
+        if kinds[1:2] != [TokenKind.NUMBER] or (following[0], following[2:3]) != ("(", [","]):
+            return
+        if following[3:4] == [")"]:
+            end = self.position + 4
+        elif kinds[3:4] == [TokenKind.NUMBER] and following[4:5] == [")"]:
+            end = self.position + 5
+        else:
+            return
+        span = self.span(self.position, end)
+        bounds = self.text[span.start + 1 : span.end - 1].replace(" ", "")
+        repeated, written = (
+            self.text[one.start : one.end] for one in (self.span_from(start), span)
+        )
+        raise errors.eaten_quantifier(span, written=written, part=repeated, braced=f"{{{bounds}}}")
+
     def at_quantifier(self) -> bool:
         return self.key in ("*", "+", "?", "{")
 
@@ -139,6 +162,11 @@ class _Parser(Cursor):
         token = self.advance()
         if token.key in patterns.SIGNS:
             return patterns.SIGNS[token.key]
+        if self.key in ("{", "{-"):
+            end = self.text.find("}}", token.span.start, self.tokens[-1].span.end)
+            if end != -1:
+                inside = self.text[token.span.start + 2 : end]
+                raise errors.doubled_braces(Span(token.span.start, end + 2), written=inside)
         least = self.bound()
         ranged = self.accept(",")
         most = self.bound() if ranged else least

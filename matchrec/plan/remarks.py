@@ -5,6 +5,7 @@ A rule is one function, and one class of `errors.warnings`, whose sentence says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -47,6 +48,8 @@ def comparisons(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
         required = conjuncts(definition.condition)
         needed = set(map(id, required))
         for subexpression in subexpressions(definition.condition):
+            if isinstance(subexpression, Operation):
+                yield from unused_wildcards(subexpression)
             if isinstance(subexpression, Operation) and subexpression.operator in COMPARISONS:
                 is_needed = id(subexpression) in needed
                 tested = partial(when_tested, definition.variable, is_needed)
@@ -197,6 +200,52 @@ def text_of(operand: Scalar) -> str:
     return written if is_text and not {quote, "\\"} & set(written[1:-1]) else ""
 
 
+# Operators and functions that compare with a text as it is, and those that take another pattern.
+_EQUALITIES = frozenset({"=", "==", "<>", "!=", "<=>", "IN", "NOT IN"})
+_TEXT_FUNCTIONS = frozenset({"STARTSWITH", "ENDSWITH", "CONTAINS"})
+_LIKES = frozenset({"LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"})
+_REGEX_OPERATORS = frozenset({"RLIKE", "NOT RLIKE", "REGEXP_LIKE"})
+
+# `payment%`, `%payment`; not `10%`, `100 %` or `%`, which are texts of their own.
+_PERCENT_AS_WILDCARD = re.compile(r"%+[^\W\d_].*|.*[^\W\d_]%+", re.DOTALL)
+
+# `payment*`, `*payment*`, `payment.*`; not `*`, `a*b`, or a text with a wildcard of LIKE.
+_STAR_AS_WILDCARD = re.compile(r"(?=.*[^\W\d_])((\.?\*)?[^%*]+\*|\.?\*[^%*]+)", re.DOTALL)
+
+_REGEX_SYNTAX = re.compile(r"[.\[\](){}^$|+*?\\]")
+
+
+def unused_wildcards(operation: Operation) -> Iterator[warnings.MatchRecognizeWarning]:
+    """Yield a warning for each text with a wildcard that the operator does not know.
+
+    `kind LIKE 'payment*'` looks for an asterisk, and `kind = 'payment%'` for a percent sign. Texts
+    that may hold such a sign for its own sake, such as `'10%'`, raise no warning.
+    """
+    operator = operation.operator
+    for operand in operation.operands[1:2] if operator in _LIKES else operation.operands:
+        text = text_of(operand)[1:-1]
+        if operator in _LIKES:
+            if _STAR_AS_WILDCARD.fullmatch(text):
+                meant = text.replace(".*", "%").replace("*", "%")
+                yield warnings.star_in_like(
+                    operation.span, operator=operator, text=text, meant=meant
+                )
+        elif not _PERCENT_AS_WILDCARD.fullmatch(text):
+            continue
+        elif operator in _EQUALITIES:
+            like = "NOT LIKE" if operator in ("<>", "!=", "NOT IN") else "LIKE"
+            yield warnings.percent_in_equality(
+                operation.span, operator=operator, text=text, like=like
+            )
+        elif operator in _TEXT_FUNCTIONS:
+            yield warnings.percent_in_function(
+                operation.span, function=operator.lower(), text=text, meant=text.strip("%")
+            )
+        elif operator in _REGEX_OPERATORS and not _REGEX_SYNTAX.search(text):
+            like = "NOT LIKE" if operator.startswith("NOT") else "LIKE"
+            yield warnings.percent_in_regex(operation.span, operator=operator, text=text, like=like)
+
+
 def physical_navigation(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """PREV of the current row, in the condition of a variable that follows another."""
     if plan.selection is EventSelection.STRICT_CONTIGUITY or plan.staging is not None:
@@ -253,6 +302,65 @@ def ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
                 if name not in defined:
                     shown = patterns.show(loop)
                     yield warnings.any_rows(loop.span, written=shown, variable=patterns.show(part))
+
+
+def skipping_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """A repeated or optional part at the end of PATTERN that ends earlier than its rows do.
+
+    With SKIP TILL, a preferred match ends before the first row that it would have to skip there.
+    A non-overlapping match ends as soon as it is complete, whether or not it may skip rows.
+    """
+    skips = plan.selection is not EventSelection.STRICT_CONTIGUITY
+    completes_first = plan.output is MatchOutput.NON_OVERLAPPING
+    if not completes_first and not (skips and plan.output is MatchOutput.PREFERRED):
+        return
+    restricted = {one.variable for one in plan.definitions if not is_true(one.condition)}
+    for loop in last_loops(plan.pattern):
+        if not loop.greedy:
+            continue
+        if completes_first:
+            yield warnings.loop_that_completes_first(patterns.show(loop), loop.least, loop.span)
+        elif not restricted.isdisjoint(patterns.variable_names(loop)):  # else no row is skipped
+            yield warnings.end_before_skipped_row(
+                loop.span, written=patterns.show(loop), selection=plan.selection.value
+            )
+
+
+def is_true(condition: Scalar) -> bool:
+    """Return whether a condition is TRUE, as it is written."""
+    return not condition.references and render(condition, str).strip(" ()").upper() == "TRUE"
+
+
+def negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """A NOT at the end of PATTERN that tests the next row only, with WITHIN.
+
+    Where rows may be skipped, such a NOT holds until the window ends, which is what WITHIN beside
+    it says to most readers.
+    """
+    is_in_window = plan.within is not None or plan.within_rows is not None
+    if is_in_window and plan.selection is EventSelection.STRICT_CONTIGUITY and not plan.selects:
+        for negation in last_negations(plan.pattern):
+            yield warnings.not_for_next_row(negation.span, written=patterns.show(negation))
+
+
+def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
+    """Yield each NOT with which the pattern ends, outside loops.
+
+    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
+    >>> [patterns.show(one) for one in last_negations(pattern)]
+    ['NOT F']
+    """
+    match pattern:
+        case patterns.Negation():
+            yield pattern
+        case patterns.Concatenation(parts):
+            yield from last_negations(parts[-1])
+        case patterns.Alternation(parts):
+            for part in parts:
+                yield from last_negations(part)
+        case patterns.Exclusion(part):
+            yield from last_negations(part)
 
 
 def prefers_empty(pattern: patterns.RowPattern) -> bool:
@@ -313,6 +421,33 @@ def order(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
         yield warnings.no_order(plan.pattern.span)
 
 
+def eaten_braces(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
+    """A variable without a condition whose name is that of a defined variable plus digits.
+
+    A Python f-string turns `B{3}` into `B3`.
+    """
+    defined = {definition.variable for definition in plan.definitions}
+    reported = set[str]()
+    for node in patterns.walk(plan.pattern):
+        if not isinstance(node, patterns.Variable) or node.name in defined | reported:
+            continue
+        if (name := name_without_digits(node.name)) in defined:
+            reported.add(node.name)
+            repetitions = node.name.removeprefix(name)
+            yield warnings.braces_of_f_string(
+                node.span, variable=patterns.show_name(node.name), name=name, count=repetitions
+            )
+
+
+def name_without_digits(name: str) -> str:
+    """Return a name without the digits at its end.
+
+    >>> name_without_digits("UP30"), name_without_digits("UP")
+    ('UP', 'UP')
+    """
+    return name.rstrip("0123456789")
+
+
 def conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
     """No DEFINE, and no window that says which rows go together."""
     names = patterns.variable_names(plan.pattern)
@@ -321,4 +456,7 @@ def conditions(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
 
 
 RULES: tuple[Rule, ...] = (comparisons, physical_navigation)
-RULES_OF_SQL: tuple[Rule, ...] = (order, conditions, ends, *RULES)
+RULES_OF_SQL: tuple[Rule, ...] = (
+    *(order, conditions, ends, skipping_ends, negated_ends, eaten_braces),
+    *RULES,
+)

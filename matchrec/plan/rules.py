@@ -10,7 +10,13 @@ from matchrec.errors import rules as errors
 from matchrec.errors.message import Message
 from matchrec.errors.sql import pattern as negation
 from matchrec.errors.sql.expression import unknown_variable
-from matchrec.plan.clauses import ONE_OF_A_ROW, EventSelection, MatchOutput, RowsPerMatch
+from matchrec.plan.clauses import (
+    ONE_OF_A_ROW,
+    Definition,
+    EventSelection,
+    MatchOutput,
+    RowsPerMatch,
+)
 from matchrec.plan.expression import (
     MATCH_NUMBER,
     OF_ENDINGS,
@@ -92,7 +98,22 @@ def definitions_are_of_primary_variables(plan: MatchPlan) -> None:
         if name in plan.unions:
             raise errors.definition_of_union(one.span, name=name)
         if name not in known:
+            check_eaten_braces(one, plan)
             raise errors.definition_not_in_pattern(one.span, name=name, known=known)
+
+
+def check_eaten_braces(definition: Definition, plan: MatchPlan) -> None:
+    """Raise if PATTERN has the variable's name plus digits, which has no condition of its own.
+
+    A Python f-string turns `B{3}` into `B3`.
+    """
+    defined = {one.variable for one in plan.definitions}
+    for variable in plan.variables:
+        digits = variable.removeprefix(definition.variable)
+        if variable not in defined and digits != variable and digits.isdecimal():
+            raise errors.definition_of_eaten(
+                definition.span, name=definition.variable, known=plan.variables, count=digits
+            )
 
 
 def definitions_are_unique(plan: MatchPlan) -> None:

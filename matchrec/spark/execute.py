@@ -37,6 +37,7 @@ from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
 from matchrec.spark.sail.probes import has_watermarks
 from matchrec.spark.session import REFUSALS, Relation, is_connect, quiet_analysis
+from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
 from matchrec.spark.wire import SelectItem
@@ -107,6 +108,15 @@ class Prepared(Generic[D]):
             return sent
         token = watch_rows(sent.rows, relation, drafts)
         return replace(sent, incoming=replace(sent.incoming, token=token))
+
+    def send_watched(self, columns: tuple[RowColumn, ...]) -> Sent:
+        """The rows with these columns, whose workers count ties. Raises as `Preparation.send`."""
+        sent = self.send(columns)
+        if self.question.is_stream or (sorting := sent.incoming.sorting) is None:
+            return sent
+        watch = watch_ties(self.question.runner.spark, self.preparation.plan, sorting)
+        incoming = replace(sent.incoming, sorting=replace(sorting, watch=watch))
+        return replace(sent, incoming=incoming)
 
 
 ScopeOf = Callable[[MatchPlan], RowScope]
@@ -349,7 +359,7 @@ def match_rows(
 ) -> tuple[DataFrame, StructType, str]:
     """The reads of all output rows, their types, and the token of the workers."""
     options = prepared.question.options
-    sent = prepared.send(executable.crossing.columns)
+    sent = prepared.send_watched(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
     in_pandas = executable if options.transport == "pandas" else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"

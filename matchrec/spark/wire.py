@@ -26,12 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from matchrec.shortcuts import taken
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from matchrec.compile.executable import Executable
+    from matchrec.engine.partitions import IntArray
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
@@ -96,16 +99,23 @@ class SortColumn:
     nulls_first: bool
 
 
+class CountsTies(Protocol):
+    """What is told of the ties in sorted rows, as `sorting.ties.TieWatch`."""
+
+    def count(self, table: pa.Table, ties: IntArray) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sorting:
     """What rows are sorted by. keys: columns whose values a partition's rows have in common, where
     NULL equals NULL. needed: the conditions of which each must hold of some row of a partition, or
-    that may be left out.
+    that may be left out. watch: counts rows that the order does not tell apart, if anyone asks.
     """
 
     keys: tuple[str, ...]
     order: tuple[SortColumn, ...]
     needed: tuple[int, ...] = ()
+    watch: CountsTies | None = None
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:

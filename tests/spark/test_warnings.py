@@ -6,6 +6,7 @@ Which are given is in `tests/unit/plan/remarks.txt`.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -121,3 +122,138 @@ def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
         matchrec.detect(prices, pattern, order_by="ts")
+
+
+# Traps with event selection: what a clause gives, and what the warning says to write.
+
+ORDERS = """VALUES (1, 'o'), (2, 'x'), (3, 'p'), (4, 'o'), (5, 'x'), (20, 'o'), (21, 'p')
+    AS orders(ts, kind)"""
+
+
+def test_a_negation_at_the_end_and_what_to_write(spark: SparkSession) -> None:
+    """The order of 1 is paid at 3, that of 4 is not, that of 20 is paid at once."""
+    clause = """ORDER BY ts MEASURES O.ts AS at PATTERN (O NOT PAID) {} WITHIN 7
+        DEFINE O AS kind = 'o', PAID AS kind = 'p'"""
+    orders = spark.sql(f"SELECT * FROM {ORDERS}")
+    with pytest.warns(matchrec.warnings.NextRowWarning):
+        found = matchrec.match_recognize(orders, clause.format(""))
+    assert [row.at for row in found.collect()] == [1, 4]
+    instead = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
+    assert [row.at for row in matchrec.match_recognize(orders, instead).collect()] == [4]
+
+
+def test_a_loop_at_the_end_and_what_to_write(spark: SparkSession) -> None:
+    """Five rows of `a` lie within 10 of the first one, with others between them."""
+    clause = """ORDER BY ts MEASURES LAST(ts) AS last, count(*) AS n PATTERN (A{{3,}}) {} WITHIN 10
+        DEFINE A AS kind = 'a'"""
+    kinds = "aaaxaxax"
+    rows = ", ".join(f"({at}, '{kind}')" for at, kind in enumerate(kinds, 1))
+    events = spark.sql(f"SELECT * FROM VALUES {rows}, (30, 'a') AS t(ts, kind)")
+    with pytest.warns(matchrec.warnings.EarlyEndWarning):
+        found = matchrec.match_recognize(events, clause.format("SKIP TILL NEXT MATCH"))
+    assert found.collect() == [(3, 3)]
+    with pytest.warns(matchrec.warnings.EarlyEndWarning, match="comes 3 times"):
+        found = matchrec.match_recognize(
+            events, clause.format("SKIP TILL NEXT MATCH NON-OVERLAPPING MATCHES")
+        )
+    assert found.collect() == [(3, 3)]
+    instead = clause.format("SKIP TILL NEXT MATCH ALL MATCHES")
+    every = {tuple(row) for row in matchrec.match_recognize(events, instead).collect()}
+    assert (7, 5) in every
+    own = matchrec.match_recognize(events.where("kind = 'a'"), clause.format(""))
+    assert own.collect() == [(7, 5)]
+
+
+def test_a_wildcard_that_finds_nothing(spark: SparkSession) -> None:
+    events = spark.sql("SELECT * FROM VALUES (1, 'payment_card') AS t(ts, kind)")
+    clause = "ORDER BY ts MEASURES A.ts AS at PATTERN (A) DEFINE A AS kind {}"
+    for condition in ("LIKE 'payment*'", "= 'payment%'", "RLIKE 'payment%'", "ILIKE 'payment_*'"):
+        with pytest.warns(matchrec.warnings.WildcardWarning):
+            found = matchrec.match_recognize(events, clause.format(condition))
+        assert found.collect() == []
+    found = matchrec.match_recognize(events, clause.format("LIKE 'payment%'"))
+    assert [row.at for row in found.collect()] == [1]
+    pattern = Pattern.begin("a").where("kind = 'payment%'")
+    with pytest.warns(matchrec.warnings.WildcardWarning, match="in a condition looks for a"):
+        matchrec.detect(events, pattern, order_by="ts")
+
+
+# Ties: the warning belongs to the first action.
+
+FALLS = """PARTITION BY sym ORDER BY ts MEASURES count(*) AS n PATTERN (A DOWN+)
+    DEFINE DOWN AS price < PREV(price)"""
+TICKS = [("X", 1, 10), ("X", 1, 8), ("X", 2, 9), ("X", 2, 9), ("Y", 1, 7), ("Y", 2, None)]
+
+
+@pytest.fixture(scope="module")
+def ticks(spark: SparkSession) -> DataFrame:
+    """One tie of rows that differ, and one of rows that are alike."""
+    return spark.createDataFrame(TICKS, "sym string, ts int, price int")
+
+
+def ties_in(action: Callable[[], object]) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", matchrec.warnings.TiesWarning)
+        action()
+    return [one for one in found if issubclass(one.category, matchrec.warnings.TiesWarning)]
+
+
+def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
+    falls = matchrec.match_recognize(ticks, FALLS)
+    (told,) = ties_in(falls.collect)
+    assert told.filename == __file__
+    assert str(told.message).splitlines() == [
+        "1 row has the same ORDER BY values as the row before it",
+        "  their order may differ each time, and so may the result",
+        "  for example, two rows have sym = 'X', ts = 1",
+        "  add a column to ORDER BY that tells these rows apart",
+    ]
+    assert ties_in(falls.collect) == []
+    assert len(ties_in(matchrec.match_recognize(ticks, FALLS).collect)) == 1
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        lambda rows: rows.count(),
+        lambda rows: rows.toPandas(),
+        lambda rows: rows.filter("n > 0").collect(),
+        lambda rows: rows.write.format("noop").mode("overwrite").save(),
+    ],
+)
+def test_every_action_tells(ticks: DataFrame, action: Callable[[DataFrame], object]) -> None:
+    falls = matchrec.match_recognize(ticks, FALLS)
+    assert len(ties_in(lambda: action(falls))) == 1
+
+
+def test_no_ties(ticks: DataFrame) -> None:
+    """Neither where the order tells rows apart, nor where tied rows are alike."""
+    apart = FALLS.replace("ORDER BY ts", "ORDER BY ts, price")
+    assert ties_in(matchrec.match_recognize(ticks, apart).collect) == []
+    alike = matchrec.match_recognize(ticks.where("NOT (sym = 'X' AND ts = 1)"), FALLS)
+    assert ties_in(alike.collect) == []
+
+
+def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
+    falls = matchrec.match_recognize(ticks, FALLS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", matchrec.warnings.TiesWarning)
+        with pytest.raises(matchrec.warnings.TiesWarning):
+            falls.collect()
+        warnings.simplefilter("ignore", matchrec.warnings.TiesWarning)
+        _ = matchrec.match_recognize(ticks, FALLS).collect()
+
+
+def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
+    pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
+    found = matchrec.detect(ticks, pattern, order_by="ts", partition_by="sym")
+    (told,) = ties_in(found.collect)
+    assert "add a column to order_by" in str(told.message)
+    rules = {"fall": "PATTERN (A DOWN+) DEFINE DOWN AS price < PREV(price)"}
+    matches = matchrec.match_rules(ticks, rules, order_by="ts", partition_by="sym")
+    assert len(ties_in(matches.matches.collect)) == 1
+
+
+def test_spark_that_sorts_counts_no_ties(ticks: DataFrame) -> None:
+    by_spark = matchrec.Options(sort="spark")
+    assert ties_in(matchrec.match_recognize(ticks, FALLS, options=by_spark).collect) == []

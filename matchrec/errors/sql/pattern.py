@@ -28,6 +28,17 @@ stray_number = parse_error("""unexpected `{text}` in PATTERN
     a name starts with a letter; a number of repetitions follows its variable: A{2}""")
 
 
+# B(3,), which a Python f-string makes of B{3,}; `written` is `(3,)`.
+eaten_quantifier = parse_error("""`{written}` in PATTERN is not a quantifier
+    note: a Python f-string turns {part}{braced} into {part}{written}
+    write {part}{{braced}} in an f-string, or pass a plain string""")
+
+# B{{3,}} in a plain string; `written` is what the braces hold.
+doubled_braces = parse_error("""doubled braces in PATTERN
+    note: only a Python f-string needs them, which turns {{ into {
+    write {{written}}""")
+
+
 def reserved_word(word: str, where: str, span: Span) -> MatchRecognizeParseError:
     """NOT, AND, NULL as a pattern variable, not in quotes."""
     meant = _MEANT.get(word) if where == "PATTERN" else None

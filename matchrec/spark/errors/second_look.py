@@ -38,6 +38,7 @@ from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_t
 from matchrec.spark.errors.users_terms import reworded
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import Relation, quiet_analysis
+from matchrec.spark.ties import warn_of_ties
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -185,13 +186,16 @@ def watch(spark: SparkSession) -> None:
 
 
 def watched(call: Callable[..., Any]) -> Callable[..., Any]:
-    """One of the `CALLS`, which explains a failure."""
+    """One of the `CALLS`, which explains a failure, and warns of ties once it has run."""
 
     @wraps(call)
     def run(plan: Any, *args: Any, **arguments: Any) -> Any:
         with failures_explained(plan):
             found = call(plan, *args, **arguments)
-        return in_bits(found, plan) if isinstance(found, Iterator) else found
+        if isinstance(found, Iterator):
+            return in_bits(found, plan)
+        warn_of_ties()
+        return found
 
     return run
 
@@ -199,6 +203,7 @@ def watched(call: Callable[..., Any]) -> Callable[..., Any]:
 def in_bits(answer: Iterator[Any], plan: Any) -> Iterator[Any]:
     with failures_explained(plan):
         yield from answer
+    warn_of_ties()
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
 
 
 def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, Slots]:
-    sent = prepared.send(rule_set.columns)
+    sent = prepared.send_watched(rule_set.columns)
     slots, fields = find_slots(rule_set, sent.fields)
 
     def worker(sends: pa.Schema) -> RuleSetWorker:

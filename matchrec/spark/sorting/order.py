@@ -19,7 +19,7 @@ Source: Knuth, The Art of Computer Programming, volume 3, 6.4, on multiplicative
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
@@ -32,7 +32,7 @@ from matchrec.conditions.types import NARROW_DIGITS
 from matchrec.engine.partitions import BoolArray, IntArray, WordArray
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
-from matchrec.spark.wire import SortColumn, Sorting
+from matchrec.spark.wire import CountsTies, SortColumn, Sorting
 from matchrec.spark.worker import arrays
 
 LONG = 64  # bytes of texts that are sorted by their bytes, if most differ; others are ranked
@@ -200,12 +200,19 @@ def byte_parts(values: pa.Array, longest: int) -> Iterator[IntArray]:
 class Order:
     """The rows of a table in order. rows: their numbers, None where they are in order as they are.
     begins: bool[n], of the rows in order, which are the first of a partition. word: of the rows in
-    order, where one sorts at once.
+    order, where one sorts at once. words: of the rows as they came, the last first.
     """
 
     rows: IntArray | None
     begins: BoolArray
     word: Word | None = None
+    words: list[Word] = field(default_factory=list)
+
+    def ties(self) -> IntArray:
+        """Return the numbers of the rows, in order, that equal the row before."""
+        if not self.words:  # all rows are equal
+            return np.arange(1, len(self.begins))
+        return find_ties(self.words, self.rows, self.word)
 
 
 def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> Order:
@@ -219,7 +226,7 @@ def order_of(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -
     if in_any_order and not stay and (hashed := hashed_keys(codes, words, count)):
         return order_by_hash(codes, words, hashed)
     rows, word = (None, None) if stay else sort(words, count)
-    return Order(rows, first_of_keys(words, count, rows, word), word)
+    return Order(rows, first_of_keys(words, count, rows, word), word, words)
 
 
 def first_of_keys(
@@ -238,6 +245,25 @@ def first_of_keys(
             keys = keys & np.uint64(word.of_keys)
             begins[1:] |= keys[1:] != keys[:-1]
     return begins
+
+
+def find_ties(words: Sequence[Word], rows: IntArray | None, ordered: Word | None) -> IntArray:
+    """Return the numbers of the rows, in order, that equal the row before in all words.
+
+    Args:
+        words: of the rows as they came, at least one.
+        rows: the numbers of the rows in order, None if they came in order.
+        ordered: the one word of the rows in order, where it is known.
+    """
+    if ordered is not None:
+        words, rows = [ordered], None
+    first, *others = words
+    values = first.values if rows is None else first.values.take(rows)
+    ties = np.flatnonzero(values[1:] == values[:-1]) + 1
+    for word in others:
+        here, before = (ties, ties - 1) if rows is None else (rows[ties], rows[ties - 1])
+        ties = ties[word.values[here] == word.values[before]]
+    return ties
 
 
 def are_in_order(words: list[Word]) -> bool:
@@ -325,17 +351,25 @@ def order_by_hash(codes: list[SortCode], words: list[Word], hashed: list[Word]) 
         again = [code_of(c.values[some], falling=c.falling, of_key=c.of_key) for c in codes]
         rows[places] = some[sort(words_of([*again, apart]), len(some))[0]]
         begins = first_of_keys(words, count, rows)
-    return Order(rows, begins, word)
+    return Order(rows, begins, word, words)
 
 
-def sort_table(table: pa.Table, sorting: Sorting, *, in_any_order: bool = False) -> pa.Table:
+def sort_table(
+    table: pa.Table,
+    sorting: Sorting,
+    *,
+    in_any_order: bool = False,
+    watch: CountsTies | None = None,
+) -> pa.Table:
     """The rows of a table of contiguous columns in order; bit 0 of the first bits says which are
-    the first of a partition. in_any_order: as of `order_of`.
+    the first of a partition. in_any_order: as of `order_of`. watch: counts the ties.
     """
     if not table.num_rows:
         return table
     order = order_of(table, sorting, in_any_order=in_any_order)
     table = in_order(table, order, sorting)
+    if watch is not None:
+        watch.count(table, order.ties())
     if wire.FIRST_BITS not in table.column_names:
         return table.append_column(wire.FIRST_BITS, arrays.arrow_of(order.begins.astype(np.int8)))
     place = table.column_names.index(wire.FIRST_BITS)

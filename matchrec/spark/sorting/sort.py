@@ -40,7 +40,7 @@ from matchrec.errors.calls import no_room_on_disk
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import SAMPLE, has_one_form, order_of, sort_table
-from matchrec.spark.wire import Sorting
+from matchrec.spark.wire import CountsTies, Sorting
 from matchrec.spark.worker.arrays import Batches, arrow_of, column, flags_of, numbers_of
 from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
 
@@ -106,7 +106,8 @@ def sorted_tables(batches: Batches, sorting: Sorting, budget: int) -> Generator[
                 spills.add(take_all(held))
                 size = 0
         if held and not spills.levels:
-            yield sort_table(without_matchless(take_all(held), sorting), sorting, in_any_order=True)
+            table = without_matchless(take_all(held), sorting)
+            yield sort_table(table, sorting, in_any_order=True, watch=sorting.watch)
             return
         if held:
             spills.add(take_all(held))
@@ -146,7 +147,7 @@ class Spills:
         self.levels = [spills]
         while len(spills) > SPILLS_A_MERGE:
             spills[-SPILLS_A_MERGE:] = [self.merge_to_one(spills[-SPILLS_A_MERGE:])]
-        yield from merge(spills, self.sorting)
+        yield from merge(spills, self.sorting, self.sorting.watch)
 
     def merge_to_one(self, spills: list[IO[bytes]]) -> IO[bytes]:
         """Merge spills that follow each other; they are closed."""
@@ -165,14 +166,21 @@ class Spills:
             one.close()
 
 
-def merge(spills: Sequence[IO[bytes]], sorting: Sorting) -> Iterator[pa.Table]:
-    """The rows of spills in order, a table at a time; the first of each partition are marked."""
+def merge(
+    spills: Sequence[IO[bytes]], sorting: Sorting, watch: CountsTies | None = None
+) -> Iterator[pa.Table]:
+    """The rows of spills in order, a table at a time; the first of each partition are marked.
+
+    watch: counts the ties, also those of the last row of a table and the first one of the next.
+    """
     heads = [Head(batches_of(one)) for one in spills]
     last: list[pa.RecordBatch] = []  # the row that came out last: it tells where a partition begins
     while heads := [head for head in heads if head.is_there()]:
         counts = rows_that_come_next(heads, sorting)
         taken = [head.take(int(count)) for head, count in zip(heads, counts, strict=True)]
-        table = sort_table(pa.Table.from_batches([*last, *taken]).combine_chunks(), sorting)
+        table = sort_table(
+            pa.Table.from_batches([*last, *taken]).combine_chunks(), sorting, watch=watch
+        )
         yield table.slice(len(last))
         last = table.take([table.num_rows - 1]).to_batches()
 
