@@ -27,6 +27,7 @@ from matchrec.frontends.sql.locate import (
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
+from matchrec.spark.frames import find_beyond_bigint, find_changed_time, find_unfit_value
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
@@ -112,7 +113,13 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
             check_times(spark, found.schema)
         with nullcontext() if is_connect(spark) else by_arrow(spark):
             return without_index(frame_of(spark, found), getattr(found, "index", None))
+    except MatchRecognizeError:
+        raise
     except Exception as error:
+        if not is_table and (unfit := find_unfit_value(found)) is not None:
+            raise errors.values_without_common_type(
+                name=name, column=unfit.column, row=unfit.row, reason=unfit.reason
+            ) from error
         of_values = isinstance(error, TypeError | ValueError)
         if isinstance(error, PySparkException) and not of_values:
             raise  # what the engine says
@@ -181,14 +188,20 @@ def by_arrow(spark: SparkSession) -> Iterator[None]:
 
 def check_pandas(name: str, frame: Any) -> None:
     """Raises MatchRecognizePlanError for a frame of pandas that Spark would not take as it is."""
-    if frame.empty:
-        raise errors.no_rows_to_tell_types(name=name)
+    if not len(frame.columns):
+        raise errors.no_columns(name=name)
     for column, values in frame.items():
         kind = str(values.dtype)
         if kind.lower().startswith("uint64") and (values > 2**63 - 1).any():
             raise errors.beyond_bigint(column=column, name=name)
         if kind.startswith("period"):
             raise errors.no_dataframe_of(name=name, reason=f"column `{column}` is of type {kind}")
+    if (number := find_beyond_bigint(frame)) is not None:
+        place = {"column": number.column, "row": number.row, "value": str(number.value)}
+        raise errors.whole_number_beyond_bigint(name=name, **place)
+    if (time := find_changed_time(frame)) is not None:
+        place = {"column": time.column, "row": time.row, "value": str(time.value)}
+        raise errors.time_would_change(name=name, **place, reason=time.reason)
 
 
 NamedValues = dict[str, Any] | None

@@ -197,13 +197,27 @@ too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's
         sent to the engine, which takes {most:,} MiB at once
     pass the frame of pandas, Polars or Arrow itself, which is sent in pieces, or read the rows from
         a file""")
-no_rows_to_tell_types = plan_error("""`{name}` is a frame of pandas without rows, and PySpark tells
-        types of columns by their values
-    pass {name}=spark.createDataFrame({name}, "symbol string, price double"), with its columns and
-        their types""")
+row_too_long = plan_error("""row {row:,} has {size:,} MiB, and the engine takes {most:,} MiB at once
+    note: rows are counted from 0
+    shorten the values of this row, or write the rows to a Parquet file and read it""")
+no_columns = plan_error("""`{name}` is a pandas frame without columns
+    give it columns with types, such as
+        pandas.DataFrame({"symbol": pandas.Series(dtype="string")})""")
 beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
         BIGINT, which PySpark would make negative
     pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
+whole_number_beyond_bigint = plan_error("""column `{column}` of `{name}` has whole numbers
+        beyond BIGINT
+    note: row {row:,}, counted from 0, has {value}
+    pass {name}.assign({column}={name}["{column}"].map(decimal.Decimal, na_action="ignore"))""")
+time_would_change = plan_error("""column `{column}` of `{name}` has times of different types
+    note: row {row:,}, counted from 0, has {value}, {reason}
+    convert them before, such as by pandas.to_datetime({name}["{column}"], utc=True)""")
+values_without_common_type = plan_error("""column `{column}` of `{name}` has values without a common
+        type
+    note: row {row:,}, counted from 0, is the first that does not fit: {reason:note}
+    convert them to one type before, such as by {name}["{column}"].astype("string"), or leave the
+        column out""")
 no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
     cast such columns to other types before, or leave them out""")
 column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyspark
@@ -16,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.api.inputs import as_dataframe
 from matchrec.errors.language import COMMAND_LINE, PYTHON, shown_on
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.sail import probes
@@ -417,6 +422,182 @@ def test_rows_that_are_sent_once_are_the_same(
         found.append((result.schema, result.collect()))
     assert len(found[0][1]) == len(rows)
     assert found[0] == found[1] == found[2]
+
+
+LAST_VALUE = "ORDER BY t MEASURES LAST(v) AS v PATTERN (A+) DEFINE A AS t >= 0"
+
+# The first value of a column, its last one, the type of both together, and the last value as read.
+WIDENED: dict[str, tuple[Any, Any, str, Any]] = {
+    "float": (1, 1.5, "double", 1.5),
+    "list": ([1], [1.5], "array<double>", [1.5]),
+    "struct": ({"a": 1}, {"b": 2}, "struct<a:bigint,b:bigint>", (None, 2)),
+    "list of structs": (
+        [{"a": 1}],
+        [{"a": 2.5, "b": "x"}],
+        "array<struct<a:double,b:string>>",
+        [(2.5, "x")],
+    ),
+    "decimal": (Decimal("1.5"), Decimal("12345.678"), "decimal(8,3)", Decimal("12345.678")),
+    "decimal after int": (1, Decimal("1.25"), "decimal(3,2)", Decimal("1.25")),
+    "missing": (float("nan"), "z", "string", "z"),
+    "array": (np.array([1]), np.array([1.5]), "array<double>", [1.5]),
+    "instant": (
+        datetime(2026, 1, 1, tzinfo=timezone.utc),
+        datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=2))),
+        "timestamp",
+        datetime(2025, 12, 31, 22),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDENED)
+def test_a_later_value_of_a_wider_type(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The type is that of all rows, though pieces are sent and the last one alone has the value."""
+    if pyspark.__version__.startswith("3."):
+        pytest.skip("other types of pandas")
+    first, last, type_name, read = WIDENED[name]
+    values = pd.Series([first] * 2_000 + [last], dtype=object)
+    rows = pd.DataFrame({"t": range(2_001), "v": values}).set_index(pd.Index([7] * 2_001))
+    monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
+    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 4_000)
+    found = matchrec.match_recognize(rows, LAST_VALUE)
+    assert found.dtypes == [("v", type_name)]
+    assert found.collect() == [(read,)]
+
+
+def test_a_frame_above_32_mib(spark: SparkSession) -> None:
+    """1,500,000 rows; a rule finds the five rows at the end, and none where 1.5 became 1."""
+    count = 1_500_000
+    values = pd.Series([1] * (count - 5) + [1.5] * 5, dtype=object)
+    rows = pd.DataFrame({"t": np.arange(count), "v": values, "w": np.zeros(count)})
+    clause = "ORDER BY t MEASURES A.t AS t, A.v AS v PATTERN (A) DEFINE A AS v > 1"
+    found = matchrec.match_recognize(rows, clause).orderBy("t").collect()
+    assert found == [(t, 1.5) for t in range(count - 5, count)]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1, 1, ["x"]], "row 2, .*cannot mix list"),
+        ([{"a": 1}, {"a": 2}, 3], "row 2, .*cannot mix struct"),
+        ([None, 1.5, Decimal("1.25")], "row 2, .*type decimal.Decimal"),
+        ([1, 2, 2**63], f"beyond BIGINT\n.*row 2, .*{2**63}\n.*map\\(decimal.Decimal"),
+        ([date(2026, 1, 1), None, datetime(2026, 1, 2, 3)], "row 2, .*03:00:00, a time without"),
+        ([datetime(2026, 1, 2, 3), date(2026, 1, 1)], "row 1, .*2026-01-01, a date"),
+        ([datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=timezone.utc)], "row 1, .*a time with"),
+    ],
+    ids=["list", "struct", "decimal", "bigint", "time after date", "date after time", "zone"],
+)
+@pytest.mark.parametrize("bytes_a_call", [50, 1 << 20])
+@pytest.mark.filterwarnings("ignore:createDataFrame attempted Arrow")
+def test_values_without_a_common_type(
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    values: list[Any],
+    words: str,
+    bytes_a_call: int,
+) -> None:
+    """The error has the column and the row, however the rows are sent."""
+    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+    rows = pd.DataFrame({"t": range(len(values)), "v": pd.Series(values, dtype=object)})
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="column `v` of `df` has") as refused:
+        matchrec.match_recognize(rows, LAST_VALUE)
+    assert re.search(words, str(refused.value))
+
+
+def test_numbers_and_texts_in_one_column(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if request.config.getoption("--on") == "spark":
+        pytest.skip("PySpark makes texts of the numbers, with a warning of its own")
+    rows = pd.DataFrame({"t": range(3), "v": [1, None, "x"]})
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=r"row 2, .*'x' with type str"):
+        matchrec.match_recognize(rows, LAST_VALUE)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_rows_of_which_the_last_are_long(
+    spark: SparkSession,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+) -> None:
+    """No message has more bytes than a call takes, but for one row alone."""
+    if request.config.getoption("--on") != "sail":
+        pytest.skip("Spark has other ways to be sent rows")
+    sizes, create = [], spark.createDataFrame
+
+    def measured(*given: Any) -> Any:
+        frame = create(*given)
+        sizes.append(sent_rows.bytes_in(frame._plan))
+        return frame
+
+    texts = ["x"] * 3_000 + ["y" * 500] * 30 + ["z" * 5_000]
+    rows = pd.DataFrame({"t": range(len(texts)), "v": texts})
+    rows = pa.Table.from_pandas(rows) if library == "pyarrow" else rows
+    monkeypatch.setattr(spark, "createDataFrame", measured)
+    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 4_000)
+    (last,) = matchrec.match_recognize(rows, LAST_VALUE).collect()
+    assert last.v == "z" * 5_000
+    assert len(sizes) > 10
+    assert sorted(sizes)[-2] <= 4_000 < sorted(sizes)[-1]
+    monkeypatch.setattr(sent_rows, "MOST_BYTES", 5_000)
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="row 3,030 has"):
+        matchrec.match_recognize(rows, LAST_VALUE)
+
+
+def test_tables_of_many_chunks(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chunks of a row, of texts with 64-bit offsets and of a dictionary."""
+    if pyspark.__version__.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+    for bytes_a_call in (1 << 20, 100):
+        monkeypatch.setattr(sent_rows, "BYTES_A_CALL", bytes_a_call)
+        for kind in (pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
+            chunks = [pa.array([f"x{row}"], pa.string()).cast(kind) for row in range(50)]
+            table = pa.table({"t": range(50), "v": pa.chunked_array(chunks, kind)})
+            frames = [pd.DataFrame({"v": pd.array(one, pd.ArrowDtype(kind))}) for one in chunks]
+            frame = pd.concat(frames)
+            for rows in (table, frame.assign(t=range(50))):
+                assert matchrec.match_recognize(rows, LAST_VALUE).collect() == [("x49",)]
+
+
+def test_two_columns_of_one_name_in_pieces(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sent_rows, "FEW_BYTES", 0)
+    monkeypatch.setattr(sent_rows, "BYTES_A_CALL", 1_000)
+    rows = pd.DataFrame({"t": range(200), "v": range(200), "w": "x"})
+    rows.columns = pd.Index(["t", "v", "v"])
+    found = as_dataframe(spark, "df", rows)
+    assert isinstance(found, DataFrame)
+    assert found.columns == ["t", "v", "v"]
+    assert sorted(found.collect())[-1] == (199, 199, "x")
+
+
+def test_rows_that_a_result_of_sql_reads(
+    spark: SparkSession, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stay as long as that result, though nothing else reads them; then they are dropped."""
+    if request.config.getoption("--on") == "spark" and pyspark.__version__.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+    monkeypatch.setattr(sent_rows, "FEW_BYTES", 1 << 16)
+    before = views(spark)
+    matches = matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
+    new = views(spark) - before
+    counted = spark.sql("SELECT count(*) AS n FROM {d}", d=matches)
+    filtered = counted.where("n > 0")
+    del matches, counted
+    for _ in range(2):  # each drops the views that are not read any more
+        views(spark)
+        matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
+        assert filtered.collect() == [(3000,)]
+    assert new <= views(spark)
+    del filtered
+    views(spark)
+    matchrec.match_recognize(rows_of_program([Decimal(1)]), SENT)
+    assert not new & views(spark)
 
 
 def test_more_rows_than_a_call_takes(

@@ -210,3 +210,37 @@ def test_categories(spark: SparkSession) -> None:
     for values, last in ((pd.array(["a", "b"], kind), "b"), (numbers, 200)):
         found = matchrec.match_recognize(pd.DataFrame({"t": [1, 2], "v": values}), RISES)
         assert [tuple(row) for row in found.collect()] == [(last, last)]
+
+
+EMPTY = {
+    "n": ("int16", "smallint"),
+    "x": ("float64", "double"),
+    "flag": ("bool", "boolean"),
+    "at": ("datetime64[ns]", "timestamp"),
+    "instant": ("datetime64[us, Europe/Berlin]", "timestamp"),
+    "gap": ("timedelta64[ns]", "interval day to second"),
+    "o": ("object", "string"),
+    "s": ("string", "string"),
+    "u": ("UInt8", "smallint"),
+    "word": (pd.CategoricalDtype(["a", "b"]), "string"),
+    "list": (pd.ArrowDtype(pa.list_(pa.int32())), "array<int>"),
+    "cost": (pd.ArrowDtype(pa.decimal128(8, 3)), "decimal(8,3)"),
+}
+
+
+def test_frames_without_rows(spark: SparkSession) -> None:
+    """The result is empty, and its columns have the types that the frame declares."""
+    rows = pd.DataFrame({name: pd.Series(dtype=kind) for name, (kind, _) in EMPTY.items()})
+    clause = "ORDER BY at ALL ROWS PER MATCH PATTERN (A+) DEFINE A AS x > 1 AND cost > 0"
+    found = matchrec.match_recognize(rows, clause)
+    assert sorted(found.dtypes) == sorted((name, read) for name, (_, read) in EMPTY.items())
+    assert found.collect() == []
+    read = matchrec.sql(spark, f"SELECT n FROM {{d}} MATCH_RECOGNIZE ({clause})", d=rows)
+    assert read.collect() == []
+    columns_only = pd.DataFrame(columns=["t", "v"])
+    assert matchrec.match_recognize(columns_only, CLAUSE.format("v")).collect() == []
+
+
+def test_frames_without_columns(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="a pandas frame without columns"):
+        matchrec.match_recognize(pd.DataFrame(), CLAUSE.format("v"))

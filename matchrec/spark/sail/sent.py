@@ -7,9 +7,9 @@ a table of them for each call. So they become a temporary view, and the plan has
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import gc
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from functools import reduce
 from typing import Any, cast
 from uuid import uuid4
 from weakref import finalize
@@ -17,14 +17,14 @@ from weakref import finalize
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.errors.calls import too_much_to_send
+from matchrec.errors.calls import row_too_long, too_much_to_send
+from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import is_connect
 
-BYTES_A_CALL = 32 << 20  # of rows that are sent at once, as far as their size is known before
+BYTES_A_CALL = 32 << 20  # of rows that are sent at once
 MOST_BYTES = 127 << 20  # of the rows of one plan: what a call takes, but for the plan itself
 FEW_BYTES = 1 << 18  # of rows that each call may send
-FEW_ROWS = 1000  # of a frame, which tell the types of most columns
 
 # Where a plan has the DataFrame over its view, a session the views that nobody needs now, and a
 # DataFrame the names of an index of pandas.
@@ -32,45 +32,78 @@ KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 
 
 def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
-    """A DataFrame of pandas or a table of Arrow, sent once. Raises as `createDataFrame`."""
-    if is_connect(spark) and is_arrow(rows) and not len(rows):
-        import pyarrow as pa
+    """Return the DataFrame of a pandas frame or an Arrow table, whose rows are sent once.
 
-        nulls = [pa.nulls(1, kind) for kind in rows.schema.types]  # no rows tell no types
-        row = pa.Table.from_arrays(nulls, names=rows.schema.names)
-        return spark.createDataFrame(row).where("FALSE")
-    if is_connect(spark) and (count := pieces_of(rows)) > 1 and engine_name(spark) == "Sail":
-        with suppress(TypeError, ValueError):  # of a later value; all rows tell the types
-            return reduce(DataFrame.unionAll, map(kept, in_pieces(spark, rows, count)))
-    return kept(spark.createDataFrame(rows))
+    Raises what `createDataFrame` raises, and MatchRecognizePlanError for a row that is too long.
+    """
+    names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
+    if len(set(names)) < len(names):  # PySpark and views take no name twice
+        numbered = [f"_{index}" for index in range(len(names))]
+        rows = rows.rename_columns(numbered) if is_arrow(rows) else rows.set_axis(numbered, axis=1)
+        return frame_of(spark, rows).toDF(*names)
+    if not len(rows):
+        return spark.createDataFrame(sample_row(rows)).where("FALSE")
+    if not is_connect(spark):
+        return spark.createDataFrame(rows if is_arrow(rows) else with_single_chunks(rows))
+    if not is_arrow(rows):
+        rows = with_arrow_columns(rows)
+    if is_large(rows) and engine_name(spark) == "Sail":
+        return send_halves(spark, rows, 0)
+    return kept(spark.createDataFrame(combine_chunks(rows)))
 
 
-def in_pieces(spark: SparkSession, rows: Any, count: int) -> Iterator[DataFrame]:
-    each = -(-len(rows) // count)
-    schema = None if is_arrow(rows) else spark.createDataFrame(telling(rows)).schema
-    for begin in range(0, len(rows), each):
-        part = rows.slice(begin, each) if is_arrow(rows) else rows.iloc[begin : begin + each]
-        yield spark.createDataFrame(part, schema)
+def sample_row(rows: Any) -> Any:
+    """Return one row with the types of an empty frame or table, which tells them to a session."""
+    if not is_arrow(rows):
+        return with_sample_row(rows)
+    import pyarrow as pa
+
+    nulls = [pa.nulls(1, kind) for kind in rows.schema.types]
+    return pa.Table.from_arrays(nulls, names=rows.schema.names)
+
+
+def send_halves(spark: SparkSession, rows: Any, first_row: int) -> DataFrame:
+    """Return the DataFrame of some rows: sent at once, or the union of their two halves.
+
+    Half of the rows need not have half of the bytes, so each half is measured in turn. The unions
+    are as deep as the number of halvings: protobuf bounds how deep a plan may be.
+
+    Args:
+        spark: a session on Sail.
+        rows: a pandas frame whose columns have the types of all rows, or an Arrow table.
+        first_row: the number of the first of these rows in the user's frame.
+    """
+    middle = len(rows) // 2
+    if middle == 0 or not is_large(rows):
+        frame = spark.createDataFrame(combine_chunks(rows))
+        size = bytes_in(cast("Any", frame)._plan)
+        if middle == 0 and size > MOST_BYTES:
+            raise row_too_long(row=first_row, size=size >> 20, most=MOST_BYTES >> 20)
+        if middle == 0 or size <= MOST_BYTES:
+            return kept(frame)
+    left = rows.slice(0, middle) if is_arrow(rows) else rows.iloc[:middle]
+    right = rows.slice(middle) if is_arrow(rows) else rows.iloc[middle:]
+    sent = send_halves(spark, left, first_row)
+    return sent.unionAll(send_halves(spark, right, first_row + middle))
+
+
+def combine_chunks(rows: Any) -> Any:
+    """Return rows with each column in one chunk, because a chunk costs some hundred bytes."""
+    return rows.combine_chunks() if is_arrow(rows) else with_single_chunks(rows)
 
 
 def is_arrow(rows: Any) -> bool:
     return hasattr(rows, "slice")
 
 
-def pieces_of(rows: Any) -> int:
-    """In how many pieces rows are sent; the first ones tell how long texts of pandas are."""
-    if is_arrow(rows):
-        size = rows.nbytes
-    else:
-        some = rows.head(FEW_ROWS)
-        size = some.memory_usage(deep=True).sum() * len(rows) // max(1, len(some))
-    return max(1, min(len(rows), -(-int(size) // BYTES_A_CALL)))
+def is_large(rows: Any) -> bool:
+    """Return whether rows are too many for one call.
 
-
-def telling(rows: Any) -> Any:
-    """Rows of a frame of pandas that tell its types: the first ones, and of each column a value."""
-    known = (rows.iloc[:, place].notna().to_numpy() for place in range(rows.shape[1]))
-    return rows.iloc[sorted({*range(min(FEW_ROWS, len(rows))), *(one.argmax() for one in known)})]
+    Args:
+        rows: an Arrow table, or a pandas frame without columns of Python objects.
+    """
+    size = rows.nbytes if is_arrow(rows) else rows.memory_usage(index=False).sum()
+    return int(size) > BYTES_A_CALL
 
 
 def without_index(frame: DataFrame, index: Any) -> DataFrame:
@@ -102,10 +135,7 @@ def kept(frame: DataFrame) -> DataFrame:
         return cast("DataFrame", known)
     if size > MOST_BYTES:
         raise too_much_to_send(size=size >> 20, most=MOST_BYTES >> 20)
-    left: list[str] = vars(spark).setdefault(LEFT, [])
-    with suppress(PySparkException):  # as after the session's end
-        while left:
-            spark.catalog.dropTempView(left.pop())
+    left = drop_unread_views(spark)
     name = f"matchrec_{uuid4().hex}"
     try:
         frame.createTempView(name)
@@ -114,6 +144,39 @@ def kept(frame: DataFrame) -> DataFrame:
     found = vars(plan)[KEPT] = spark.table(name)
     finalize(cast("Any", found)._plan, left.append, name).atexit = False
     return found
+
+
+def drop_unread_views(spark: SparkSession) -> list[str]:
+    """Drop the views that no DataFrame reads any more.
+
+    Returns the session's list of views without a plan, to which the end of a plan adds its view.
+    """
+    left: list[str] = vars(spark).setdefault(LEFT, [])
+    names = []
+    while left:
+        names.append(left.pop())
+    if not names:
+        return left
+    read = names_in_results_of_sql(names)
+    left.extend(read)
+    with suppress(PySparkException):  # as after the session's end
+        for name in set(names) - read:
+            spark.catalog.dropTempView(name)
+    return left
+
+
+def names_in_results_of_sql(names: Collection[str]) -> set[str]:
+    """Return the names of views that a DataFrame of `spark.sql` reads.
+
+    `spark.sql("SELECT ... FROM {d}", d=frame)` gives a DataFrame with the server's answer as its
+    plan. The answer has the names of views, and nothing in it refers to the plan of `frame`. So the
+    answers that are still in use are searched for the names.
+    """
+    from pyspark.sql.connect.plan import CachedRelation
+
+    answers = [vars(one).get("_plan") for one in gc.get_objects() if type(one) is CachedRelation]
+    messages = [answer.SerializeToString() for answer in answers if answer is not None]
+    return {name for name in names if any(name.encode() in message for message in messages)}
 
 
 def bytes_in(plan: Any) -> int:

@@ -1,0 +1,225 @@
+"""pandas frames on their way to a session.
+
+The values of an object column decide its type, so they are converted to Arrow as a whole: a piece
+of the column then has the type of the whole column. A value that would change on the way is found
+before anything is sent.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+# How pandas calls object columns of times; "date" may have some with a time of day, too.
+TIMES = {"date", "datetime", "datetime64"}
+
+# What PyArrow raises for a column whose values have no common type; its own errors are among these.
+CONVERSION_ERRORS = (ValueError, TypeError, OverflowError, NotImplementedError)
+
+
+@dataclass(frozen=True, slots=True)
+class UnfitValue:
+    """A value that does not fit the type of its column."""
+
+    column: str
+    row: int  # its position, from 0
+    value: object
+    reason: str
+
+
+def with_sample_row(frame: Any) -> Any:
+    """Return a frame with one row, which has the types that an empty frame declares.
+
+    The values of an object column are taken to be texts.
+    """
+    import pandas as pd
+
+    samples = {index: sample_of(kind) for index, kind in enumerate(frame.dtypes)}
+    sample = pd.DataFrame(samples)
+    sample.columns = frame.columns
+    return sample
+
+
+def sample_of(kind: Any) -> Any:
+    """Return an array with one value of a type of a pandas column.
+
+    >>> import numpy as np, pandas as pd
+    >>> sample_of(np.dtype("int16")), sample_of(np.dtype("O")), sample_of(pd.Int8Dtype()).dtype
+    (array([0], dtype=int16), array([''], dtype=object), Int8Dtype())
+    """
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(kind, pd.CategoricalDtype):
+        return sample_of(kind.categories.dtype)
+    if kind == np.dtype(object):
+        return np.array([""], dtype=object)
+    if isinstance(kind, np.dtype):
+        return np.zeros(1, kind)
+    return pd.array([empty_value(kind)], dtype=kind)
+
+
+def empty_value(kind: Any) -> object:
+    """Return NULL or an empty list, map or struct: classic PySpark takes no NULL of these."""
+    import pandas as pd
+    import pyarrow as pa
+
+    arrow = kind.pyarrow_dtype if isinstance(kind, pd.ArrowDtype) else pa.null()
+    if pa.types.is_struct(arrow):
+        return {}
+    return [] if pa.types.is_nested(arrow) else pd.NA
+
+
+def with_arrow_columns(frame: Any) -> Any:
+    """Return the frame with all columns that hold Python objects converted to Arrow.
+
+    Raises what PyArrow raises for values that have no common type.
+    """
+    return replace_columns(frame, arrow_column)
+
+
+def with_single_chunks(frame: Any) -> Any:
+    """Return the frame with each Arrow column in one chunk; PySpark takes no others."""
+    return replace_columns(frame, single_chunk)
+
+
+def replace_columns(frame: Any, replace: Any) -> Any:
+    """Return the frame with some columns replaced.
+
+    Args:
+        frame: a pandas frame; column names may occur twice.
+        replace: returns the new array of a column, or None to keep the column.
+    """
+    import pandas as pd
+
+    replaced = {
+        index: array
+        for index, (_, column) in enumerate(frame.items())
+        if (array := replace(column)) is not None
+    }
+    if not replaced:
+        return frame
+    kept = {index: frame.iloc[:, index].array for index in range(frame.shape[1])}
+    result = pd.DataFrame(kept | replaced, copy=False)
+    result.columns = frame.columns
+    return result
+
+
+def arrow_column(column: Any) -> Any:
+    """Return the Arrow-backed array of a column of Python objects; None for other columns."""
+    import pandas as pd
+
+    if not holds_objects(column):
+        return None
+    return pd.arrays.ArrowExtensionArray(convert_column(column))
+
+
+def holds_objects(column: Any) -> bool:
+    """Return whether a column has Python objects as values, so that its size is not known."""
+    import pandas as pd
+
+    return column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
+
+
+def convert_column(column: Any) -> Any:
+    """Return the Arrow array that PySpark makes of a column; a ChunkedArray of more than 2 GiB."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.dtype.categories.dtype)
+    mask = None if hasattr(column.array, "__arrow_array__") else column.isnull()
+    return pa.Array.from_pandas(column, mask=mask, safe=False)
+
+
+def single_chunk(column: Any) -> Any:
+    """Return a column of several Arrow chunks as an array of one chunk; None for other columns."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if not isinstance(column.dtype, pd.ArrowDtype | pd.StringDtype):
+        return None
+    chunks = pa.Array.from_pandas(column)
+    if not isinstance(chunks, pa.ChunkedArray) or chunks.num_chunks < 2:
+        return None
+    return pd.arrays.ArrowExtensionArray(pa.chunked_array([chunks.combine_chunks()]))
+
+
+def object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
+    for name, column in frame.items():
+        if column.dtype == object:
+            yield str(name), column
+
+
+def find_unfit_value(frame: Any) -> UnfitValue | None:
+    """Return the first value that stops PyArrow from converting an object column.
+
+    Rows before it can be converted, and rows up to it cannot.
+    """
+    for name, column in object_columns(frame):
+        if conversion_error(column) is None:
+            continue
+        counts = range(1, len(column) + 1)
+        row = bisect_left(counts, True, key=lambda n: conversion_error(column.iloc[:n]) is not None)
+        reason = conversion_error(column.iloc[: row + 1]) or ""
+        return UnfitValue(name, row, column.iloc[row], reason)
+    return None
+
+
+def conversion_error(column: Any) -> str | None:
+    """Return the message of PyArrow's error for a column, None if there is no error."""
+    try:
+        convert_column(column)
+    except CONVERSION_ERRORS as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+def find_changed_time(frame: Any) -> UnfitValue | None:
+    """Return the first time in an object column that would change without an error.
+
+    Some versions of PyArrow and PySpark leave out the time of day of a datetime beside dates, and
+    the zone of a time beside times without one.
+    """
+    import pandas as pd
+
+    for name, column in object_columns(frame):
+        if pd.api.types.infer_dtype(column, skipna=True) not in TIMES:
+            continue
+        rows = column.notna().to_numpy().nonzero()[0]
+        first = describe_time(column.iloc[rows[0]])
+        for row in rows:
+            value = column.iloc[row]
+            if (kind := describe_time(value)) != first:
+                return UnfitValue(name, int(row), value, f"{kind}; values before it are {first}")
+    return None
+
+
+def describe_time(value: Any) -> str:
+    """Return what a value of a column of times is: only values of one kind go together."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return "a date"
+    return f"a time {'with' if getattr(value, 'tzinfo', None) else 'without'} a time zone"
+
+
+def find_beyond_bigint(frame: Any) -> UnfitValue | None:
+    """Return the first whole number of an object column that is not a BIGINT."""
+    import pandas as pd
+
+    for name, column in object_columns(frame):
+        if pd.api.types.infer_dtype(column, skipna=True) != "integer":
+            continue
+        numbers = column[column.notna()]
+        if is_bigint(numbers.min()) and is_bigint(numbers.max()):
+            continue
+        for row, value in enumerate(column):
+            if not pd.isna(value) and not is_bigint(value):
+                return UnfitValue(name, row, value, "beyond BIGINT")
+    return None
+
+
+def is_bigint(number: int) -> bool:
+    return -(2**63) <= number < 2**63
