@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from matchrec.conditions.types import ValueType
-from matchrec.errors.conditions import within_goes_back, within_needs_ascending_order
+from matchrec.errors.conditions import within_needs_ascending_order
 from matchrec.plan.clauses import Gap, RowExpression, Within
 from matchrec.plan.expression import ColumnReference, Frame, Scalar, row_text
 from matchrec.plan.match_plan import MatchPlan
@@ -165,10 +165,8 @@ class OrderType:
 
 
 def check_order(plan: MatchPlan) -> None:
-    """Raises where the rows are not sorted as a window needs it, or a window has no row."""
+    """Raises where the rows are not sorted as a window needs it."""
     for interval in plan.intervals:
-        if interval.amount is not None and interval.amount.value < 0:
-            raise within_goes_back(interval.span)
         if not plan.order_by or plan.order_by[0].descending:
             raise within_needs_ascending_order(interval.span)
 

@@ -125,8 +125,6 @@ two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`:
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
     order by the time, ascending; without WITHIN any order will do""")
-within_goes_back = plan_error("""WITHIN is less than 0: no row of a match lies before its first one
-    write how far after the first row of a match its last one may lie""")
 no_output_columns = plan_error("""the result would have no column: ONE ROW PER MATCH without
         PARTITION BY and MEASURES
     add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")

@@ -43,6 +43,8 @@ gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{n
 within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
     note: WITHIN measures the distance along the first {part[ORDER BY]} column
     add {part[ORDER BY]}""")
+within_without_length = plan_error("""WITHIN of {length}: no row lies less than that after another
+    write a length of more than 0""")
 classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in {part[DEFINE]} is
         not supported with {selection}
     write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")

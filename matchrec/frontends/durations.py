@@ -99,7 +99,7 @@ def interval(
     "INTERVAL '1 12' DAY TO HOUR"
     """
     if isinstance(value, str) and (fields := FIELDS.fullmatch(value)):
-        return RowExpression(f"INTERVAL {fields[1]}", span)
+        return RowExpression(f"INTERVAL {fields[1]}", span, is_constant=True)
     length = duration(value, call, span, counted_in)
     if not (length.is_time or counted_in is None):
         unit = "MINUTE, or pass '10 minutes'"

@@ -28,6 +28,8 @@ class RowExpression:
     name: str | None = None
     amount: Amount | None = field(default=None, compare=False, repr=False)
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    # Whether it has one value for all rows that only the engine can tell, as `1 - 1` or `:gap`.
+    is_constant: bool = field(default=False, compare=False, repr=False)
 
     @property
     def place(self) -> Span:

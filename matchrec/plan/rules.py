@@ -162,6 +162,13 @@ def within_has_an_order(plan: MatchPlan) -> None:
             raise errors.within_without_order(interval.span)
 
 
+def windows_have_a_length(plan: MatchPlan) -> None:
+    """No row lies less than 0 after another one. The engine computes other constants later."""
+    for interval in plan.intervals:
+        if interval.amount is not None and interval.amount.value <= 0:
+            raise errors.within_without_length(interval.span, length="0 or less")
+
+
 def gaps_are_between_two_variables(plan: MatchPlan) -> None:
     """WITHIN FROM a variable TO another one names two that PATTERN or SUBSET have."""
     for gap in plan.gaps:
@@ -286,6 +293,7 @@ RULES: tuple[tuple[str, tuple[object, ...], Rule], ...] = (
     ("rows_per_match", UNMATCHED, exclusion_has_no_unmatched_rows),
     ("measures", (), measure_names_are_unique),
     ("intervals", (), within_has_an_order),
+    ("intervals", (), windows_have_a_length),
     ("gaps", (), gaps_are_between_two_variables),
     ("selects", (), classifiers_are_of_selected_rows),
     ("output", (MatchOutput.LONGEST,), longest_matches_are_contiguous),

@@ -36,6 +36,7 @@ from matchrec.spark.sail.probes import version_spoken
 from matchrec.spark.sail.zones import as_spark_has_it, with_zone
 from matchrec.spark.session import Relation, Runner, is_connect, quiet_analysis
 from matchrec.spark.types import length_of, value_type
+from matchrec.spark.window_lengths import check_constant_lengths, find_constants
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
@@ -193,12 +194,19 @@ class Question:
             check_order(rule.plan)
             sorted_by, find = rule.plan.sorted_by, self.columns.find
             self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
+            self.check_lengths(rule.plan)
             name_of, type_of = self.relation.name_of, self.type_of_order
             found = draft(rule.plan, self.columns, name_of, scope, type_of)
             if self.is_stream:  # any row moves the watermark
                 return replace(found, sends_all=True, relevant=())
             asks_all = found.tests_may_fail and is_eager(rule.plan, self.runner)
             return replace(found, sends_all=True, relevant=()) if asks_all else found
+
+    def check_lengths(self, plan: MatchPlan) -> None:
+        """Raise MatchRecognizePlanError if a constant length of a window is not more than 0."""
+        if constants := find_constants(plan):
+            order = self.type_of_order(plan.order_by[0].expression.text)
+            check_constant_lengths(constants, order, self.runner)
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""

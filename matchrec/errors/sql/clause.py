@@ -99,6 +99,11 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
     write WITHIN INTERVAL {text}""")
 
+# WITHIN 30s: a letter after a number is its type in Spark SQL, and most often meant as a unit.
+unit_in_number = parse_error("""`{written}` in WITHIN is not a length of time
+    note: Spark SQL reads it as the number {number} of type {type_name}
+    write INTERVAL {number} {unit}, or {number} for a number in the unit of {part[ORDER BY]}""")
+
 # x + INTERVAL 5; WITHIN INTERVAL :gap, and the value has no unit.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")

@@ -115,7 +115,7 @@ def _duration(clause: ClauseTokens, index: int) -> tuple[Span, str]:
     closing = _closing(clause, index + 2)
     span = clause.span(index, closing + 1)
     match [token.text for token in clause.tokens[index + 3 : closing]]:
-        case [unit, ",", amount] if amount.isdigit() and int(amount) and unit_of(unit) in _UNITS:
+        case [unit, ",", amount] if amount.isdigit() and unit_of(unit) in _UNITS:
             return span, f"WITHIN INTERVAL '{amount}' {unit_of(unit)}"
     raise errors.malformed_duration(span)
 

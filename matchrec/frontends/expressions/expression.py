@@ -207,8 +207,9 @@ def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> Ro
     reader, tree = _read(tokens, Scope(clause, of_rows=False))
     if clause is not ClausePart.WITHIN and _is_constant(reader):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
-    text, names = reader.written(tree.span), names_of(tree)
-    return RowExpression(text, tree.span, amount=amount_of(tree), names=names)
+    text, names, amount = reader.written(tree.span), names_of(tree), amount_of(tree)
+    is_constant = amount is None and _is_constant(reader)
+    return RowExpression(text, tree.span, amount=amount, names=names, is_constant=is_constant)
 
 
 def key_expression(text: str) -> RowExpression:

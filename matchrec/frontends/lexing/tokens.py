@@ -243,6 +243,28 @@ def amount_of_number(written: str) -> Amount | None:
     return Amount(Fraction(number)) if is_number else None
 
 
+# Letters after a number that are its type in Spark SQL, and that are read as units of time.
+_UNITS_IN_NUMBERS = {
+    "S": ("SMALLINT", "SECONDS"),
+    "D": ("DOUBLE", "DAYS"),
+    "Y": ("TINYINT", "YEARS"),
+}
+
+
+def refuse_unit_in_number(token: Token) -> None:
+    """Raise MatchRecognizeParseError for `30s`, `30d` and `30y` as the length of a window.
+
+    `30L` and `30BD` stay: no unit of time is written so.
+    """
+    number, letter = token.text[:-1], token.text[-1:].upper()
+    if token.kind is TokenKind.NUMBER and letter in _UNITS_IN_NUMBERS and number[-1:].isdigit():
+        type_name, unit = _UNITS_IN_NUMBERS[letter]
+        written = token.text
+        raise errors.unit_in_number(
+            token.span, written=written, number=number, type_name=type_name, unit=unit
+        )
+
+
 def amount_of_interval(written: Iterable[str]) -> Amount | None:
     """An interval of numbers, each before its unit; None of one with months, or of no number.
 

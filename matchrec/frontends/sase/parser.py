@@ -16,6 +16,7 @@ from matchrec.frontends.lexing.tokens import (
     amount_of_interval,
     amount_of_number,
     first_matches,
+    refuse_unit_in_number,
     whole_number,
 )
 from matchrec.frontends.sase.expressions import NAMES, EventReader, in_single_quotes, read_text
@@ -202,7 +203,8 @@ class QueryReader(EventReader):
                 self.position += 1
                 raise self.wrong("a number or a text with a unit of time")
             interval = self.interval()
-            return RowExpression(self.written(interval.span), interval.span, amount=interval.amount)
+            text, amount = self.written(interval.span), interval.amount
+            return RowExpression(text, interval.span, amount=amount, is_constant=amount is None)
         start = self.position
         amounts: list[tuple[Token, Token | None]] = []
         while not amounts or self.kind_at(self.position) is TokenKind.NUMBER:
@@ -213,7 +215,9 @@ class QueryReader(EventReader):
         (number, unit), *others = amounts
         span = self.span(start, self.position)
         if not others and unit is None:
-            return RowExpression(number.text, span, amount=amount_of_number(number.text))
+            refuse_unit_in_number(number)
+            amount = amount_of_number(number.text)
+            return RowExpression(number.text, span, amount=amount, is_constant=amount is None)
         if not others and unit is not None and unit.text.upper() in ("EVENT", "EVENTS"):
             events = whole_number(number.text) if number.text.isdigit() else 0
             if events is None:

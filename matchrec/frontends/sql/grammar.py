@@ -28,6 +28,7 @@ from matchrec.frontends.lexing.tokens import (
     number_of_rows,
     pair_brackets,
     read_tokens,
+    refuse_unit_in_number,
     whole_number,
     words,
 )
@@ -334,6 +335,8 @@ def _interval(clause: ClauseTokens, start: int, end: int, unit: str | None) -> T
     written = clause.part(start, end)
     if is_time(clause, start):
         raise errors.distance_without_interval(written.whole, text=written.text)
+    if end - start == 1:
+        refuse_unit_in_number(clause[start])
     last, words = clause[end - 1 - bool(unit)], (unit is not None) + bool(unit)
     value = last.text[1:-1].replace("\\'", "'") if last.is_string else last.text
     is_read = last.is_string and (not unit or any(map(str.isalpha, value)))

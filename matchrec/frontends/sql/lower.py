@@ -12,10 +12,10 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
-from matchrec.arguments import is_column
+from matchrec.arguments import is_column, is_number
 from matchrec.errors.sql import pattern as errors
 from matchrec.errors.sql.clause import search_outside_window, skip_among_all
-from matchrec.frontends.durations import interval
+from matchrec.frontends.durations import duration, interval
 from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import read_tokens
@@ -234,7 +234,12 @@ def _interval(node: nodes.WindowNode, values: Values) -> RowExpression:
     value = values.get(given.name) if node.unit is None else value_given(given, values)
     if is_column(value) or (node.unit is None and not isinstance(value, str | timedelta)):
         name = read_tokens(given.written, offset=written.offset)
-        return parse_row_expression(name, ClausePart.WITHIN)
+        found = parse_row_expression(name, ClausePart.WITHIN)
+        if not is_number(value):
+            return found
+        # A number is checked here, so that the engine need not compute it.
+        duration(value, f"{given.written} in WITHIN", written.whole)
+        return replace(found, is_constant=False)
     return interval(value, f"{given.written} in WITHIN", written.whole, given.written, node.unit)
 
 
