@@ -18,7 +18,7 @@
         .plot(x=..., y=...)                    its matches drawn over the rows they were found in
         .to_sql(...)                            the query in the SQL of a product
 
-    matchrec.Options(engine=..., sort=...)     how a query is run
+    matchrec.Options(algorithm=..., sort=...)     how a query is run
     matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
     matchrec.rows_of(result)                   the rows of MATCHED_ROWS(), one row each
     matchrec.unwind(graph)                     the matches of the compressed form of SASE+

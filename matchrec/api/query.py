@@ -104,7 +104,7 @@ class Query:
         by: GroupedBy = "partition",
         clause: int | str | None = None,
     ) -> Explanation:
-        """What its clauses compile to and which engine runs them.
+        """What its clauses compile to, and which algorithm searches for their matches.
 
         analyze: also run the query, drop its rows, and show its counters. aggregates, by: the
         arguments of `aggregate`, to explain that call in place of the query. clause: explain only

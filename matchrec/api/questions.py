@@ -35,7 +35,7 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
     parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
-    found = collect_partition(clause.question(plan, Options(clause.options.engine)), target)
+    found = collect_partition(clause.question(plan, Options(clause.options.algorithm)), target)
     task, algorithm = found.executable.task, found.executable.algorithm
     try:
         traced = trace_search(task, algorithm, found.partitions, found.asked, limit)

@@ -124,7 +124,7 @@ PATTERN_FORM = one_of(get_args(PatternForm))
 OPTIONS = ArgumentKind(
     "Options",
     instance_of(Options),
-    'write options=matchrec.Options(engine="backtracking"), or leave it out',
+    'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
     fields=tuple(FIELDS),
 ).or_none()
 READS = one_of((*PRODUCTS, "sase"))

@@ -71,7 +71,7 @@ def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
 def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     """The groups with their totals; the matches, and why, where the search does not carry them."""
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
-    if flows or clause.options.engine != "backtracking":
+    if flows or clause.options.algorithm != "backtracking":
         try:
             return execute(clause.question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:

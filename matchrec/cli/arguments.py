@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
+from matchrec.arguments import Algorithm, DialectName, GroupedBy, PatternForm, SaseForm, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import Table, delimiter, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
@@ -280,14 +280,18 @@ SESSION = together(
     ON,
     several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
 )
-ENGINE = chosen("--engine", get_args(Engine), "How matches are sought [auto].")
+ALGORITHM = chosen(
+    "--algorithm",
+    get_args(Algorithm),
+    "The search algorithm [auto: the fastest].",
+)
 DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
 LANGUAGES = ("sql", "sase", "pattern")
 ABOUT = together(
     QUERY,
     SESSION,
     chosen("--language", LANGUAGES, "What the query is written in, if its name does not tell."),
-    ENGINE,
+    ALGORITHM,
     DIALECT,
     several(
         "--param",
@@ -302,7 +306,7 @@ SORT = chosen("--sort", get_args(Sort), "Who sorts each partition [auto].")
 MOST_STEPS = click.option(
     "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
 )
-ABOUT_CLAUSE = together(QUERY, SESSION, ENGINE, DIALECT, SORT, MOST_STEPS, EVENTS)
+ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, EVENTS)
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
     "--clause", metavar="NUMBER|ALIAS", help="One of several, by number or alias."

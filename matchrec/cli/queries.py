@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OF_TOTALS = ("aggregates", "by")
-OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form", *OF_TOTALS)
+OF_EVENTS = ("events", "args", "algorithm", "sort", "order_by", "partition_by", "form", *OF_TOTALS)
 OPTIONS = {
-    "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
+    "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
     "sase": (*OF_EVENTS, "type_column"),
     "pattern": OF_EVENTS,
 }
-OF_RUN = ("engine", "sort", "max_steps")
+OF_RUN = ("algorithm", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")

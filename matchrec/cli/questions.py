@@ -98,13 +98,13 @@ def why(
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
-def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
+def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
 
     QUERY is as that of `matchrec run`.
     """
-    if engine:
-        raise click.UsageError("--engine is not for coverage, which has a search of its own")
+    if algorithm:
+        raise click.UsageError("--algorithm is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
         told = query.coverage(clause=asked.clause)
     with shown_on(replace(COMMAND_LINE, asking=arguments.again("why"))):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.engine.interface import Room, Task
-from matchrec.errors.calls import engine_cannot
+from matchrec.errors.calls import algorithm_cannot
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.shortcuts import taken
 
@@ -132,7 +132,7 @@ class Engine:
         """None, or the sentence that says why this engine cannot run the task."""
         if self.name == "backtracking":
             if task.output is MatchOutput.GRAPH:
-                return "the compressed form is the shared buffer of the breadth-first engine"
+                return "the compressed form is the shared buffer of the algorithm breadth_first"
             if task.totals is not None:
                 return "what is added up over all matches is carried by all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
@@ -177,7 +177,7 @@ def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
     engine = ENGINES[find_fastest(task) if name == "auto" else name]
     obstacle = engine.supports(task)
     if obstacle is not None:
-        raise engine_cannot(name=engine.name, reason=obstacle)
+        raise algorithm_cannot(name=engine.name, reason=obstacle)
     algorithm = engine.choose(task)
     return algorithm, find_reason(task, algorithm) if name == "auto" else "asked for"
 

@@ -48,8 +48,8 @@ def other_value(name: str) -> str:
     return f"column `{name}` has one value of a match and another of its rows; {cure}"
 
 
-engine_cannot = unsupported("""engine `{name}` cannot run this query: {reason}
-    write {option[engine=auto]}""")
+algorithm_cannot = unsupported("""algorithm `{name}` cannot run this query: {reason}
+    write {option[algorithm=auto]}""")
 worker_cannot_sort = unsupported("""{reason}
     write {option[sort=auto]}, and Spark sorts the rows""")
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
@@ -344,7 +344,7 @@ def too_large_together(type_name: str, asked: str) -> str:
     return f"{error.message}: {asked}; {error.hint}"
 
 
-BY_ONE_AT_A_TIME = "the engine that is asked for finds one match at a time"
+BY_ONE_AT_A_TIME = "the algorithm that you chose finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 FIRST_MATCHES = "only the first matches of a partition are asked for"
 NOT_ALL_MATCHES = "not all matches are asked for"

@@ -119,7 +119,12 @@ def as_note(sentence: str) -> str:
 # What is an argument in Python is an option in a shell and in the first line of a cell. Who opens
 # the door says which it is, by `shown_on`; the constructors of errors ask for the words.
 
-OF_OPTIONS = ("engine", "sort", "transport", "max_steps")  # what a call of Python has in `Options`
+OF_OPTIONS = (
+    "algorithm",
+    "sort",
+    "transport",
+    "max_steps",
+)  # what a call of Python has in `Options`
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,7 @@ class Surface:
     frames: tuple[str, ...] = ()
 
     def option(self, name: str, *values: str | int) -> str:
-        """An option with one of a few values: `engine="auto"`, `--engine auto`."""
+        """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
         if self is not PYTHON:
             return f"--{name.replace('_', '-')} {either(list(map(str, values)))}"
         written = f"{name}={either(list(map(dumps, values)))}"

@@ -104,9 +104,9 @@ counters_over_stream = unsupported("""counters over a streaming DataFrame
 sort_over_stream = unsupported("""sort="{sort}" over a streaming DataFrame
     note: events are sorted as the watermark lets them go
     leave sort out""")
-engine_over_stream = unsupported("""engine="{engine}" over a streaming DataFrame
+algorithm_over_stream = unsupported("""algorithm="{algorithm}" over a streaming DataFrame
     note: it goes back to rows that a stream no longer has
-    write engine="breadth_first", or leave it out""")
+    write algorithm="breadth_first", or leave it out""")
 
 # What a search or its results need.
 

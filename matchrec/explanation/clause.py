@@ -101,7 +101,7 @@ class ExplainedClause:
         yield "program (NFA^b; edges in preferment order)", few(states, more)
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
-        yield "engine", engine_lines(executable)
+        yield "algorithm", algorithm_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "aggregates over all matches", total_lines(plan, executable, self.built)
         yield "rows", row_lines(plan)
@@ -215,7 +215,7 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield f"computed in Python, slower: {', '.join(dict.fromkeys(shown))}"
 
 
-def engine_lines(executable: Executable) -> Iterator[str]:
+def algorithm_lines(executable: Executable) -> Iterator[str]:
     yield f"{executable.algorithm.engine}, {executable.algorithm.name}: {executable.reason}"
     if not executable.task.selects:
         yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"

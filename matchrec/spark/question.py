@@ -63,7 +63,7 @@ def are_counters(given: object) -> bool:
 class Options:
     """How a query runs, apart from what it asks.
 
-    engine: searches for matches; "auto" takes the engine that is expected to be fastest. sort: who
+    algorithm: how matches are searched for; "auto" takes the one expected to be fastest. sort: who
     sorts each partition: "spark", the Python "worker", or "auto", which takes the worker if it can
     sort; `explain` says who sorts and why. With "ranges" the workers sort, and large partitions are
     cut into ranges of their order, for several tasks, without rows that no match can have. A window
@@ -88,7 +88,7 @@ class Options:
     [Row(n=2)]
     """
 
-    engine: arguments.Engine = "auto"
+    algorithm: arguments.Algorithm = "auto"
     sort: arguments.Sort = "auto"
     transport: arguments.Transport = "auto"
     max_steps: int | None = None
@@ -98,7 +98,7 @@ class Options:
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
-    "engine": arguments.one_of(get_args(arguments.Engine)),
+    "algorithm": arguments.one_of(get_args(arguments.Algorithm)),
     "sort": arguments.one_of(get_args(arguments.Sort)),
     "transport": arguments.one_of(get_args(arguments.Transport)),
     "max_steps": MAX_STEPS,

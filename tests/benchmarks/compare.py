@@ -84,10 +84,10 @@ def checked(spark: SparkSession, workload: Workload) -> Reference:
     """The rows of a workload. Raises AssertionError where a contender's differ."""
     first, *others = ENGINES
     reference = Reference.of(
-        matchrec.sql(spark, workload.query, options=matchrec.Options(engine=first))
+        matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=first))
     )
     for engine in others:
-        found = matchrec.sql(spark, workload.query, options=matchrec.Options(engine=engine))
+        found = matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=engine))
         reference.check(f"{workload.name}, {engine}", found)
     for name, query in by_hand(spark, workload).items():
         reference.check(f"{workload.name}, {name}", query())

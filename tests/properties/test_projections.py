@@ -150,7 +150,7 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
         for number, (query, _, one, (engine, transport)) in enumerate(cases):
             text = one.text(batch.text(query, "random_rows"))
             frame = matchrec.sql(
-                spark, text, options=matchrec.Options(engine=engine, transport=transport)
+                spark, text, options=matchrec.Options(algorithm=engine, transport=transport)
             )
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))

@@ -225,7 +225,10 @@ def test_sql_gives_the_rows_of_the_oracle(
         for number, query in enumerate(found):
             text = many.text(query, "{rows}")
             frame = matchrec.sql(
-                spark, text, rows=rows, options=matchrec.Options(engine=engine, transport=transport)
+                spark,
+                text,
+                rows=rows,
+                options=matchrec.Options(algorithm=engine, transport=transport),
             )
             names = [name for name in frame.columns if name != "copy"]
             assert tuple(names) == batch.columns(query)

@@ -92,7 +92,7 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             monkeypatch.setattr(columns, "Incoming", few)
             events = in_copies(spark.table("random_rules"), copies)
             engine, sort = ENGINES[seed % 2], SORTS[(seed + seed // 2) % 2]
-            options = matchrec.Options(engine=engine, sort=sort, on_error="keep")
+            options = matchrec.Options(algorithm=engine, sort=sort, on_error="keep")
             keys = [KEY, *batch.by]
             found = matchrec.match_rules(
                 events, rules, order_by=order, partition_by=keys, options=options

@@ -191,9 +191,11 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
     assert not differences, "\n\n".join(sorted(differences, key=len)[:5])
 
 
-def verbose(frame: DataFrame, query: Query, engine: str) -> DataFrame:
+def verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
-    return matchrec.sase(frame, str(query), **streams, options=matchrec.Options(engine=engine))
+    return matchrec.sase(
+        frame, str(query), **streams, options=matchrec.Options(algorithm=algorithm)
+    )
 
 
 def unwound(frame: DataFrame, query: Query) -> DataFrame:
@@ -203,7 +205,11 @@ def unwound(frame: DataFrame, query: Query) -> DataFrame:
     return matchrec.unwind(graph)
 
 
-WAYS = (partial(verbose, engine="backtracking"), partial(verbose, engine="breadth_first"), unwound)
+WAYS = (
+    partial(verbose, algorithm="backtracking"),
+    partial(verbose, algorithm="breadth_first"),
+    unwound,
+)
 
 
 def names(query: Query, found: Selected) -> str:

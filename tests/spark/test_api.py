@@ -96,7 +96,7 @@ def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None
 def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
     query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
     matchrec.install(spark)
-    matchrec.install(spark, options=matchrec.Options(engine="breadth_first"))
+    matchrec.install(spark, options=matchrec.Options(algorithm="breadth_first"))
     try:
         assert spark.sql(query).collect() == [Row(a=1)]
         assert spark.sql("SELECT {x} AS x", x=3).collect() == [Row(x=3)]
@@ -109,9 +109,9 @@ def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
 
 def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
     with pytest.raises(
-        matchrec.MatchRecognizeError, match="unknown engine `depth_first`"
+        matchrec.MatchRecognizeError, match="unknown algorithm `depth_first`"
     ) as caught:
-        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(engine="depth_first"))
+        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(algorithm="depth_first"))
     assert "backtracking" in str(caught.value)
     with pytest.raises(matchrec.MatchRecognizeError, match="unknown transport"):
         matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(transport="csv"))
@@ -120,7 +120,7 @@ def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> No
 def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> None:
     explained = matchrec.query(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})").explain()
     text = str(explained)
-    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "engine"):
+    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "algorithm"):
         assert part in text
     assert explained.dot().startswith("digraph")
     assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"

@@ -246,23 +246,23 @@ def test_the_message_names_all() -> None:
 
 def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        matchrec.Options(engine="backtraking")  # type: ignore[arg-type]
+        matchrec.Options(algorithm="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "unknown engine `backtraking` of `Options`\n"
+        "unknown algorithm `backtraking` of `Options`\n"
         "  known: auto, backtracking, breadth_first\n"
-        '  write options=matchrec.Options(engine="backtracking")'
+        '  write options=matchrec.Options(algorithm="backtracking")'
     )
 
 
 def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None:
     with pytest.raises(TypeError, match="order_by"):
         matchrec.detect(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="engin"):
-        matchrec.install(spark, engin="auto")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="algoritm"):
+        matchrec.install(spark, algoritm="auto")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^query\(\) missing .*order_by"):
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"^Options\(\) got .*'engin'; write engine=$"):
-        matchrec.Options(engin="auto")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^Options\(\) got .*'algoritm'; write algorithm=$"):
+        matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
 
 
 def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
@@ -285,9 +285,10 @@ def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
     }
     for name, call in calls.items():
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-            call(engine="auto")
+            call(algorithm="auto")
         assert str(refused.value) == (
-            f"`engine` is not an argument of `{name}`\n  write options=matchrec.Options(engine=...)"
+            f"`algorithm` is not an argument of `{name}`\n"
+            "  write options=matchrec.Options(algorithm=...)"
         )
 
 

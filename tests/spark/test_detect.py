@@ -60,9 +60,9 @@ def test_a_row_for_each_event(events: DataFrame) -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ["breadth_first", "backtracking"])
-def test_timed_out_runs(events: DataFrame, engine: str) -> None:
-    options = matchrec.Options(engine=engine)
+@pytest.mark.parametrize("algorithm", ["breadth_first", "backtracking"])
+def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
+    options = matchrec.Options(algorithm=algorithm)
     rows = [
         row
         for row in found(

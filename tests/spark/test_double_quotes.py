@@ -30,14 +30,14 @@ def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
-def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, engine: str) -> None:
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
+def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, algorithm: str) -> None:
     query = f'SELECT "m"."My P", "s", p FROM "ticks" "q" MATCH_RECOGNIZE ({CLAUSE}) AS "m"'
-    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(engine=engine))) == [
+    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(algorithm=algorithm))) == [
         (5, 8, "X")
     ]
     assert rows_of(
-        matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(engine=engine))
+        matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(algorithm=algorithm))
     ) == [("X", 5, 8, "X")]
 
 

@@ -87,7 +87,7 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
 def test_options_of_the_last_install_are_those_of_all(spark: SparkSession) -> None:
     other = other_session(spark)
     matchrec.install(spark)
-    matchrec.install(other, options=matchrec.Options(engine="breadth_first", max_steps=1))
+    matchrec.install(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
     try:
         with pytest.raises(Exception, match="more than 1 times"):
             spark.sql(HOPELESS).collect()

@@ -582,7 +582,7 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
 @pytest.mark.parametrize(
     ("name", "cure"),
     [
-        ("engin", "write options=matchrec.Options(engine=...)"),
+        ("algoritm", "write options=matchrec.Options(algorithm=...)"),
         ("dialekt", "write dialect="),
         (
             "least",

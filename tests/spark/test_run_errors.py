@@ -63,16 +63,16 @@ def test_from_every_action(spark: SparkSession, failing: DataFrame, end: str) ->
         check(raised(lambda: ENDS[end](frame)))
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
 @pytest.mark.parametrize("simplified", ["true", "false"])
 def test_from_every_way_to_the_worker(
-    spark: SparkSession, failing: DataFrame, engine: str, transport: str, simplified: str
+    spark: SparkSession, failing: DataFrame, algorithm: str, transport: str, simplified: str
 ) -> None:
     traceback = "execution__pyspark__udf__simplifiedTraceback__enabled"
     with settings(spark, ansi__enabled="true", **{traceback: simplified}):
         frame = matchrec.match_recognize(
-            failing, CLAUSE, options=matchrec.Options(engine=engine, transport=transport)
+            failing, CLAUSE, options=matchrec.Options(algorithm=algorithm, transport=transport)
         )
         check(raised(frame.collect))
 

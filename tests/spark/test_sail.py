@@ -120,7 +120,7 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
     clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A) DEFINE A AS id >= 0"""
-    built = matchrec.query(rows, clause, options=matchrec.Options(engine="backtracking"))
+    built = matchrec.query(rows, clause, options=matchrec.Options(algorithm="backtracking"))
     totals = built.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
     assert sorted((row["n"], row["ids"]) for row in totals) == [(2, 3), (2, 7)]
     swept = matchrec.sweep(rows, clause.replace("0", ":least"), {"least": [0]})

@@ -19,7 +19,7 @@ from tests.properties.test_queries import INTERPRETED, settings
 
 pytestmark = pytest.mark.one_of(4)
 
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 TRANSPORTS = ("arrow", "pandas")
 DAY = datetime(2026, 3, 2)
 
@@ -37,12 +37,14 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_matches_of_which_nothing_is_read(spark: SparkSession, engine: str, transport: str) -> None:
+def test_matches_of_which_nothing_is_read(
+    spark: SparkSession, algorithm: str, transport: str
+) -> None:
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
-    counters = None if engine == "backtracking" else matchrec.Counters()
-    options = matchrec.Options(engine=engine, transport=transport, counters=counters)
+    counters = None if algorithm == "backtracking" else matchrec.Counters()
+    options = matchrec.Options(algorithm=algorithm, transport=transport, counters=counters)
     found = matchrec.sase(spark.range(3), text, order_by="id", options=options)
     assert found.collect() == [Row(one=1)] * 3
 
@@ -210,7 +212,7 @@ def test_the_backtracking_engine_has_no_shared_buffer(stocks: DataFrame) -> None
             TREND,
             order_by="ts",
             form="compressed",
-            options=matchrec.Options(engine="backtracking"),
+            options=matchrec.Options(algorithm="backtracking"),
         )
 
 

@@ -18,7 +18,7 @@ from tests.quick.scale import some_of
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
-OF_OPTIONS = {"engine", "sort", "transport"}
+OF_OPTIONS = {"algorithm", "sort", "transport"}
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
     tags map<string, int>, place struct<city: string>"""
 

@@ -17,11 +17,11 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.range(60).selectExpr("id % 2 AS k", "id AS t", "1 AS v")
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
-def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None:
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
+def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> None:
     one_key = rows.where("k = 1")
     asked = matchrec.match_recognize(
-        one_key, HOPELESS, options=matchrec.Options(engine=engine, max_steps=1000)
+        one_key, HOPELESS, options=matchrec.Options(algorithm=algorithm, max_steps=1000)
     )
     with pytest.raises(PythonException) as error:
         asked.collect()

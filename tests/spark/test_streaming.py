@@ -424,7 +424,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
     ("query", "says"),
     [
         (lambda df: detect(df, order_by="timestamp_seconds(x)"), "has no watermark"),
-        (lambda df: detect(df, options=matchrec.Options(engine="backtracking")), "leave it out"),
+        (lambda df: detect(df, options=matchrec.Options(algorithm="backtracking")), "leave it out"),
         (lambda df: detect(df, options=matchrec.Options(transport="arrow")), "leave transport out"),
         (lambda df: detect(df, options=COUNTED), "lastProgress"),
         (lambda df: detect(df, LEAST), "compare with first or last"),

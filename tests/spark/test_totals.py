@@ -115,11 +115,11 @@ def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table
 @pytest.mark.parametrize("by", KEYS)
 def test_built_matches_give_what_the_search_gives(spark: SparkSession, by: str) -> None:
     asked = asked_of(CARRIED)
-    one_at_a_time = matchrec.Options(engine="backtracking")
+    one_at_a_time = matchrec.Options(algorithm="backtracking")
     rows = spark.table("t")
     found = matchrec.query(rows, CLAUSE).aggregate(asked, by=by)  # type: ignore[arg-type]
     built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
-    assert "each match is built, because the engine that is asked for finds one match" in (
+    assert "each match is built, because the algorithm that you chose finds one match" in (
         built.explain(aggregates=asked).text
     )
     aggregated = built.aggregate(asked, by=by)  # type: ignore[arg-type]
@@ -146,9 +146,9 @@ def test_what_no_run_carries_builds_each_match(
     assert values(found) == values(built)
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("type_", ["double", "float"])
-def test_nan_is_the_greatest_number(spark: SparkSession, engine: str, type_: str) -> None:
+def test_nan_is_the_greatest_number(spark: SparkSession, algorithm: str, type_: str) -> None:
     """Wherever it stands, matches are built or not: as a sum of greatest values they are."""
     values = ("1 NaN 0", "NaN 0 1", "0 1 NaN", "NaN NaN NULL", "2 NULL 1", "NULL NULL")
     rows = ", ".join(
@@ -159,7 +159,7 @@ def test_nan_is_the_greatest_number(spark: SparkSession, engine: str, type_: str
     clause = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY n MEASURES A.v AS v, max(A.v) AS most
         PATTERN (A) ALL MATCHES)"""
     text = f"SELECT * FROM (SELECT * FROM VALUES {rows} AS t(k, n, v)) {clause}"
-    query = matchrec.query(spark, text, options=matchrec.Options(engine=engine))
+    query = matchrec.query(spark, text, options=matchrec.Options(algorithm=algorithm))
     carried = {"least": "min(v)", "most": "max(most)"}
     expected = ["0.0 NaN", "0.0 NaN", "0.0 NaN", "NaN NaN", "1.0 2.0", "NULL NULL"]
     for asked in (carried, carried | {"total": "sum(most)"}):
@@ -266,12 +266,12 @@ MOST = 2**63 - 1
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
 @pytest.mark.parametrize("by", ["partition", "end"])
-@pytest.mark.parametrize("engine", ["auto", "backtracking"])
+@pytest.mark.parametrize("algorithm", ["auto", "backtracking"])
 def test_matches_that_come_to_too_much_are_an_error(
-    spark: SparkSession, engine: str, by: str, enabled: str
+    spark: SparkSession, algorithm: str, by: str, enabled: str
 ) -> None:
     rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # rows that end matches are equal
-    query = matchrec.query(rows, EACH, options=matchrec.Options(engine=engine))  # type: ignore[arg-type]
+    query = matchrec.query(rows, EACH, options=matchrec.Options(algorithm=algorithm))  # type: ignore[arg-type]
     with ansi(spark, enabled):
         for aggregate, wanted in (
             ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),

@@ -162,7 +162,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
         drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]
         types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
-        run = (types, conditions.during, question.ansi, question.options.engine)
+        run = (types, conditions.during, question.ansi, question.options.algorithm)
         found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)[:IDENTITY]))
     return replace(rule_set, rules=tuple(found))
 

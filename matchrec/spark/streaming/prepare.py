@@ -211,7 +211,7 @@ def check_executable(executable: Executable) -> None:
     if not task.selects:
         return
     if executable.algorithm.engine != "breadth_first":
-        raise streams.engine_over_stream(engine=executable.algorithm.engine)
+        raise streams.algorithm_over_stream(algorithm=executable.algorithm.engine)
     if any(isinstance(call, Aggregated) for call in task.calls()):
         raise streams.list_over_stream()
     integers = enumerate(crossing.integers)

@@ -13,7 +13,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
-from matchrec.arguments import DialectName, Engine, WrittenDialect
+from matchrec.arguments import Algorithm, DialectName, WrittenDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
 from matchrec.engine.engines import ENGINES
@@ -279,7 +279,9 @@ def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
     assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
-    assert "--engine is not for" in refused("coverage", "streaks.sql", *STOCKS, "--engine", "auto")
+    assert "--algorithm is not for" in refused(
+        "coverage", "streaks.sql", *STOCKS, "--algorithm", "auto"
+    )
     assert "--clause is not for SASE+" in refused("why", "rises.sase", *STOCKS, "--clause", "1")
 
 
@@ -404,7 +406,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),
         (("run", "-", "--limit", "2147483647"), "'--limit'"),
-        (("run", "-", "--engine", "x"), "'--engine'"),
+        (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
         (("run", "-", "--param", "n"), "`n` is not NAME=VALUE"),
         (("run", "-", "--param", ":n=1"), "leave it out: --param n=VALUE"),
@@ -451,11 +453,11 @@ def test_no_command_shows_examples() -> None:
     assert "Exit codes:" in shown
 
 
-def test_type_checkers_know_all_dialects_and_engines() -> None:
+def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     written = [name for name, product in PRODUCTS.items() if product.is_written]
     assert list(get_args(WrittenDialect)) == written
-    assert get_args(Engine) == ("auto", *ENGINES)
+    assert get_args(Algorithm) == ("auto", *ENGINES)
 
 
 @pytest.mark.parametrize(
