@@ -134,14 +134,14 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
 WRITTEN = "matchrec.arguments"
 OF_STREAM = ("events", "order_by", "partition_by", "type_column")
-OF_FILES = ("tables", "delimiter", "header", "on", "conf")
+OF_FILES = ("tables", "delimiter", "header", "engine", "conf")
 
 # What each command takes that is about a query of any language and its rows.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
 
 # What to write for options that other programs, or people, have for the same.
 OF_OTHERS = {
-    "--master": "--on spark --conf spark.master=local[4]",
+    "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
     "--key": "--partition",
     "-o": "--output FILE",
@@ -250,11 +250,11 @@ STREAM = together(
     several("--partition-by", metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
-ON = click.option(
-    "--on",
+ENGINE = click.option(
+    "--engine",
     metavar="sail|spark|sc://HOST:PORT",
     type=Parsed("ENGINE", engine),
-    help="The engine [Sail where it is installed, else Spark].",
+    help="What runs the query [sail if it is installed, else spark].",
 )
 SESSION = together(
     several(
@@ -277,14 +277,10 @@ SESSION = together(
         is_eager=True,
         help="Whether csv files begin with names [they do].",
     ),
-    ON,
+    ENGINE,
     several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
 )
-ALGORITHM = chosen(
-    "--algorithm",
-    get_args(Algorithm),
-    "The search algorithm [auto: the fastest].",
-)
+ALGORITHM = chosen("--algorithm", get_args(Algorithm), "The search algorithm [auto: the fastest].")
 DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
 LANGUAGES = ("sql", "sase", "pattern")
 ABOUT = together(

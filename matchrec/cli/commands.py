@@ -142,9 +142,9 @@ DATA = files("matchrec.cli") / "demo_data"
     metavar="FILE.png|svg",
     type=arguments.PICTURE,
 )
-@arguments.ON
+@arguments.ENGINE
 @arguments.tells_failures
-def demo(picture: Path, on: str | None) -> None:
+def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.pictures.figures import check_matplotlib
 
@@ -155,7 +155,7 @@ def demo(picture: Path, on: str | None) -> None:
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
     print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
     print("This takes seconds, and twice as long the first time on a machine.\n", flush=True)
-    with as_file(DATA / "stocks.csv") as path, local_session(on=on) as spark:
+    with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)
         with matchrec.progress(spark):

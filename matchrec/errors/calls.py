@@ -288,12 +288,12 @@ hours_along_dates = unsupported("""WITHIN {interval} along a date: this session 
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 setting_of_spark = refused("""`{name}` is no setting of this session
-    leave it out, or run on Spark: {option[on=spark]}""")
+    leave it out, or run on Spark: {option[engine=spark]}""")
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
-    leave {given} out, or run on Spark: {option[on=spark]}""")
+    leave {given} out, or run on Spark: {option[engine=spark]}""")
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
-    run on Spark: {option[on=spark]}""")
+    run on Spark: {option[engine=spark]}""")
 no_server = plan_error("""no server answers at {address}: {reason}
     start it, or write the address of one that runs""")
 sail_refuses_client = refused("""Sail does not run with PySpark {version}

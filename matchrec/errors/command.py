@@ -40,7 +40,7 @@ compressed_parquet = refused("""`{path}` would be compressed twice: Parquet comp
 cannot_write = refused("the result cannot be written: {reason}")
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
-unknown_engine = refused("""`{argument}` is no engine
+unknown_engine = refused("""unknown engine `{argument}`
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
         name once

@@ -163,6 +163,8 @@ class Surface:
         if self is not PYTHON:
             return f"--{name.replace('_', '-')} {either(list(map(str, values)))}"
         written = f"{name}={either(list(map(dumps, values)))}"
+        if name == "engine":
+            return f"matchrec.session({written})"
         return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:

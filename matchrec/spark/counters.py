@@ -78,8 +78,8 @@ class Counters:
 
     Events are the rows that reach the search: `explain` says which rows stay behind. The most live
     runs are those of one task at once; the algorithm backtracking has one run, so there they are
-    the most rows of it, each of which may have postponed another. All other values, also the seconds, are sums
-    over tasks. Only event selection counts runs and buffer.
+    the most rows of it, each of which may have postponed another. All other values, also the
+    seconds, are sums over tasks. Only event selection counts runs and buffer.
 
     Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
     workers sort; making arrays; matching; gathering the results.

@@ -54,7 +54,10 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
         )
 
 
-WHERE_ASKED = [(PYTHON, "analyze=True", 'on="spark"'), (COMMAND_LINE, "--analyze", "--on spark")]
+WHERE_ASKED = [
+    (PYTHON, "analyze=True", 'matchrec.session(engine="spark")'),
+    (COMMAND_LINE, "--analyze", "--engine spark"),
+]
 
 
 def test_counters_are_refused_by_the_name_of_what_asks_for_them(

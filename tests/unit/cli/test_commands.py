@@ -264,7 +264,7 @@ def test_a_command_is_written_as_the_program_was_started(
 
 
 def test_nobody_listens_at_an_address() -> None:
-    asked = ("run", "-c", "SELECT 1", "--on", "sc://localhost:1")
+    asked = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
     assert "no server answers at sc://localhost:1" in refused(*asked, code=3)
     assert "no server answers" in refused(*asked[:-1], "sc://localhost:x", code=3)
 

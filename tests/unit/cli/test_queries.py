@@ -204,7 +204,7 @@ def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "cure"),
     [
-        (("run", "--master", "local[1]"), "write --on spark --conf spark.master=local[4]"),
+        (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
         (("convert", "--to", "trino"), "write --write"),
         (("why", "--key", "sym=a"), "write --partition"),
         (("run", "-o", "x.csv"), "write --output FILE"),
