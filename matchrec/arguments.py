@@ -30,9 +30,9 @@ WrittenDialect = Literal[
 ]
 DialectName = Literal[WrittenDialect, "azure"]
 ReadLanguage = DialectName | Literal["sase"]
-GroupedBy = Literal["partition", "start", "end"]
-SaseForm = Literal["all", "non_overlapping", "compressed"]
-PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]
+Per = Literal["partition", "start", "end"]
+SaseOutput = Literal["matches", "non_overlapping", "graph"]
+PatternOutput = Literal["matches", "events"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

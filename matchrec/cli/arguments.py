@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import Algorithm, DialectName, GroupedBy, PatternForm, SaseForm, Sort
+from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import Table, delimiter, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
@@ -147,7 +147,9 @@ OF_OTHERS = {
     "-o": "--output FILE",
     "-f": "--format",
     "-t": "--table NAME=PATH",
-    "-p": "--param NAME=VALUE",
+    "-p": "--arg NAME=VALUE",
+    "--param": "--arg NAME=VALUE",
+    "--form": "--result",
 }
 
 # An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.
@@ -203,8 +205,12 @@ def program() -> str:
     return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
 
 
-def chosen(option: str, words: Sequence[str], said: str, **more: Any) -> Decorator[Any]:
-    return click.option(option, type=click.Choice(words), help=said, **more)
+def chosen(
+    option: str | tuple[str, str], words: Sequence[str], said: str, **more: Any
+) -> Decorator[Any]:
+    """An option with one of a few values. option: `--name`, or this and its Python name."""
+    names = (option,) if isinstance(option, str) else option
+    return click.option(*names, type=click.Choice(words), help=said, **more)
 
 
 SETTING = Parsed("NAME=VALUE", setting)
@@ -230,7 +236,7 @@ QUERY = together(
 
 
 def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
-    """What a shell offers after `--param`: the parameters of the query that stands before it."""
+    """What a shell offers after `--arg`: the parameters of the query that stands before it."""
     # click leaves it among `args` where an option without a value comes after it
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
@@ -290,7 +296,7 @@ ABOUT = together(
     ALGORITHM,
     DIALECT,
     several(
-        "--param",
+        "--arg",
         "args",
         type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
@@ -311,17 +317,25 @@ ASKED = together(
     SEARCHED,
     CLAUSE,
     chosen(
-        "--form",
-        (*get_args(SaseForm), *get_args(PatternForm)),
-        "Of SASE+ one of the first three [all], of a Pattern another one [matches].",
+        ("--result", "output"),
+        tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
+        "What the result has: non_overlapping and graph for SASE+, events for a Pattern [matches].",
+    ),
+    click.option(
+        "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
     ),
     several(
         "--aggregate",
         "aggregates",
         type=Parsed("NAME=AGGREGATE", setting),
-        help="Over all matches, in their place, such as days=sum(n) [with --by: matches=count(*)].",
+        help="An aggregate over all matches instead of the matches, such as days=sum(n). May be"
+        " repeated. [with --per: matches=count(*)]",
     ),
-    chosen("--by", get_args(GroupedBy), "A row with aggregates for each of these [partition]."),
+    chosen(
+        "--per",
+        get_args(Per),
+        "Aggregate per partition, or per row that starts or ends matches [partition].",
+    ),
 )
 FILE = Parsed("FILE", writable)
 PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))

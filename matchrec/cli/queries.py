@@ -25,12 +25,21 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OF_TOTALS = ("aggregates", "by")
-OF_EVENTS = ("events", "args", "algorithm", "sort", "order_by", "partition_by", "form", *OF_TOTALS)
+OF_TOTALS = ("aggregates", "per")
+OF_EVENTS = (
+    "events",
+    "args",
+    "algorithm",
+    "sort",
+    "order_by",
+    "partition_by",
+    "output",
+    *OF_TOTALS,
+)
 OPTIONS = {
     "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
     "sase": (*OF_EVENTS, "type_column"),
-    "pattern": OF_EVENTS,
+    "pattern": (*OF_EVENTS, "timeouts"),
 }
 OF_RUN = ("algorithm", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}

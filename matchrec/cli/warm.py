@@ -116,9 +116,9 @@ def queries(spark: SparkSession) -> Iterator[DataFrame]:
     for on_run in ("", ON_RUN):
         counted = CLAUSE.format(**PARTS | {"selected": ALL, "on_run": on_run})
         yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
-    yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
+    yield matchrec.match_sase(rows, GRAPH, order_by="t", output="graph")
     for how in (matchrec.Options(algorithm=BACKTRACKING), at_once):
-        yield matchrec.sase(rows, NEGATION, order_by="t", options=how)
+        yield matchrec.match_sase(rows, NEGATION, order_by="t", options=how)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
-    yield matchrec.detect(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
+    yield matchrec.match_pattern(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")

@@ -132,7 +132,9 @@ class Engine:
         """None, or the sentence that says why this engine cannot run the task."""
         if self.name == "backtracking":
             if task.output is MatchOutput.GRAPH:
-                return "the compressed form is the shared buffer of the algorithm breadth_first"
+                return (
+                    "the graph of all matches is the shared buffer of the algorithm breadth_first"
+                )
             if task.totals is not None:
                 return "what is added up over all matches is carried by all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:

@@ -14,11 +14,11 @@ no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 no_such_query = refused("""the query `{path}` does not exist
     if this is the query itself, write -c before it""")
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
-    leave it out: --param {plain}=VALUE""")
+    leave it out: --arg {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is no name of a marker
-    write --values days=3,5,8, and :days in the clause""")
+    write --grid days=3,5,8, and :days in the clause""")
 range_of_values = refused("""`{values}` is one text, and no range
-    write --values {name}={written}""")
+    write --grid {name}={written}""")
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}

@@ -129,7 +129,7 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     """What a cell shows. variables: of the notebook."""
     asked_of = query_of(asked, query, spark, variables)
     if asked.output:
-        variables[asked.output] = asked_of.dataframe()
+        variables[asked.output] = asked_of.to_df()
     if asked.explain:
         return asked_of.explain()
     if asked.why:
@@ -137,7 +137,7 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
         return asked_of.why(partition=partition_of(asked.partition), row=row)
     if asked.coverage:
         return asked_of.coverage()
-    frame = variables[asked.output] if asked.output else asked_of.dataframe()
+    frame = variables[asked.output] if asked.output else asked_of.to_df()
     if asked.plot:
         if not 2 <= len(asked.plot) <= 3:
             names = counted(len(asked.plot), "name")

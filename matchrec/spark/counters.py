@@ -86,7 +86,7 @@ class Counters:
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
-    >>> found = matchrec.sase(
+    >>> found = matchrec.match_sase(
     ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at",
     ...     options=matchrec.Options(counters=counters)).collect()
     >>> print(counters)

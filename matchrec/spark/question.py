@@ -73,12 +73,6 @@ class Options:
     in one partition before the query ends with an error, None for no limit; the cost of all other
     conditions is bounded, as `explain` says. counters: see `Counters`.
 
-    Two options are for `match_rules` alone. on_error: what happens if a rule fails in a partition,
-    for instance by a sum that is too large: "raise" ends the query and names the rule; "keep" goes
-    on with all other rules, and `errors` of the result says where it failed. event_columns: the
-    columns of the input that events of matches have, None for all; few columns make matches of many
-    rows cheaper.
-
     Raises MatchRecognizePlanError for any other value.
 
     >>> by_spark = matchrec.Options(sort="spark", max_steps=1_000_000)
@@ -93,8 +87,6 @@ class Options:
     transport: arguments.Transport = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
-    on_error: arguments.AfterError = "raise"
-    event_columns: str | Sequence[str] | None = None
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
@@ -103,8 +95,6 @@ OPTIONS: dict[str, arguments.ArgumentKind] = {
     "transport": arguments.one_of(get_args(arguments.Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
-    "on_error": arguments.one_of(get_args(arguments.AfterError)),
-    "event_columns": arguments.TEXTS.or_none(),
 }
 Options.__init__ = arguments.checked(**OPTIONS)(Options.__init__)  # type: ignore[method-assign]
 NO_OPTIONS = Options()
@@ -149,6 +139,7 @@ class Question:
     columns: InputColumns
     options: Options
     use: Use = EVERYTHING
+    on_error: arguments.AfterError = "raise"
 
     def resolve(self) -> Question:
         """The rules as the session takes them, earlier measures' values in those that read them."""

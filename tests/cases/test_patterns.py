@@ -77,4 +77,4 @@ def detected(spark: SparkSession, record: RefusedRecord) -> None:
     pattern = built(record.calls, matchrec.Pattern)
     pattern = pattern.after_match(after_match(read_skip(record.skip or "no skip")))
     events = spark.createDataFrame([], "t int, is_a boolean, is_b boolean, x int")
-    matchrec.detect(events, pattern, order_by="t")
+    matchrec.match_pattern(events, pattern, order_by="t")

@@ -193,16 +193,16 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
 
 def verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
-    return matchrec.sase(
+    return matchrec.match_sase(
         frame, str(query), **streams, options=matchrec.Options(algorithm=algorithm)
     )
 
 
 def unwound(frame: DataFrame, query: Query) -> DataFrame:
-    graph = matchrec.sase(
-        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), form="compressed"
+    graph = matchrec.match_sase(
+        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), output="graph"
     )
-    return matchrec.unwind(graph)
+    return matchrec.explode_graph(graph)
 
 
 WAYS = (

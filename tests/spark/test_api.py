@@ -95,16 +95,16 @@ def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None
 
 def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
     query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
-    matchrec.install(spark)
-    matchrec.install(spark, options=matchrec.Options(algorithm="breadth_first"))
+    matchrec.enable(spark)
+    matchrec.enable(spark, options=matchrec.Options(algorithm="breadth_first"))
     try:
         assert spark.sql(query).collect() == [Row(a=1)]
         assert spark.sql("SELECT {x} AS x", x=3).collect() == [Row(x=3)]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     with pytest.raises(AnalysisException):
         spark.sql(query)
-    matchrec.uninstall(spark)
+    matchrec.disable(spark)
 
 
 def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
@@ -242,6 +242,6 @@ def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
         TypeError, match=r"too many .*; it takes partition=, row=, limit=, clause=$"
     ):
         asked.why("ann")
-    detect: Any = matchrec.detect
+    match_pattern: Any = matchrec.match_pattern
     with pytest.raises(TypeError, match=r"; write order_by=$"):
-        detect(steps, matchrec.Pattern.begin("a"), orderBy="t")
+        match_pattern(steps, matchrec.Pattern.begin("a"), orderBy="t")

@@ -209,12 +209,12 @@ def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkS
 
 
 def test_installed(spark: SparkSession) -> None:
-    matchrec.install(spark)
+    matchrec.enable(spark)
     try:
         with pytest.raises(AnalysisException) as caught:
             spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     assert str(caught.value).split("\n")[1:] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
 
 

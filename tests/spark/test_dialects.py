@@ -106,12 +106,12 @@ SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
 
 
 def test_a_query_of_trino_over_an_installed_session(spark: SparkSession, prices: DataFrame) -> None:
-    matchrec.install(spark, dialect="trino")
+    matchrec.enable(spark, dialect="trino")
     try:
         assert rows(spark.sql(TRINO)) == ["36 4"]
         assert rows(spark.sql('SELECT "not a name" AS x')) == ["not a name"]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:

@@ -50,23 +50,23 @@ def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: Da
 
 
 def test_names_after_install(spark: SparkSession, ticks: DataFrame) -> None:
-    matchrec.install(spark)
+    matchrec.enable(spark)
     try:
         found = spark.sql(f'SELECT "My P" FROM ticks MATCH_RECOGNIZE ({CLAUSE}) "m"')
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     assert rows_of(found) == [(5,)]
 
 
 def test_names_in_events(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").where('"my price" > 5').next("b").where('last(a."my price") > 8')
-    found = matchrec.detect(ticks, pattern, order_by='"t s"', partition_by='"sym"')
+    found = matchrec.match_pattern(ticks, pattern, order_by='"t s"', partition_by='"sym"')
     assert [row["sym"] for row in found.collect()] == ["X"]
 
 
 def test_strings_of_sase_are_strings_in_each_session(ticks: DataFrame) -> None:
     text = 'PATTERN SEQ("X" a, ANY b) WHERE skip_till_any_match { b.sym = "Y" } RETURN b.sym AS s'
-    found = matchrec.sase(ticks, text, order_by='"t s"', type_column="sym")
+    found = matchrec.match_sase(ticks, text, order_by='"t s"', type_column="sym")
     assert set(rows_of(found)) == {("Y",)}
 
 

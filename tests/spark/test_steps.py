@@ -44,13 +44,13 @@ def test_event_selection_has_no_steps(rows: DataFrame) -> None:
 
 
 def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
-    matchrec.install(spark, options=matchrec.Options(max_steps=1000))
+    matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
         asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
         with pytest.raises(PythonException, match="more than 1000 times"):
             asked.collect()
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_explain_says_how_time_grows(rows: DataFrame) -> None:

@@ -299,9 +299,11 @@ def test_types_that_arrow_lacks_come_through_all_rows_and_measures(odd: DataFram
 def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("i > 0")
     for found in (
-        matchrec.detect(odd, pattern, order_by="i").selectExpr("inline(a)"),
-        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
-        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i", form="compressed").select("event.*"),
+        matchrec.match_pattern(odd, pattern, order_by="i").selectExpr("inline(a)"),
+        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
+        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i", output="graph").select(
+            "event.*"
+        ),
     ):
         assert shown(found) == shown(odd)
 

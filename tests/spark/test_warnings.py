@@ -48,7 +48,7 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     with pytest.warns(
         matchrec.warnings.SameValueWarning, match="comparison in WHERE has the same"
     ) as found:
-        matchrec.sase(prices, text, order_by="ts", type_column="kind")
+        matchrec.match_sase(prices, text, order_by="ts", type_column="kind")
     assert "b.price = b.price }\n" in str(found[0].message)
     assert "write a[i-1].x for the event before" in str(found[0].message)
     explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
@@ -60,7 +60,7 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     with pytest.warns(
         matchrec.warnings.NeverTrueWarning, match="`<>` with NULL in a condition"
     ) as found:
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")
     assert str(found[0].message).endswith("write x IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
@@ -98,7 +98,7 @@ def test_a_stage_that_has_no_event_yet(
     prices: DataFrame, pattern: Pattern, read: str, note: str
 ) -> None:
     with pytest.warns(matchrec.warnings.NeverTrueWarning) as found:
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")
     (told,) = found
     assert f"a comparison with `{read}` in a condition is never true" in str(told.message)
     assert f"no row yet when {note}, so that {read} is NULL" in str(told.message)
@@ -120,4 +120,4 @@ def test_a_stage_that_has_no_event_yet(
 def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")

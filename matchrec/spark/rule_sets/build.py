@@ -174,7 +174,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
     def worker(sends: pa.Schema) -> RuleSetWorker:
         return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
 
-    on_error = prepared.question.options.on_error
+    on_error = prepared.question.on_error
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from pyspark.sql import SparkSession
 
-from matchrec.arguments import COUNT, ArgumentKind, checked
+from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.spark.environment import tune
@@ -40,35 +40,6 @@ MEMORY_SIZE = ArgumentKind(
     lambda one: isinstance(one, str) and bytes_of(one) > 0,
     "write {argument}='4g' or {argument}='512m', or leave it out",
 )
-
-
-@checked(engine=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
-def session(
-    engine: str | None = None, *, cores: int | None = None, memory: str | None = None
-) -> SparkSession:
-    """The session that runs, else a new session: on Sail if it is installed, else on Spark.
-
-    The extra `sail` brings Sail, an engine that takes PySpark's calls and SQL, runs
-    in this program without Java, and starts in a second (Spark and Sail: docs/reference).
-
-    engine: what a new session runs on: `"sail"`, `"spark"`, or the address of a server of Spark
-    Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first, then what
-    is installed. cores: how many tasks run at once. memory: the most that the engine takes, `"4g"`.
-    A server settles both when it starts.
-
-    The session ends with the program, and has the settings of `tune`. Raises
-    MatchRecognizePlanError if a session runs already and you pass any argument.
-
-    >>> spark = matchrec.session()
-    >>> spark.range(3).count()
-    3
-    """
-    if (running := SparkSession.getActiveSession()) is None:
-        return start(engine, None, cores, memory)
-    asked = {"engine": engine, "cores": cores, "memory": memory}
-    if given := [name for name, value in asked.items() if value is not None]:
-        raise errors.session_runs(given=given)
-    return running
 
 
 def engine_for(engine: str | None, settings: Settings) -> str:

@@ -24,7 +24,7 @@ ROOM = Room()
 
 @dataclass(frozen=True)
 class Pointer:
-    """A row of the compressed form, without its event."""
+    """A row of the graph, without its event."""
 
     state: str
     row: int
