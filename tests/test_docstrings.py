@@ -62,6 +62,17 @@ def test_the_reference_has_every_public_name() -> None:
     assert {f"warnings.{name}" for name in matchrec.warnings.__all__} <= set(names)
 
 
+def test_the_overview_has_every_public_name() -> None:
+    """Each name in one line of a table, at most once; of classes, the members of `Query`."""
+    text = (REFERENCE / "api.md").read_text(encoding="utf-8")
+    first_cells = re.findall(r"^\| \[(.*?)\]\(", text, re.M)
+    names = [found for cell in first_cells for found in re.findall(r"`([\w.]+)", cell)]
+    members = {name for name, _ in shown() if name.startswith("Query.")}
+    assert set(names) == {*matchrec.__all__, *members, "warnings"}
+    lines = [re.findall(r"`([\w.]+)", cell)[0] for cell in first_cells]
+    assert len(lines) == len(set(lines))
+
+
 def test_no_public_signature_is_long() -> None:
     functions = [getattr(matchrec, name) for name in matchrec.__all__]
     methods = [

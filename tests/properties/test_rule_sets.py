@@ -92,10 +92,10 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             monkeypatch.setattr(columns, "Incoming", few)
             events = in_copies(spark.table("random_rules"), copies)
             engine, sort = ENGINES[seed % 2], SORTS[(seed + seed // 2) % 2]
-            options = matchrec.Options(algorithm=engine, sort=sort, on_error="keep")
-            keys = [KEY, *batch.by]
+            options = matchrec.Options(algorithm=engine, sort=sort)
+            streams: Any = {"order_by": order, "partition_by": [KEY, *batch.by]}
             found = matchrec.match_rules(
-                events, rules, order_by=order, partition_by=keys, options=options
+                events, rules, **streams, on_error="keep", options=options
             ).cache()
             rows, errors = rows_by_rule(found, copies), failures_of(found, copies)
             found.unpersist()

@@ -78,10 +78,8 @@ def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> Stream
     """The rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
-        options = matchrec.Options(on_error="keep", algorithm=engine)
-        return matchrec.match_rules(
-            rows, rules, order_by=["t", "n"], partition_by="k", options=options
-        )
+        how: Any = {"on_error": "keep", "options": matchrec.Options(algorithm=engine)}
+        return matchrec.match_rules(rows, rules, order_by=["t", "n"], partition_by="k", **how)
 
     try:
         return StreamedRules(query, events, "t")

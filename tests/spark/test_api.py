@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import expr
 
 import matchrec
 from matchrec.shortcuts import ALL, in_force
@@ -32,6 +33,53 @@ EXPECTED = [Row(a=1, b=3), Row(a=4, b=5)]
 def test_sql_over_a_table(spark: SparkSession, steps: DataFrame) -> None:
     got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
     assert sorted(got.collect()) == EXPECTED
+
+
+def test_sql_in_the_session_that_runs(
+    spark: SparkSession, steps: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = f"SELECT a, :n AS n FROM {{rows}} MATCH_RECOGNIZE ({CLAUSE})"
+    expected = [Row(a=1, n=7), Row(a=4, n=7)]
+    assert sorted(matchrec.sql(query, {"n": 7}, rows=steps).collect()) == expected
+    assert sorted(matchrec.sql(query=query, args={"n": 7}, rows=steps).collect()) == expected
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    for call in (lambda: matchrec.sql(query, rows=steps), lambda: matchrec.sql(query=query)):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="missing session") as refused:
+            call()
+        assert refused.value.hint is not None
+        assert "spark = matchrec.session()" in refused.value.hint
+    assert sorted(matchrec.sql(spark, query, {"n": 7}, rows=steps).collect()) == expected
+
+
+def test_a_query_has_what_people_call_on_a_dataframe(
+    spark: SparkSession, steps: DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = matchrec.query(steps, CLAUSE)
+    assert asked.columns == ["a", "b"]
+    assert asked.schema == asked.to_df().schema
+    assert asked.count() == 2
+    assert sorted(asked.collect()) == EXPECTED
+    assert sorted(asked.toPandas()["b"]) == [3, 5]
+    if hasattr(DataFrame, "toArrow"):  # PySpark 4
+        assert sorted(asked.toArrow()["a"].to_pylist()) == [1, 4]
+    asked.createOrReplaceTempView("runs_of_a_query")
+    assert sorted(spark.table("runs_of_a_query").collect()) == EXPECTED
+    matchrec.query(spark, "SELECT 'a long text' AS text").show(1, truncate=4)
+    assert "|a...|" in capsys.readouterr().out
+
+
+def test_a_query_takes_its_arguments_by_name(spark: SparkSession, steps: DataFrame) -> None:
+    by_name = [
+        matchrec.query(df=steps, clause=CLAUSE),
+        matchrec.query(spark=spark, query=f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})"),
+    ]
+    for asked in by_name:
+        assert sorted(asked.collect()) == EXPECTED
+    events = steps.withColumn("event_type", expr("'E'"))
+    pair = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v + 5 } RETURN a.t AS t"
+    assert matchrec.query(df=events, text=pair, order_by="t").collect() == []
+    pattern = matchrec.Pattern.begin("x").where("v > 6")
+    assert matchrec.query(df=steps, pattern=pattern, order_by="t").count() == 1
 
 
 def test_match_recognize_over_a_dataframe(steps: DataFrame) -> None:

@@ -72,6 +72,25 @@ def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
         matchrec.session("spark", cores=2)
 
 
+ENABLED = """
+import sys, matchrec
+spark = matchrec.session(sys.argv[1])
+rows = "SELECT * FROM VALUES (1), (2) AS t(x) MATCH_RECOGNIZE (ORDER BY x MEASURES A.x AS found {})"
+print(spark.sql(rows.format("PATTERN (A) DEFINE A AS x > 1")).collect())
+print(matchrec.session() is spark, matchrec.sql("SELECT 1 AS one").collect())
+"""
+
+
+def test_a_new_session_understands_the_clause(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if (engine := request.config.getoption("--on")) not in ("sail", "spark"):
+        return
+    command = [sys.executable, "-c", ENABLED, engine]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.stdout == "[Row(found=2)]\nTrue [Row(one=1)]\n", ran.stderr
+
+
 AFTER_SAIL = """
 import matchrec
 matchrec.session("sail").stop()
