@@ -27,7 +27,11 @@ MODULES = [
     if ">>>" in path.read_text(encoding="utf-8")
 ]
 MOST_PARAMETERS = 7
-MORE = {"match_sase": 8, "match_pattern": 8, "match_rules": 9}  # docs/contributing/decisions/tools.md
+MORE = {
+    "match_sase": 8,
+    "match_pattern": 8,
+    "match_rules": 9,
+}  # docs/contributing/decisions/tools.md
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 SHOWN = re.compile(
     r"^::: matchrec\.([\w.]+)\n(?:    options:\n      members: (?:\[(.*)\]|(false))\n)?", re.M

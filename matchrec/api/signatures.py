@@ -89,10 +89,10 @@ def take_frame(argument: str, given: Any) -> Any:
     """A DataFrame of Spark; a frame of another library is sent to the session that runs."""
     if not is_frame(given):
         return given
+    import matchrec  # whose session is as if the user had called it
     from matchrec.api.inputs import as_dataframe
-    from matchrec.api.session import session
 
-    return as_dataframe(session(), argument, given)
+    return as_dataframe(matchrec.session(), argument, given)
 
 
 FRAME = ArgumentKind(

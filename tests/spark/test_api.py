@@ -255,9 +255,9 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
 def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
     asked: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(
-        AttributeError, match=r"a Query has no `show`; write \.dataframe\(\)\.show$"
+        AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
     ):
-        asked.show()
+        asked.filter("a > 1")
     found: Any = matchrec.match_rules(
         steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
     )
