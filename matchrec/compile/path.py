@@ -359,11 +359,11 @@ def link(
     totalled: tuple[Totalled, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
-    chosen, reason = choose(task, algorithm)
+    strategy, reason = choose(task, algorithm)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
-        algorithm=chosen,
+        strategy=strategy,
         reason=reason,
         rows_per_match=plan.rows_per_match,
         crossing=build_crossing(plan, types, measures, conditions.columns),

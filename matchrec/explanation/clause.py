@@ -128,8 +128,8 @@ class ExplainedClause:
     @property
     def summary(self) -> str:
         """The row pattern and what searches for it, in one line."""
-        algorithm = self.executable.algorithm
-        return f"{self.executable.pattern} ({algorithm.engine}, {algorithm.name})"
+        strategy = self.executable.strategy
+        return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name})"
 
 
 def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
@@ -216,9 +216,9 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 
 def algorithm_lines(executable: Executable) -> Iterator[str]:
-    yield f"{executable.algorithm.engine}, {executable.algorithm.name}: {executable.reason}"
+    yield f"{executable.strategy.algorithm}, {executable.strategy.name}: {executable.reason}"
     if not executable.task.selects:
-        yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
+        yield f"time: {classify_time(executable.task, executable.strategy.algorithm)}"
     lookaround = executable.lookaround
     if lookaround is None:
         why = "event selection" if executable.task.selects else "runs that are no matches"

@@ -17,7 +17,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.markdown import table
@@ -82,7 +82,7 @@ def by_hand(spark: SparkSession, workload: Workload) -> dict[str, Query]:
 
 def checked(spark: SparkSession, workload: Workload) -> Reference:
     """The rows of a workload. Raises AssertionError where a contender's differ."""
-    first, *others = ENGINES
+    first, *others = ALGORITHMS
     reference = Reference.of(
         matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=first))
     )
