@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from matchrec.api.sql import enable
 from matchrec.arguments import COUNT, checked
 from matchrec.errors import calls as errors
 from matchrec.spark.sail.start import ENGINE, MEMORY_SIZE, start
@@ -32,24 +33,10 @@ def session(
     3
     """
     if (running := SparkSession.getActiveSession()) is None:
-        return started(engine, cores, memory)
+        started = start(engine, None, cores, memory)
+        enable(started)
+        return started
     asked = {"engine": engine, "cores": cores, "memory": memory}
     if given := [name for name, value in asked.items() if value is not None]:
         raise errors.session_runs(given=given)
-    return running
-
-
-def started(engine: str | None, cores: int | None, memory: str | None) -> SparkSession:
-    """Start a session whose `spark.sql` understands the clause."""
-    from matchrec.api.sql import enable  # which needs what takes frames, and that a session
-
-    spark = start(engine, None, cores, memory)
-    enable(spark)
-    return spark
-
-
-def running_session() -> SparkSession:
-    """Return the session that runs. Raises MatchRecognizePlanError if there is none."""
-    if (running := SparkSession.getActiveSession()) is None:
-        raise errors.no_session()
     return running

@@ -23,7 +23,6 @@ from matchrec.api.inputs import (
     runner_for,
 )
 from matchrec.api.query import Query, how_to_run
-from matchrec.api.session import running_session
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
@@ -84,6 +83,13 @@ def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., Da
         return function(*given, **arguments)
 
     return call
+
+
+def running_session() -> SparkSession:
+    """Return the session that runs. Raises MatchRecognizePlanError if there is none."""
+    if (running := SparkSession.getActiveSession()) is None:
+        raise errors.no_session()
+    return running
 
 
 @overload

@@ -148,8 +148,6 @@ OF_OTHERS = {
     "-f": "--format",
     "-t": "--table NAME=PATH",
     "-p": "--arg NAME=VALUE",
-    "--param": "--arg NAME=VALUE",
-    "--form": "--result",
 }
 
 # An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.

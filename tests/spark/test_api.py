@@ -141,7 +141,7 @@ def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None
     assert str(matchrec.query(spark, "SELECT 1").explain()).startswith("no MATCH_RECOGNIZE clause")
 
 
-def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
+def test_enable_and_disable(spark: SparkSession, steps: DataFrame) -> None:
     query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
     matchrec.enable(spark)
     matchrec.enable(spark, options=matchrec.Options(algorithm="breadth_first"))

@@ -208,7 +208,7 @@ def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkS
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE} m WHERE g IN (SELECT 'a')")
 
 
-def test_installed(spark: SparkSession) -> None:
+def test_enabled(spark: SparkSession) -> None:
     matchrec.enable(spark)
     try:
         with pytest.raises(AnalysisException) as caught:

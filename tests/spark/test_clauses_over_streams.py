@@ -369,7 +369,7 @@ def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> 
     assert matchrec.sql(spark, query.format(clause), rate=table).count()
 
 
-def test_an_installed_session_streams(spark: SparkSession) -> None:
+def test_an_enabled_session_streams(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     rate.createOrReplaceTempView("rate_of_stream")
     matchrec.enable(spark)

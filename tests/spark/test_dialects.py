@@ -105,7 +105,7 @@ SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
 """
 
 
-def test_a_query_of_trino_over_an_installed_session(spark: SparkSession, prices: DataFrame) -> None:
+def test_a_query_of_trino_over_an_enabled_session(spark: SparkSession, prices: DataFrame) -> None:
     matchrec.enable(spark, dialect="trino")
     try:
         assert rows(spark.sql(TRINO)) == ["36 4"]

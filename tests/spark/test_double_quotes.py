@@ -49,7 +49,7 @@ def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: Da
     assert rows_of(found) == [("Y", 2, 1, 6)]
 
 
-def test_names_after_install(spark: SparkSession, ticks: DataFrame) -> None:
+def test_names_after_enable(spark: SparkSession, ticks: DataFrame) -> None:
     matchrec.enable(spark)
     try:
         found = spark.sql(f'SELECT "My P" FROM ticks MATCH_RECOGNIZE ({CLAUSE}) "m"')

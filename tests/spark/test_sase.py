@@ -234,8 +234,8 @@ def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
     assert sorted(len(row.a) for row in matchrec.explode_graph(graph).collect()) == [2, 5]
 
 
-def test_unwind_refuses_other_dataframes(stocks: DataFrame) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="compressed"):
+def test_explode_graph_refuses_other_dataframes(stocks: DataFrame) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="no match graph"):
         matchrec.explode_graph(stocks)
 
 
@@ -471,7 +471,7 @@ def test_an_empty_dataframe(spark: SparkSession) -> None:
     assert returned.collect() == []
 
 
-def test_columns_of_the_compressed_form(spark: SparkSession) -> None:
+def test_columns_of_the_graph(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { [event_type, k] }"
     graph = matchrec.match_sase(frame, query, order_by="ts", partition_by="v > 0", output="graph")

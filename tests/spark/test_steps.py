@@ -43,7 +43,7 @@ def test_event_selection_has_no_steps(rows: DataFrame) -> None:
         matchrec.match_recognize(rows, clause, options=matchrec.Options(max_steps=9))
 
 
-def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
+def test_an_enabled_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
     matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
         asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)

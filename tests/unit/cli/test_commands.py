@@ -149,7 +149,7 @@ def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     assert told.endswith(f"then it needed UP, but {outside}")
 
 
-def test_against_labels(embedded: Path) -> None:
+def test_backtest(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     asked = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")

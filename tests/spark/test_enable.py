@@ -84,7 +84,7 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
     assert Logging.sql.__qualname__.endswith("Logging.sql")
 
 
-def test_options_of_the_last_install_are_those_of_all(spark: SparkSession) -> None:
+def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> None:
     other = other_session(spark)
     matchrec.enable(spark)
     matchrec.enable(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
