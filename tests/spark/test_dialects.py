@@ -161,10 +161,10 @@ def test_an_unknown_dialect(spark: SparkSession) -> None:
         matchrec.sql(spark, "SELECT 1", dialect="snow")
 
 
-def test_convert_on_the_command_line(tmp_path: Path) -> None:
+def test_transpile_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
-    printed = invoke("convert", str(file), "--write", "snowflake").stdout
+    printed = invoke("transpile", str(file), "--write", "snowflake").stdout
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
 
 

@@ -63,7 +63,7 @@ def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> N
     ("column", "measures", "message"),
     [
         (None, "1 AS one", "no column has the rows of a match: .*\n  add MATCHED_ROWS"),
-        ("one", "1 AS one, MATCHED_ROWS() AS rows", "`one` as an array.*\n.*\n  name it: rows_of"),
+        ("one", "1 AS one, MATCHED_ROWS() AS rows", "`one` as an array.*\n.*\n  name it: explode_matches"),
         (None, "MATCHED_ROWS() AS r, MATCHED_ROWS(A) AS s", "several columns have.*: r, s\n  name"),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
-from matchrec.arguments import DialectName, Strategy, WrittenDialect
+from matchrec.arguments import Algorithm, DialectName, WrittenDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
 from matchrec.engine.engines import ALGORITHMS
@@ -454,7 +454,7 @@ def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     written = [name for name, product in PRODUCTS.items() if product.is_written]
     assert list(get_args(WrittenDialect)) == written
-    assert get_args(Strategy) == ("auto", *ALGORITHMS)
+    assert get_args(Algorithm) == ("auto", *ALGORITHMS)
 
 
 @pytest.mark.parametrize(
