@@ -1,32 +1,29 @@
 """SQL MATCH_RECOGNIZE, row pattern recognition, for Apache Spark.
 
-    matchrec.session()                         a session, where there is none: on Sail or Spark
-
-    matchrec.sql(spark, query)                 a query text, as spark.sql takes it
-    matchrec.match_recognize(df, clause)       the text between the parentheses, over a DataFrame
-    matchrec.sase(df, text, order_by=...)      a SASE+ query over a DataFrame of events
-    matchrec.detect(df, pattern, order_by=...) a Pattern, built by calls, over a DataFrame of events
-    matchrec.match_rules(df, {"name": rule}, ...) many rules of all three languages in one pass
-    matchrec.sweep(df, clause, {"days": [...]}) one clause with many values of its markers
-    matchrec.install(spark)                    spark.sql understands the clause from now on
-
-    matchrec.query(...)                        one of the first four, before it runs
-        .dataframe()                           what it gives
-        .aggregate(...)                        how many matches there are, without building them
-        .explain(), .why(...), .coverage()     how it runs, why it matches or not, how far rows come
-        .against(labels, ...)                  which labelled incidents it hits, and false alarms
-        .plot(x=..., y=...)                    its matches drawn over the rows they were found in
-        .to_sql(...)                            the query in the SQL of a product
-
-    matchrec.Options(engine=..., sort=...)     how a query is run
-    matchrec.Pattern.begin("a").next("b")...   an event pattern, built by calls
-    matchrec.rows_of(result)                   the rows of MATCHED_ROWS(), one row each
-    matchrec.unwind(graph)                     the matches of the compressed form of SASE+
-    matchrec.convert(text, read=..., write=...) Snowflake, Oracle, ..., SASE+ as SQL of a product
-    matchrec.Counters()                        what a query's matching costs, once it has run
-    matchrec.progress(spark)                   how far the queries are that run inside
-    matchrec.tune(spark)                       two settings that make a session's queries faster
-    matchrec.warnings                          the classes of warnings
+    matchrec.session()                       return the running session, or start one
+    matchrec.sql(spark, query)               run a query text, as spark.sql takes it
+    matchrec.match_recognize(df, clause)     run the text between the parentheses over a DataFrame
+    matchrec.match_sase(df, text, ...)       run a SASE+ text over a DataFrame of events
+    matchrec.match_pattern(df, pattern, ...) find a Pattern, built by calls, in events
+    matchrec.match_rules(df, rules, ...)     run many rules of all three languages in one pass
+    matchrec.sweep(df, clause, grid)         run one clause with many values of its markers
+    matchrec.enable(spark)                   let spark.sql understand the clause
+    matchrec.query(...)                      a query of the first four kinds that has not run
+        .to_df(), .show(), .collect()        its rows
+        .aggregate(...)                      aggregates over all matches, without building them
+        .explain(), .why(...), .coverage()   how it runs, why rows match or not, how far rows get
+        .backtest(labels, ...)               which labelled incidents it hits, and false alarms
+        .plot(x=..., y=...)                  its matches drawn over the rows of the input
+        .to_sql(...)                         the query in the SQL of a product
+    matchrec.Options(algorithm=..., ...)     how a query runs
+    matchrec.Pattern.begin("a").next("b")    an event pattern, built by calls
+    matchrec.explode_matches(df)             a row for each row of MATCHED_ROWS()
+    matchrec.explode_graph(df)               the matches of a graph of match_sase
+    matchrec.transpile(query, ...)           rewrite a query in the SQL of another product
+    matchrec.Counters()                      what a query's matching costs, once it has run
+    matchrec.progress(spark)                 show how far the queries are that run inside
+    matchrec.tune(spark)                     set two settings that make a session faster
+    matchrec.warnings                        the classes of warnings
 
 In a notebook, `%load_ext matchrec` makes `%%matchrec` known.
 
@@ -40,21 +37,23 @@ from matchrec.loading import naming_extra, without_collector
 
 if TYPE_CHECKING:
     from matchrec import warnings as warnings
-    from matchrec.api.convert import convert as convert
-    from matchrec.api.events import detect as detect
-    from matchrec.api.events import sase as sase
-    from matchrec.api.events import unwind as unwind
+    from matchrec.api.events import explode_graph as explode_graph
+    from matchrec.api.events import match_pattern as match_pattern
+    from matchrec.api.events import match_sase as match_sase
     from matchrec.api.query import Query as Query
     from matchrec.api.rules import RuleMatches as RuleMatches
     from matchrec.api.rules import match_rules as match_rules
-    from matchrec.api.sql import install as install
+    from matchrec.api.session import session as session
+    from matchrec.api.sql import disable as disable
+    from matchrec.api.sql import enable as enable
+    from matchrec.api.sql import explode_matches as explode_matches
     from matchrec.api.sql import match_recognize as match_recognize
     from matchrec.api.sql import query as query
-    from matchrec.api.sql import rows_of as rows_of
     from matchrec.api.sql import sql as sql
-    from matchrec.api.sql import uninstall as uninstall
     from matchrec.api.sweep import sweep as sweep
+    from matchrec.api.transpile import transpile as transpile
     from matchrec.charts.backtest import Backtest as Backtest
+    from matchrec.charts.plot import Plot as Plot
     from matchrec.charts.sweep import Sweep as Sweep
     from matchrec.errors import MatchRecognizeError as MatchRecognizeError
     from matchrec.errors import MatchRecognizeParseError as MatchRecognizeParseError
@@ -67,21 +66,23 @@ if TYPE_CHECKING:
     from matchrec.frontends.pattern.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
+    from matchrec.spark.environment import Tuned as Tuned
     from matchrec.spark.environment import tune as tune
     from matchrec.spark.question import Options as Options
-    from matchrec.spark.sail.start import session as session
     from matchrec.tracing.why import Why as Why
+    from matchrec.writing.convert import Conversion as Conversion
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
-    "matchrec.api.convert": ("convert",),
-    "matchrec.api.events": ("detect", "sase", "unwind"),
+    "matchrec.api.transpile": ("transpile",),
+    "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
-    "matchrec.api.sql": ("install", "match_recognize", "query", "rows_of", "sql", "uninstall"),
-    "matchrec.spark.sail.start": ("session",),
+    "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
+    "matchrec.api.session": ("session",),
     "matchrec.api.sweep": ("sweep",),
     "matchrec.charts.backtest": ("Backtest",),
+    "matchrec.charts.plot": ("Plot",),
     "matchrec.charts.sweep": ("Sweep",),
     "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
     "matchrec.explanation": ("Explanation",),
@@ -90,8 +91,9 @@ _HOMES = {
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.question": ("Options",),
-    "matchrec.spark.environment": ("tune",),
+    "matchrec.spark.environment": ("Tuned", "tune"),
     "matchrec.tracing.why": ("Why",),
+    "matchrec.writing.convert": ("Conversion",),
 }
 
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from matchrec.cli.commands import convert, demo, run
-from matchrec.cli.questions import against, coverage, explain, sweep, why
+from matchrec.cli.commands import demo, run, transpile
+from matchrec.cli.questions import backtest, coverage, explain, sweep, why
 from matchrec.cli.warm import warm
 
 EPILOG = """
@@ -19,7 +19,7 @@ Examples:
   matchrec demo
   matchrec run v_shapes.sql --table stocks=stocks.csv
   matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
-  matchrec convert v_shapes.sql --write snowflake
+  matchrec transpile v_shapes.sql --write snowflake
 
 \b
 Exit codes:
@@ -51,7 +51,7 @@ def main() -> None:
     """
 
 
-for command in (run, explain, why, coverage, against, sweep, convert, demo, warm):
+for command in (run, explain, why, coverage, backtest, sweep, transpile, demo, warm):
     main.add_command(command)
 
 # At its end Python looks through all objects for cycles once more, a quarter of a second or more

@@ -1,7 +1,7 @@
 """What the functions that users call take: each argument's kind, checked before anything else.
 
-    @checked(df=DATAFRAME, clause=TEXT, engine=ENGINE)
-    def match_recognize(df, clause, *, engine="auto"): ...
+    @checked(df=DATAFRAME, clause=TEXT, dialect=DIALECT)
+    def match_recognize(df, clause, *, dialect="spark"): ...
 
 A kind says what is wanted in words, how to tell it, and what to write instead. Spark's own objects
 are told by what they can do: Classic and Connect have classes of their own, and so have vendors.
@@ -21,7 +21,7 @@ from matchrec.errors.kinds import nearest
 
 # The words that arguments may be, which an editor completes and a type checker knows.
 
-Engine = Literal["auto", "backtracking", "breadth_first"]
+Algorithm = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
 AfterError = Literal["raise", "keep"]
@@ -30,9 +30,9 @@ WrittenDialect = Literal[
 ]
 DialectName = Literal[WrittenDialect, "azure"]
 ReadLanguage = DialectName | Literal["sase"]
-GroupedBy = Literal["partition", "start", "end"]
-SaseForm = Literal["all", "non_overlapping", "compressed"]
-PatternForm = Literal["matches", "events", "matches_and_timeouts", "events_and_timeouts"]
+Per = Literal["partition", "start", "end"]
+SaseOutput = Literal["matches", "non_overlapping", "graph"]
+PatternOutput = Literal["matches", "events"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

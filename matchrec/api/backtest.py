@@ -1,4 +1,4 @@
-"""`against`: the matches of a clause beside incidents that somebody has labelled.
+"""`backtest`: the matches of a clause beside incidents that somebody has labelled.
 
 The clause is searched twice: for where its matches lie, and, as by `coverage`, for how far each
 starting row came. Spark joins both with the labels, by the partition and along the order.
@@ -40,12 +40,12 @@ Key = str | Sequence[str] | None
 NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
-def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
-    """A clause beside labels: see `Query.against`. ends: the columns of `start` and `end`."""
+def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
+    """A clause beside labels: see `Query.backtest`. ends: the columns of `start` and `end`."""
     plan = plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
-            raise errors.against_stream(what=what)
+            raise errors.backtest_of_stream(what=what)
     found = execute(clause.question(plan, clause.options)).dataframe
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
@@ -58,7 +58,7 @@ def against(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
     """The plan of each match's partition, and of where it begins and ends. Raises without order."""
-    plan = clause.plan_of_matches("against")
+    plan = clause.plan_of_matches("backtest")
     if not plan.order_by:
         raise errors.no_order_of_labels()
     first = plan.order_by[0].expression
@@ -228,8 +228,8 @@ class Joined:
         own = [*labels.named("m"), "m.__low", "m.__high", "m.__count"]
         joined = self.places.alias("m").join(marked.alias("d"), expr(over), "left")
         found = joined.groupBy(*own).agg(expr("count(d.__marked) AS __over"))
-        alarms = found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
-        return Backtest(self.of_incidents(), alarms, labels.names, labels.keys, labels.ends)
+        places = found.toDF(*labels.names, "match_start", "match_end", "matches", "incidents")
+        return Backtest(self.of_incidents(), places, labels.names, labels.keys, labels.ends)
 
     def of_incidents(self) -> DataFrame:
         """The labels, and what became of each."""

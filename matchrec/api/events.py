@@ -1,4 +1,4 @@
-"""`sase` and `detect`: event patterns in SASE+, and built by calls, over DataFrames of events."""
+"""`match_sase` and `match_pattern`: find event patterns of SASE+ and of the Pattern API."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 
 from matchrec.api.clauses import Clause
 from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
-from matchrec.api.query import AND_TIMEOUTS, OF_RULES, Query, how_to_run
-from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_FORM, SASE_FORM
-from matchrec.arguments import DATAFRAME, PatternForm, SaseForm, checked
+from matchrec.api.query import Query, how_to_run
+from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
+from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, checked
 from matchrec.errors.calls import column_is_no_condition, column_refused
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
@@ -33,8 +33,8 @@ from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import quiet_analysis
 
 
-@checked(**{**ARGUMENTS, "args": NAMED, "form": SASE_FORM})
-def sase(  # noqa: PLR0913 -- public signature
+@checked(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
+def match_sase(  # noqa: PLR0913 -- public signature
     df: Frame,
     text: str,
     args: dict[str, Any] | None = None,
@@ -42,7 +42,7 @@ def sase(  # noqa: PLR0913 -- public signature
     order_by: Terms,
     partition_by: Terms = (),
     type_column: str = "event_type",
-    form: SaseForm = "all",
+    output: SaseOutput = "matches",
     options: Options | None = None,
 ) -> DataFrame:
     """The matches of a SASE+ query over a DataFrame of events.
@@ -51,15 +51,16 @@ def sase(  # noqa: PLR0913 -- public signature
     into streams. Both are SQL over one row, or Columns of the DataFrame. args: values of `:name`
     markers in the text. type_column: its value is the type of an event.
 
-    form "all" or "non_overlapping": one row per match, with the partition columns, then the columns
-    of RETURN, or without RETURN an array of events for each variable. form "compressed": the shared
-    buffer of all matches, one row per pointer, for `unwind`. A worker gives matches in the order in
-    which they are complete, but rows of a DataFrame have no order: sort by columns of RETURN.
+    output: what the result has. "matches": one row for each match, with the partition columns, then
+    the columns of RETURN, or without RETURN an array of events for each variable.
+    "non_overlapping": the same, but of overlapping matches only the one that is complete first.
+    "graph": the shared buffer of all matches, one row for each pointer; `explode_graph` makes
+    matches of it. The rows of the result have no order: sort by columns of RETURN.
 
     Everything else is as for `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
-    >>> matchrec.sase(events, '''
+    >>> matchrec.match_sase(events, '''
     ...     PATTERN SEQ(Login a, Error b)
     ...     WHERE skip_till_any_match(a, b) { a.at < b.at }
     ...     RETURN a.at AS login, b.at AS error
@@ -72,18 +73,19 @@ def sase(  # noqa: PLR0913 -- public signature
     +-----+-----+
     """
     events = Events.of(df, order_by, partition_by)
-    return of_sase(events, text, args, type_column, form, options).dataframe()
+    return of_sase(events, text, args, type_column, output, options).to_df()
 
 
-@checked(**{**ARGUMENTS, "args": NAMED, "form": PATTERN_FORM})
-def detect(  # noqa: PLR0913 -- public signature
+@checked(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
+def match_pattern(  # noqa: PLR0913 -- public signature
     df: Frame,
     pattern: Pattern,
     args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
-    form: PatternForm = "matches",
+    output: PatternOutput = "matches",
+    timeouts: bool = False,
     options: Options | None = None,
 ) -> DataFrame:
     """The matches of a pattern over a DataFrame of events.
@@ -92,18 +94,19 @@ def detect(  # noqa: PLR0913 -- public signature
     divides the events into streams. Both are SQL over one row, or Columns of the DataFrame. args:
     values of `:name` markers in conditions.
 
-    form "matches": one row per match, with the partition columns, `match_number`, `start_time`,
-    `end_time`, then for each stage an array of its events, which may be empty. form "events": one
-    row per event of each match, with `match_number` and `stage`. form "matches_and_timeouts" and
-    "events_and_timeouts": the result also has runs that began a match and whose window ended. They
-    have no number, and `timed_out_at` is the end of the window; for a match it is NULL.
+    output: what the result has. "matches": one row for each match, with the partition columns,
+    `match_number`, `start_time`, `end_time`, then for each stage an array of its events, which may
+    be empty. "events": one row for each event of each match, with `match_number` and `stage`.
+    timeouts: also return the runs that began a match and whose window ended before the match was
+    complete. Their `match_number` is NULL, and `timed_out_at` is the end of their window; it is
+    NULL for a match.
 
     Everything else is as for `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
     ...     .next("error").where("event_type = 'Error'"))
-    >>> matchrec.detect(events, pattern, order_by="at").show()
+    >>> matchrec.match_pattern(events, pattern, order_by="at").show()
     +------------+----------+--------+------------+------------+
     |match_number|start_time|end_time|       login|       error|
     +------------+----------+--------+------------+------------+
@@ -111,20 +114,21 @@ def detect(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+------------+------------+
     """
     events = Events.of(df, order_by, partition_by)
-    return of_pattern(events, pattern, args, form, options).dataframe()
+    return of_pattern(events, pattern, args, output, timeouts, options).to_df()
 
 
-@checked(graph=DATAFRAME)
-def unwind(graph: DataFrame) -> DataFrame:
-    """The matches in a DataFrame of `sase` in compressed form, a row for each match.
+@checked(df=DATAFRAME)
+def explode_graph(df: DataFrame) -> DataFrame:
+    """Return the matches in a graph, one row for each match.
 
-    You may drop rows of the graph before, as long as each pointer that stays leads to one of them.
+    df: what `match_sase` returns with `output="graph"`. You may filter it first, as long as every
+    remaining pointer still has its target.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
-    >>> graph = matchrec.sase(
+    >>> graph = matchrec.match_sase(
     ...     events, "PATTERN SEQ(Login a, Error b) WHERE skip_till_any_match",
-    ...     order_by="at", form="compressed")
-    >>> matchrec.unwind(graph).orderBy("b").show()
+    ...     order_by="at", output="graph")
+    >>> matchrec.explode_graph(graph).orderBy("b").show()
     +------------+------------+
     |           a|           b|
     +------------+------------+
@@ -132,18 +136,18 @@ def unwind(graph: DataFrame) -> DataFrame:
     |[{1, Login}]|[{3, Error}]|
     +------------+------------+
     """
-    check_session(graph.sparkSession)
-    return unwind_graph(graph)
+    check_session(df.sparkSession)
+    return unwind_graph(df)
 
 
 # What these functions ask, before they ask for a DataFrame.
 
-SASE_FORMS = {
-    "all": MatchOutput.ALL,
+SASE_OUTPUTS = {
+    "matches": MatchOutput.ALL,
     "non_overlapping": MatchOutput.NON_OVERLAPPING,
-    "compressed": MatchOutput.GRAPH,
+    "graph": MatchOutput.GRAPH,
 }
-EVENT_FORMS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY}
+PATTERN_OUTPUTS = {"matches": RowsPerMatch.ONE_ROW, "events": RowsPerMatch.ALL_ROWS_OMIT_EMPTY}
 
 
 @dataclass(frozen=True)
@@ -174,41 +178,47 @@ class Events:
         return plan
 
 
-def of_sase(  # noqa: PLR0913 -- the arguments of `sase`
+def of_sase(  # noqa: PLR0913 -- the arguments of `match_sase`
     events: Events,
     text: str,
     args: dict[str, Any] | None,
     type_column: str,
-    form: SaseForm,
+    output: SaseOutput,
     options: Options | None,
 ) -> Query:
     """A SASE+ text; `why` and `coverage` are about all of its matches."""
-    df, output = events.df, SASE_FORMS[form]
+    df, kind = events.df, SASE_OUTPUTS[output]
 
     def read(_: str, how: Options) -> Clause:
-        plan = events.plan_of_sase(Source(text), type_column, output)
+        plan = events.plan_of_sase(Source(text), type_column, kind)
 
         def finish(result: ClauseResult) -> DataFrame:
             rows = result.dataframe
-            return mark_graph(rows, plan) if output is MatchOutput.GRAPH else rows
+            return mark_graph(rows, plan) if kind is MatchOutput.GRAPH else rows
 
         whole = replace(plan, output=MatchOutput.ALL)
         over, source = relation_of(df, args), Source(text)
         return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
 
-    converted = {**events.named, "type_column": type_column, "form": form}
-    how = how_to_run("sase", options, *OF_RULES)
+    converted = {**events.named, "type_column": type_column, "output": output}
+    how = how_to_run("match_sase", options)
     return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
 
 
-def of_pattern(
-    events: Events, pattern: Pattern, args: NamedValues, form: PatternForm, options: Options | None
+def of_pattern(  # noqa: PLR0913 -- the arguments of `match_pattern`
+    events: Events,
+    pattern: Pattern,
+    args: NamedValues,
+    output: PatternOutput,
+    timeouts: bool,
+    options: Options | None,
 ) -> Query:
     """A Pattern; for `why` and `coverage`, what timed out is no match."""
 
     def read(_: str, how: Options) -> Clause:
-        found = lower_over(events, pattern, form)
-        plain = found if form == "matches" else lower_over(events, pattern)
+        found = lower_over(events, pattern, output, timeouts=timeouts)
+        is_plain = output == "matches" and not timeouts
+        plain = found if is_plain else lower_over(events, pattern)
 
         def finish(result: ClauseResult) -> DataFrame:
             return result.dataframe.drop(*found.columns)
@@ -216,8 +226,8 @@ def of_pattern(
         over, source, whole = relation_of(found.frame, args), found.source, plain.plan
         return Clause(found.plan, over, how, source, PATTERN_CALLS, finish=finish, searched=whole)
 
-    converted = {**events.named, "form": form}
-    how = how_to_run("detect", options, *OF_RULES)
+    converted = {**events.named, "output": output, "timeouts": timeouts}
+    how = how_to_run("match_pattern", options)
     return Query(pattern, "a Pattern", "spark", how, events.df.sparkSession, read, converted)
 
 
@@ -231,12 +241,14 @@ class LoweredPattern:
     columns: tuple[str, ...]
 
 
-def lower_over(events: Events, pattern: Pattern, form: str = "matches") -> LoweredPattern:
+def lower_over(
+    events: Events, pattern: Pattern, output: PatternOutput = "matches", *, timeouts: bool = False
+) -> LoweredPattern:
     df = events.df
     stages, columns = textual(pattern.stages)
     frame = with_conditions(df, columns)
     streams = events.order_by, events.partition_by, tuple(df.columns)
-    rows = EVENT_FORMS[form.removesuffix(AND_TIMEOUTS)], form.endswith(AND_TIMEOUTS)
+    rows = PATTERN_OUTPUTS[output], timeouts
     dialect = dialect_of(df.sparkSession, stages)
     query = PatternQuery(replace(pattern, stages=stages), *streams, *rows, dialect)
     return LoweredPattern(*lower_pattern(query), frame, tuple(columns))

@@ -19,8 +19,8 @@ from matchrec.api.clauses import (
     remarks_on_session,
 )
 from matchrec.api.dialects import naming_dialect, only_reads
-from matchrec.api.signatures import AGGREGATES, ARGUMENTS, FRAME, GROUPED_BY, KEY, NAME
-from matchrec.arguments import DialectName, GroupedBy, WrittenDialect, checked
+from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
+from matchrec.arguments import DialectName, Per, WrittenDialect, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import current_surface
@@ -31,6 +31,11 @@ from matchrec.spark.environment import check_session, refusing_streams
 from matchrec.spark.question import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import Row
+    from pyspark.sql.types import StructType
+
     from matchrec.api.inputs import Frame
     from matchrec.charts.backtest import Backtest
     from matchrec.charts.plot import Plot
@@ -40,8 +45,6 @@ if TYPE_CHECKING:
     from matchrec.tracing.why import Why
     from matchrec.writing.convert import Conversion
 
-AND_TIMEOUTS = "_and_timeouts"
-OF_RULES = ("on_error", "event_columns")  # options
 MOST = 60  # characters of a text in a repr
 
 
@@ -62,7 +65,7 @@ class Query:
     ... ''')
     >>> falls
     <Query, a clause: ORDER BY day MEASURES COUNT(*) AS days PATTERN (DOWN+) DEFI...>
-    >>> falls.dataframe().collect()
+    >>> falls.to_df().collect()
     [Row(days=2)]
     """
 
@@ -74,16 +77,92 @@ class Query:
     _reader: Callable[[str, Options], Reading] = field(repr=False)
     _converted: Mapping[str, Any] = field(repr=False)
 
-    def dataframe(self) -> DataFrame:
-        """The result, as a DataFrame. Runs no job. Warns if you probably mean something else.
+    def to_df(self) -> DataFrame:
+        """Return the result as a DataFrame. Runs no job. Warns of what is probably a mistake.
 
-        >>> matchrec.query(spark, "SELECT 1 AS one").dataframe().collect()
+        `show`, `collect`, `count`, `toPandas`, `toArrow`, `createOrReplaceTempView`, `schema` and
+        `columns` of a query are those of this DataFrame.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
         with self._naming_dialect(), self._read(self.options) as reading:
             if not reading.is_plain:
                 return self._result(reading)
         return reading.outer()  # whose errors are Spark's
+
+    # What people call on a DataFrame: each plans the query, as `to_df` does.
+
+    def show(self, n: int = 20, truncate: bool | int = True, vertical: bool = False) -> None:
+        """Print the first rows of the result, as `DataFrame.show` does.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").show()
+        +---+
+        |one|
+        +---+
+        |  1|
+        +---+
+        """
+        self.to_df().show(n, truncate, vertical)
+
+    def collect(self) -> list[Row]:
+        """Return all rows of the result.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").collect()
+        [Row(one=1)]
+        """
+        return self.to_df().collect()
+
+    def count(self) -> int:
+        """Return the number of rows of the result.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").count()
+        1
+        """
+        return self.to_df().count()
+
+    def toPandas(self) -> pd.DataFrame:  # noqa: N802 -- as PySpark calls it
+        """Return the result as a pandas DataFrame.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").toPandas()["one"].tolist()
+        [1]
+        """
+        return self.to_df().toPandas()
+
+    def toArrow(self) -> pa.Table:  # noqa: N802 -- as PySpark calls it
+        """Return the result as an Arrow table. Needs PySpark 4 or newer.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").toArrow().num_rows
+        1
+        """
+        return self.to_df().toArrow()
+
+    def createOrReplaceTempView(self, name: str) -> None:  # noqa: N802 -- as PySpark calls it
+        """Register the result as a temporary view.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").createOrReplaceTempView("ones")
+        >>> spark.table("ones").collect()
+        [Row(one=1)]
+        """
+        self.to_df().createOrReplaceTempView(name)
+
+    @property
+    def schema(self) -> StructType:
+        """The names and types of the columns of the result.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").schema.simpleString()
+        'struct<one:int>'
+        """
+        return self.to_df().schema
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of the result.
+
+        >>> matchrec.query(spark, "SELECT 1 AS one").columns
+        ['one']
+        """
+        return self.to_df().columns
 
     def _result(self, reading: Reading) -> DataFrame:
         results = [clause.result for clause in reading.clauses()]
@@ -95,19 +174,19 @@ class Query:
             return found
         return counters.of_query(found)
 
-    @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
+    @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def explain(
         self,
         *,
         analyze: bool = False,
         aggregates: Mapping[str, str] | None = None,
-        by: GroupedBy = "partition",
+        per: Per = "partition",
         clause: int | str | None = None,
     ) -> Explanation:
-        """What its clauses compile to and which engine runs them.
+        """What its clauses compile to, and which algorithm searches for their matches.
 
-        analyze: also run the query, drop its rows, and show its counters. aggregates, by: the
-        arguments of `aggregate`, to explain that call in place of the query. clause: explain only
+        analyze: also run the query, drop its rows, and show its counters. aggregates, per: the
+        arguments of `aggregate`, to explain that call instead of the query. clause: explain only
         this clause, if there are several.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
@@ -132,7 +211,7 @@ class Query:
                 if clause is not None:
                     results = [results[chosen_clause(reading, clause) - 1]]
             else:
-                result, totals = aggregate(clause_asked(reading, clause), aggregates, by)
+                result, totals = aggregate(clause_asked(reading, clause), aggregates, per)
                 results = [result]
             clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
             if counters is None or not results:
@@ -214,7 +293,7 @@ class Query:
             return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
 
     @checked(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
-    def against(
+    def backtest(
         self,
         labels: Frame,
         *,
@@ -240,32 +319,32 @@ class Query:
         >>> labels = spark.sql("VALUES (1, 4), (6, 8) AS t(begins, ends)")
         >>> print(matchrec.query(loads, '''
         ...     ORDER BY at PATTERN (HIGH{2}) DEFINE HIGH AS load > 8
-        ... ''').against(labels, start="begins", end="ends"))
+        ... ''').backtest(labels, start="begins", end="ends"))
         2 incidents: 1 hit, 1 missed
         1 match: 1 over an incident, 0 false alarms
         recall 0.500, precision 1.000, F1 0.667
         what ended the best attempts at those that were missed
           1 after HIGH: HIGH's condition was false
         """
-        from matchrec.api.backtest import against
+        from matchrec.api.backtest import backtest
 
         with self._read(self.options) as reading:
-            return against(clause_asked(reading, clause), labels, key, (start, end))
+            return backtest(clause_asked(reading, clause), labels, key, (start, end))
 
-    @checked(**{**ARGUMENTS, "by": GROUPED_BY, "aggregates": AGGREGATES.or_none()})
+    @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def aggregate(
         self,
         aggregates: Mapping[str, str] | None = None,
         *,
-        by: GroupedBy = "partition",
+        per: Per = "partition",
         clause: int | str | None = None,
     ) -> DataFrame:
         """How many matches there are, and aggregates of their measures, over all matches.
 
         aggregates: by the names of their columns `count(*)`, or count, sum, avg, min or max of a
-        measure; None for `{"matches": "count(*)"}`. by: "partition" gives a row for each partition,
-        "start" for each row that begins matches, and "end" for each row that ends matches; the
-        ORDER BY columns name these rows. clause: one of several, as for `why`.
+        measure; None for `{"matches": "count(*)"}`. per: what the result has a row for: each
+        "partition", each row that begins matches ("start"), or each row that ends matches ("end").
+        The ORDER BY columns name these rows. clause: one of several, as for `why`.
 
         With ALL MATCHES, n rows may have 2 to the power of n matches, so the search adds up and
         builds no match. If it cannot add up, Spark adds up over the matches, as in SQL around a
@@ -274,7 +353,7 @@ class Query:
         number is an error in every mode. For larger counts and sums, write
         `CAST(count(*) AS DECIMAL(38, 0))`, which has all digits, or `CAST(count(*) AS DOUBLE)`.
 
-        Over a stream only by="end" is final: one row comes out for each row that ends matches.
+        Over a stream only `per="end"` is final: one row comes out for each row that ends matches.
         Anything else is a MatchRecognizeUnsupportedError.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -293,7 +372,7 @@ class Query:
 
         asked = {"matches": "count(*)"} if aggregates is None else aggregates
         with self._read(self.options) as reading:
-            return aggregate(clause_asked(reading, clause), asked, by)[1]
+            return aggregate(clause_asked(reading, clause), asked, per)[1]
 
     @checked(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature
@@ -339,11 +418,11 @@ class Query:
             frames = reading.outer(), clauses[-1].relation.rows
         return plot(Charted(*frames, x, y, by, between, match), page, panels)
 
-    @checked(**ARGUMENTS)
-    def to_sql(self, dialect: WrittenDialect = "spark", *, table: str = "events") -> Conversion:
+    @checked(**{**ARGUMENTS, "write": DIALECT})
+    def to_sql(self, write: WrittenDialect = "spark", *, events: str = "events") -> Conversion:
         """The query in the SQL of a product. It prints as text, with notes on what differs.
 
-        table: what SQL calls the rows of a query that has no FROM.
+        write: the product. events: the name of the table with the rows of a query without FROM.
 
         >>> pairs = "PATTERN SEQ(Login a, Error b) WHERE skip_till_next_match"
         >>> events = spark.sql("VALUES (1, 'Login') AS e(at, event_type)")
@@ -353,16 +432,16 @@ class Query:
         MATCH_RECOGNIZE (
         ...
         """
-        from matchrec.api.convert import conversion
+        from matchrec.api.transpile import conversion
 
         kept = dict(self._converted)
-        if (form := kept.get("form", "")).endswith(AND_TIMEOUTS):
-            raise errors.unconverted_option(option=f'form="{form}"')
+        if kept.pop("timeouts", False):
+            raise errors.unconverted_option(option="timeouts=True")
         if self.language == "a clause":
-            text = f"SELECT * FROM {table} MATCH_RECOGNIZE ({self.text})"
-            return conversion(text, self.dialect, dialect, table, **kept)
+            text = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
+            return conversion(text, self.dialect, write, events, **kept)
         read = "sase" if self.language == "SASE+" else self.dialect
-        return conversion(self.text, read, dialect, table, **kept)
+        return conversion(self.text, read, write, events, **kept)
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
         """Errors raised inside name the dialect in which the query can be run, if there is one."""
@@ -396,7 +475,7 @@ class Query:
     if not TYPE_CHECKING:  # which knows by itself what there is
 
         def __getattr__(self, name: str) -> NoReturn:
-            raise errors.no_attribute(self, name, "dataframe()", DataFrame)
+            raise errors.no_attribute(self, name, "to_df()", DataFrame)
 
     def __repr__(self) -> str:
         text = " ".join(printable(str(self.text)).split())

@@ -35,10 +35,10 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
     parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
-    found = collect_partition(clause.question(plan, Options(clause.options.engine)), target)
-    task, algorithm = found.executable.task, found.executable.algorithm
+    found = collect_partition(clause.question(plan, Options(clause.options.algorithm)), target)
+    task, strategy = found.executable.task, found.executable.strategy
     try:
-        traced = trace_search(task, algorithm, found.partitions, found.asked, limit)
+        traced = trace_search(task, strategy, found.partitions, found.asked, limit)
     except RunFailure as failure:
         place = RowPlace(target.partition or {}, failure.row + 1)
         raise failure.error(place) from failure

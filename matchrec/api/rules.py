@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from pyspark.sql import DataFrame
 
@@ -17,7 +17,16 @@ from matchrec.api.query import how_to_run
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
-from matchrec.arguments import DATAFRAME, TEXT, DialectName, checked, is_dataframe
+from matchrec.arguments import (
+    DATAFRAME,
+    TEXT,
+    TEXTS,
+    AfterError,
+    DialectName,
+    checked,
+    is_dataframe,
+    one_of,
+)
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_attribute
 from matchrec.errors.kinds import shown_in
@@ -53,7 +62,14 @@ if TYPE_CHECKING:
 Refused = dict[str, MatchRecognizeError]
 
 
-@checked(rules=RULES, **ARGUMENTS)
+@checked(
+    **{
+        **ARGUMENTS,
+        "rules": RULES,
+        "on_error": one_of(get_args(AfterError)),
+        "event_columns": TEXTS.or_none(),
+    }
+)
 def match_rules(  # noqa: PLR0913 -- public signature
     df: Frame,
     rules: Asked,
@@ -62,13 +78,20 @@ def match_rules(  # noqa: PLR0913 -- public signature
     partition_by: Terms = (),
     type_column: str = "event_type",
     dialect: DialectName = "spark",
+    on_error: AfterError = "raise",
+    event_columns: str | Sequence[str] | None = None,
     options: Options | None = None,
 ) -> RuleMatches:
     """The matches of many rules over a DataFrame, found in one pass over its rows.
 
     rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, or a
-    Pattern. order_by, partition_by: as for `sase`, the same for all rules. type_column: the column
-    of types for SASE+ texts. dialect: the product whose SQL the clauses are.
+    Pattern. order_by, partition_by: as for `match_sase`, the same for all rules. type_column: the
+    column of types for SASE+ texts. dialect: the product whose SQL the clauses are.
+
+    on_error: what happens if a rule fails in a partition, for instance by a sum that is too large.
+    "raise" ends the query, and the error names the rule; "keep" goes on with all other rules, and
+    `errors` of the result says where the rule failed. event_columns: the columns of the input that
+    events of matches have, None for all. Fewer columns make matches of many rows cheaper.
 
     A rule may change: write a dict of versions in place of its text. Each key is the value of the
     first `order_by` column from which a version is valid; the key None is the beginning, and a
@@ -78,8 +101,7 @@ def match_rules(  # noqa: PLR0913 -- public signature
     has `rule_version`. With `on_error="keep"`, rows of the DataFrame that are no rules are left
     out, and `refused` says why.
 
-    options: `on_error` and `event_columns` are for rules alone, and `max_steps` holds for each
-    rule; `transport` and `counters` are errors here.
+    options: `max_steps` holds for each rule; `transport` and `counters` are errors here.
 
     Over a stream the result is a stream, too: one query with one state for all rules.
     Everything else is as for `sql`. Raises MatchRecognizeError for a mistake in a rule.
@@ -100,11 +122,13 @@ def match_rules(  # noqa: PLR0913 -- public signature
     """
     how = how_to_run("match_rules", options, "transport", "counters")
     check_session(df.sparkSession)
-    asked = RulesReader(Events.of(df, order_by, partition_by), type_column, dialect)
+    events = Events.of(df, order_by, partition_by)
+    named = (event_columns,) if isinstance(event_columns, str) else event_columns
+    asked = RulesReader(events, type_column, dialect, on_error, named)
     given: Any = rules if isinstance(rules, dict) or is_dataframe(rules) else rules()  # type: ignore[operator]
     RULES.check("`match_rules`", "rules", given)
     written = read_rules(given, relation_of(df), asked.events.order_by[0])
-    may_refuse = is_dataframe(given) and how.on_error == "keep"
+    may_refuse = is_dataframe(given) and on_error == "keep"
     with refusing_streams(df.sparkSession):
         found = asked.match_what_can(written, how) if may_refuse else asked.match(written, how)
     warn_of(found._built)
@@ -128,14 +152,17 @@ class RulesReader:
     events: Events
     type_column: str
     dialect: str
+    on_error: AfterError
+    event_columns: Sequence[str] | None
 
     def match(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:
         df = self.events.df
         read, frame = self.rules(written)
         relation = relation_of(frame)
-        question = Question(read, relation, input_columns(relation, names=df.columns), how)
-        asked, known = how.event_columns, df.columns
-        events = (asked,) if isinstance(asked, str) else known if asked is None else asked
+        columns = input_columns(relation, names=df.columns)
+        question = Question(read, relation, columns, how, on_error=self.on_error)
+        known = df.columns
+        events = known if self.event_columns is None else self.event_columns
         for name in events:
             if name not in known:
                 raise failures.unknown_event_column(name=name, known=known)
@@ -250,8 +277,7 @@ class RuleMatches:
 
         >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
         ...     " AS rules(rule, text, valid_from)")
-        >>> keep = matchrec.Options(on_error="keep")
-        >>> found = matchrec.match_rules(spark.range(6), table, order_by="id", options=keep)
+        >>> found = matchrec.match_rules(spark.range(6), table, order_by="id", on_error="keep")
         >>> found.rules, found.refused
         (('large',), {})
         """
@@ -310,28 +336,28 @@ class RuleMatches:
 
     @property
     def rows(self) -> DataFrame:
-        """The DataFrame under all views: write it once, and take it apart by `of`.
+        """The DataFrame under all views: write it once, and `split` it.
 
         >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
         >>> written = found.rows.localCheckpoint()
-        >>> found.of(written).rule("large").collect()
+        >>> found.split(written).rule("large").collect()
         [Row(n=2)]
         """
         return self._built.rows
 
-    @checked(rows=DATAFRAME)
-    def of(self, rows: DataFrame) -> RuleMatches:
-        """The views of some `rows`, such as those of a micro-batch in `foreachBatch`.
+    @checked(df=DATAFRAME)
+    def split(self, df: DataFrame) -> RuleMatches:
+        """Return the views of some of `rows`, such as a micro-batch in `foreachBatch`.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
-        >>> found.of(found.rows.limit(0)).matches.count()
+        >>> found.split(found.rows.limit(0)).matches.count()
         0
         """
-        if missing := [name for name in self.rows.columns if name not in rows.columns]:
+        if missing := [name for name in self.rows.columns if name not in df.columns]:
             raise failures.rows_of_something_else(missing=missing)
-        return RuleMatches(self._built.over(rows), self._refused)
+        return RuleMatches(self._built.over(df), self._refused)
 
     def cache(self) -> Self:
         """Let Spark keep what the first action finds, for all further ones.

@@ -17,9 +17,9 @@ from matchrec.arguments import (
     TEXTS,
     ArgumentKind,
     DialectName,
-    GroupedBy,
-    PatternForm,
-    SaseForm,
+    PatternOutput,
+    Per,
+    SaseOutput,
     by_name,
     instance_of,
     is_column,
@@ -89,10 +89,10 @@ def take_frame(argument: str, given: Any) -> Any:
     """A DataFrame of Spark; a frame of another library is sent to the session that runs."""
     if not is_frame(given):
         return given
+    import matchrec  # whose session is as if the user had called it
     from matchrec.api.inputs import as_dataframe
-    from matchrec.spark.sail.start import session
 
-    return as_dataframe(session(), argument, given)
+    return as_dataframe(matchrec.session(), argument, given)
 
 
 FRAME = ArgumentKind(
@@ -119,12 +119,12 @@ FRAMES = ArgumentKind(
     "pass {argument}=df; for other values write :{argument} in the query and pass args",
 )
 DIALECT = one_of(get_args(DialectName))
-SASE_FORM = one_of(get_args(SaseForm))
-PATTERN_FORM = one_of(get_args(PatternForm))
+SASE_OUTPUT = one_of(get_args(SaseOutput))
+PATTERN_OUTPUT = one_of(get_args(PatternOutput))
 OPTIONS = ArgumentKind(
     "Options",
     instance_of(Options),
-    'write options=matchrec.Options(engine="backtracking"), or leave it out',
+    'write options=matchrec.Options(algorithm="backtracking"), or leave it out',
     fields=tuple(FIELDS),
 ).or_none()
 READS = one_of((*PRODUCTS, "sase"))
@@ -138,10 +138,10 @@ QUERIED = ArgumentKind(
     FRAME.accepts,
     "pass the session of a query in SQL, or the DataFrame of a clause, of SASE+ or of a Pattern",
 )
-TABLE = ArgumentKind(
+EVENTS = ArgumentKind(
     "the name of a table, or {hole}",
     lambda given: isinstance(given, str) and bool(given.strip()),
-    'write table="name"',
+    'write events="name"',
 )
 PATTERN = ArgumentKind("a Pattern", is_pattern, 'write matchrec.Pattern.begin("a")...')
 PARTITION = ArgumentKind(
@@ -174,7 +174,7 @@ AGGREGATES = ArgumentKind(
     lambda given: by_name(instance_of(str))(given) and len(given) > 0,
     '{argument}={"matches": "count(*)"}',
 )
-GROUPED_BY = one_of(get_args(GroupedBy))
+PER = one_of(get_args(Per))
 
 # The arguments whose name means the same in all functions; what others mean stands at each.
 ARGUMENTS: Mapping[str, ArgumentKind] = {
@@ -189,11 +189,11 @@ ARGUMENTS: Mapping[str, ArgumentKind] = {
     "clause": CLAUSE,
     "df": FRAME,
     "dialect": DIALECT,
+    "events": EVENTS,
     "frames": FRAMES,
     "options": OPTIONS,
     "partition": PARTITION,
     "pattern": PATTERN,
     "row": ROW,
     "spark": SESSION,
-    "table": TABLE,
 }

@@ -1,11 +1,11 @@
-"""`query`, `sql`, `match_recognize`: the clause in a query, or over a DataFrame; and `install`."""
+"""`query`, `sql`, `match_recognize`: the clause in a query, or over a DataFrame; and `enable`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.sql import DataFrame, SparkSession
@@ -22,15 +22,15 @@ from matchrec.api.inputs import (
     relation_of,
     runner_for,
 )
-from matchrec.api.query import OF_RULES, Query, how_to_run
+from matchrec.api.query import Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
     SESSION,
     TEXT,
     DialectName,
-    PatternForm,
-    SaseForm,
+    PatternOutput,
+    SaseOutput,
     bound,
     checked,
     is_session,
@@ -66,10 +66,56 @@ SESSION_OF_SQL = replace(
 CLAUSE_TEXT = replace(
     TEXT,
     cure='write "ORDER BY ... PATTERN ..."; a Pattern goes to'
-    " matchrec.detect(df, pattern, order_by=...)",
+    " matchrec.match_pattern(df, pattern, order_by=...)",
 )
 
 
+def with_running_session(function: Callable[..., DataFrame]) -> Callable[..., DataFrame]:
+    """Let a function that begins with `spark, query` be called with the query alone."""
+
+    @wraps(function)
+    def call(*given: Any, **arguments: Any) -> DataFrame:
+        begins_with_query = bool(given) and isinstance(given[0], str)
+        has_query_too = len(given) > 1 and isinstance(given[1], str)
+        is_named = not given and "query" in arguments
+        if "spark" not in arguments and (is_named or (begins_with_query and not has_query_too)):
+            given = (running_session(), *given)
+        return function(*given, **arguments)
+
+    return call
+
+
+def running_session() -> SparkSession:
+    """Return the session that runs. Raises MatchRecognizePlanError if there is none."""
+    if (running := SparkSession.getActiveSession()) is None:
+        raise errors.no_session()
+    return running
+
+
+@overload
+def sql(
+    spark: SparkSession,
+    query: str,
+    args: Arguments = None,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+    **frames: Any,
+) -> DataFrame: ...
+
+
+@overload
+def sql(
+    query: str,
+    args: Arguments = None,
+    *,
+    dialect: DialectName = "spark",
+    options: Options | None = None,
+    **frames: Any,
+) -> DataFrame: ...
+
+
+@with_running_session
 @checked(**{**ARGUMENTS, "spark": SESSION_OF_SQL, "query": TEXT})
 def sql(
     spark: SparkSession,
@@ -80,15 +126,16 @@ def sql(
     options: Options | None = None,
     **frames: Any,
 ) -> DataFrame:
-    """The result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
+    """Return the result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
 
-    args: values of `:name` markers. frames: DataFrames that the query names as `{name}`, as in
+    spark: the session; you may leave it out if one is running. args: values of `:name` markers.
+    frames: DataFrames that the query names as `{name}`, as in
     `spark.sql`, or frames of pandas, Polars and Arrow. dialect: the product whose SQL the query is:
     "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". options:
     how the query runs.
 
     Runs no job. Raises MatchRecognizeError for a mistake in a clause, and Spark's own errors
-    for the rest of the query. It is the same as `query(...).dataframe()`.
+    for the rest of the query. It is the same as `query(...).to_df()`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.sql(spark, '''
@@ -104,7 +151,7 @@ def sql(
     |  25|
     +----+
     """
-    return of_sql(spark, query, args, dialect, options, frames).dataframe()
+    return of_sql(spark, query, args, dialect, options, frames).to_df()
 
 
 @checked(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
@@ -137,16 +184,17 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return of_clause(df, clause, args, dialect, options).dataframe()
+    return of_clause(df, clause, args, dialect, options).to_df()
 
 
-@checked(result=DATAFRAME, column=TEXT.or_none())
-def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
-    """The rows of matches that come as arrays, one row each, as ALL ROWS PER MATCH gives them.
+@checked(df=DATAFRAME, column=TEXT.or_none())
+def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
+    """Return a row for each row of each match, as ALL ROWS PER MATCH does.
 
-    column: the array of rows, which MATCHED_ROWS() in MEASURES makes, or `detect` for a stage; None
-    for the only column of MATCHED_ROWS(). First come the other columns of the result, then the
-    columns of the row that the result lacks. An empty match has no row.
+    df: a result with the rows of each match in an array. column: the name of this array, which
+    MATCHED_ROWS() in MEASURES makes, or `match_pattern` for a stage; None for the only column of
+    MATCHED_ROWS(). The new rows have the other columns of `df`, then the columns of the matched row
+    that `df` lacks. An empty match has no row.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.match_recognize(ticks, '''
@@ -155,7 +203,7 @@ def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
     ...     PATTERN (STRT DOWN+)
     ...     DEFINE DOWN AS price < PREV(price)
     ... ''')
-    >>> matchrec.rows_of(falls.where("loss > 10")).orderBy("day").show()
+    >>> matchrec.explode_matches(falls.where("loss > 10")).orderBy("day").show()
     +----+---+-----+----------+
     |loss|day|price|classifier|
     +----+---+-----+----------+
@@ -164,7 +212,7 @@ def rows_of(result: DataFrame, column: str | None = None) -> DataFrame:
     |  20|  3|   70|      DOWN|
     +----+---+-----+----------+
     """
-    return explode_rows(result, column)
+    return explode_rows(df, column)
 
 
 # What these functions ask, before they ask for a DataFrame.
@@ -183,7 +231,7 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
     taken = as_dataframes(spark, frames)
-    return query_of(spark, query, dialect, how_to_run("sql", options, *OF_RULES), (args, taken))
+    return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
 
 
 def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
@@ -198,7 +246,7 @@ def query_of(
 
     def read(product: str, how: Options) -> QueryText:
         if no_query := NO_QUERY.match(text):
-            call = "sase" if IS_SASE.match(text) else "match_recognize"
+            call = "match_sase" if IS_SASE.match(text) else "match_recognize"
             span = Span(*no_query.span("word"))
             raise errors.no_query(span, word=no_query["word"], call=call).located(Source(text))
         parsed = parse_query(spark, text, args, frames, product)
@@ -222,7 +270,7 @@ def of_clause(
         with shown_in(source):
             return Clause(lower(node, args or {}), relation_of(df, args), how, source)
 
-    how = how_to_run("match_recognize", options, *OF_RULES)
+    how = how_to_run("match_recognize", options)
     return Query(clause, "a clause", dialect, how, df.sparkSession, read, {})
 
 
@@ -231,7 +279,7 @@ def of_clause(
 
 @overload
 def query(
-    source: SparkSession,
+    spark: SparkSession,
     query: str,
     args: Arguments = None,
     *,
@@ -243,8 +291,8 @@ def query(
 
 @overload
 def query(
-    source: Frame,
-    query: str,
+    df: Frame,
+    clause: str,
     args: dict[str, Any] | None = None,
     *,
     dialect: DialectName = "spark",
@@ -254,47 +302,48 @@ def query(
 
 @overload
 def query(
-    source: Frame,
-    query: str,
+    df: Frame,
+    text: str,
     args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
     type_column: str = "event_type",
-    form: SaseForm = "all",
+    output: SaseOutput = "matches",
     options: Options | None = None,
 ) -> Query: ...
 
 
 @overload
 def query(
-    source: Frame,
-    query: Pattern,
+    df: Frame,
+    pattern: Pattern,
     args: dict[str, Any] | None = None,
     *,
     order_by: Terms,
     partition_by: Terms = (),
-    form: PatternForm = "matches",
+    output: PatternOutput = "matches",
+    timeouts: bool = False,
     options: Options | None = None,
 ) -> Query: ...
 
 
-def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
-    """A query that has not run yet: ask for its DataFrame, its plan, or why rows match.
+def query(*given: Any, **arguments: Any) -> Query:
+    """Return a query that has not run: read its rows, its plan, or why rows match.
 
-    `source` and `query` take what one of four functions takes, with that function's arguments:
+    It takes the arguments of one of four functions, by what the first two arguments are:
 
         a session, SQL text               sql
         a DataFrame, a clause             match_recognize
-        a DataFrame, a text of SASE+      sase; the text begins with PATTERN SEQ
-        a DataFrame, a Pattern            detect
+        a DataFrame, a text of SASE+      match_sase; the text begins with PATTERN SEQ
+        a DataFrame, a Pattern            match_pattern
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(spark, '''
     ...     SELECT * FROM {ticks} MATCH_RECOGNIZE (
     ...         ORDER BY day MEASURES COUNT(*) AS days
     ...         PATTERN (DOWN+) DEFINE DOWN AS price < PREV(price))''', ticks=ticks)
-    >>> falls.dataframe().show()
+    >>> falls.show()
     +----+
     |days|
     +----+
@@ -309,13 +358,15 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
             ORDER BY day NULLS FIRST MEASURES COUNT(*) AS days
     ...
     """
-    given = (source, query, *args)
+    source, query = first_two(given, arguments)
     if is_session(source):
         return of_sql(**bound(sql, "query", given, arguments))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
         from matchrec.api import events  # of no use in SQL
 
-        function: Callable[..., Any] = events.detect if is_pattern(query) else events.sase
+        function: Callable[..., Any] = (
+            events.match_pattern if is_pattern(query) else events.match_sase
+        )
         make: Callable[..., Query] = events.of_pattern if is_pattern(query) else events.of_sase
         found = bound(function, "query", given, arguments)
         streams = (found.pop(name) for name in ("df", "order_by", "partition_by"))
@@ -325,23 +376,31 @@ def query(source: Any, query: Any, *args: Any, **arguments: Any) -> Query:
     return of_clause(**bound(match_recognize, "query", given, arguments))
 
 
+def first_two(given: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return where a query runs and what it is, passed by position or by name."""
+    source = next((arguments[name] for name in ("spark", "df") if name in arguments), None)
+    names = ("query", "clause", "text", "pattern")
+    query = next((arguments[name] for name in names if name in arguments), None)
+    return given[0] if given else source, given[1] if len(given) > 1 else query
+
+
 # `spark.sql` itself understands the clause.
 
 
 @checked(**ARGUMENTS)
-def install(
+def enable(
     spark: SparkSession, *, dialect: DialectName = "spark", options: Options | None = None
 ) -> None:
-    """From now on `spark.sql` understands MATCH_RECOGNIZE, in every session of this application.
+    """Let `spark.sql` understand MATCH_RECOGNIZE, in every session of this application.
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions include those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`. Over Connect the function of
-    `foreachBatch` runs in another process and must install by itself. dialect, options: as
-    for `sql`, but without counters, which belong to one query. If you install again, these change.
+    `foreachBatch` runs in another process and must call `enable` by itself. dialect, options: as
+    for `sql`, but without counters, which belong to one query. A second call replaces these.
 
     Every query without a clause passes through untouched, whatever the dialect.
 
-    >>> matchrec.install(spark)
+    >>> matchrec.enable(spark)
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> spark.sql('''SELECT * FROM {ticks} MATCH_RECOGNIZE (
     ...     ORDER BY day
@@ -354,18 +413,18 @@ def install(
     +---------+------+
     |        2|    70|
     +---------+------+
-    >>> matchrec.uninstall(spark)
+    >>> matchrec.disable(spark)
     """
     check_session(spark)
-    replace_sql(spark, answering(dialect, how_to_run("install", options, "counters", *OF_RULES)))
+    replace_sql(spark, answering(dialect, how_to_run("enable", options, "counters")))
 
 
 @checked(**ARGUMENTS)
-def uninstall(spark: SparkSession) -> None:
-    """Makes `spark.sql` again what it was before `install`. Without an `install`, does nothing.
+def disable(spark: SparkSession) -> None:
+    """Make `spark.sql` again what it was before `enable`. Does nothing if `enable` was not called.
 
-    >>> matchrec.install(spark)
-    >>> matchrec.uninstall(spark)
+    >>> matchrec.enable(spark)
+    >>> matchrec.disable(spark)
     """
     restore_sql(spark)
 

@@ -32,12 +32,12 @@ A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches t
 
 
 def aggregate(
-    clause: Clause, aggregates: Mapping[str, str], by: str
+    clause: Clause, aggregates: Mapping[str, str], per: str
 ) -> tuple[ClauseResult, DataFrame]:
-    """How aggregates over all matches of a clause are run, and a row for each group of `by`."""
-    grouped, plan = Grouping[by.upper()], clause.plan_of_matches("aggregate")
+    """How aggregates over all matches of a clause are run, and a row for each group of `per`."""
+    grouped, plan = Grouping[per.upper()], clause.plan_of_matches("aggregate")
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
-        raise errors.unfinished_groups(by=by)
+        raise errors.unfinished_groups(per=per)
     keys = key_measures(plan, grouped)
     calls = {name: call_of(text, plan) for name, text in aggregates.items()}
     asked = dict.fromkeys(part for call in calls.values() for part in parts_of(call))
@@ -71,7 +71,7 @@ def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
 def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     """The groups with their totals; the matches, and why, where the search does not carry them."""
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
-    if flows or clause.options.engine != "backtracking":
+    if flows or clause.options.algorithm != "backtracking":
         try:
             return execute(clause.question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:
@@ -211,5 +211,5 @@ def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
         if len(key.names) == 1 and key.text not in keys
     }
     if not found:
-        raise errors.no_column_of_order(by=grouped.value)
+        raise errors.no_column_of_order(per=grouped.value)
     return found

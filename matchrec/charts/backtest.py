@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The columns that labels get: of the matches that hit them, and of the best attempts.
 OF_MATCHES = ("outcome", "matches", "match_start", "match_end")
-OF_ATTEMPTS = ("came_to", "attempt_start", "attempt_end", "needed", "because")
+OF_ATTEMPTS = ("furthest_variable", "attempt_start", "attempt_end", "rows_missing", "reason")
 
 MOST_LANES, MOST_DRAWN, MOST_REASONS = 30, 5000, 10
 
@@ -66,19 +66,21 @@ class Score:
 
 @dataclass(frozen=True, repr=False)
 class Backtest(figures.Pictured):
-    """Labelled incidents beside the matches of a query, from `Query.against`; prints its figures.
+    """Labelled incidents beside the matches of a query, from `Query.backtest`; prints its figures.
 
     incidents: a DataFrame of the labels with their columns, and
 
         outcome                     hit or miss
         matches                     how many matches lie over it
         match_start, match_end      where the first of them begins and ends
-        came_to                     of a miss, the variable of the last row of its best attempt, the
-                                    one that needed the fewest further rows; NULL where it has none
+        furthest_variable           for a miss: the variable of the last row of its best attempt,
+                                    which is the one that lacked the fewest rows; NULL if no row
+                                    was mapped
         attempt_start, attempt_end  the order of the first and the last row of this attempt
-        needed, because             how many rows it still needed at least, and what ended it
+        rows_missing                how many rows the attempt lacked at least
+        reason                      what ended the attempt
 
-    alarms: a DataFrame of the places of matches: the partition columns, match_start, match_end,
+    matches: a DataFrame of the places of matches: the partition columns, match_start, match_end,
     matches, how many matches lie there, and incidents, over how many they lie, 0 for a false alarm.
     names: the partition columns. keys, ends: the columns of the labels. Each use runs jobs, but
     figures are computed once.
@@ -86,10 +88,10 @@ class Backtest(figures.Pictured):
     >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
     >>> rises = "ORDER BY at PATTERN (HIGH HIGH) DEFINE HIGH AS load > 8"
-    >>> found = matchrec.query(errors, rises).against(labels, start="start", end="end")
-    >>> found.incidents.select("start", "outcome", "because").orderBy("start").show()
+    >>> found = matchrec.query(errors, rises).backtest(labels, start="start", end="end")
+    >>> found.incidents.select("start", "outcome", "reason").orderBy("start").show()
     +-----+-------+-----------------+
-    |start|outcome|          because|
+    |start|outcome|           reason|
     +-----+-------+-----------------+
     |    1|    hit|             NULL|
     |    5|   miss|no row lies in it|
@@ -97,7 +99,7 @@ class Backtest(figures.Pictured):
     """
 
     incidents: DataFrame
-    alarms: DataFrame
+    matches: DataFrame
     names: tuple[str, ...]
     keys: tuple[str, ...]
     ends: tuple[str, str]
@@ -106,7 +108,7 @@ class Backtest(figures.Pictured):
     def score(self) -> Score:
         """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
         over = "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
-        found = self.alarms.selectExpr("coalesce(sum(matches), 0L)", over)
+        found = self.matches.selectExpr("coalesce(sum(matches), 0L)", over)
         hit = [row for row in self._outcomes if row[0] == "hit"]
         hits, several = (sum(row[count] for row in hit) for count in (3, 4))
         incidents = sum(row[3] for row in self._outcomes)
@@ -120,10 +122,13 @@ class Backtest(figures.Pictured):
 
     @cached_property
     def _outcomes(self) -> list[Any]:
-        """Outcome, came_to and because, and of how many incidents, hit by several. Runs a job."""
+        """Outcome, furthest variable, reason, incidents, and how many were hit by several matches.
+
+        Runs a job.
+        """
         from pyspark.sql.functions import expr
 
-        groups = self.incidents.groupBy("outcome", "came_to", "because")
+        groups = self.incidents.groupBy("outcome", "furthest_variable", "reason")
         return list(groups.agg(expr("count(*)"), expr("count_if(matches > 1)")).collect())
 
     @property
@@ -155,7 +160,7 @@ class Backtest(figures.Pictured):
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> sorted(found.against(labels, start="start", end="end").to_pandas()["matches"])
+        >>> sorted(found.backtest(labels, start="start", end="end").to_pandas()["matches"])
         [0, 2]
         """
         found: pd.DataFrame = self.incidents.toPandas()
@@ -170,7 +175,7 @@ class Backtest(figures.Pictured):
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
         >>> found = matchrec.query(rows, "ORDER BY at PATTERN (A) DEFINE A AS load > 8")
-        >>> print(found.against(labels, start="start", end="end").svg())
+        >>> print(found.backtest(labels, start="start", end="end").svg())
         <?xml ...
         """
         return figures.written(self.figure, "svg").decode()
@@ -210,7 +215,7 @@ class Backtest(figures.Pictured):
 
     def drawn(self) -> tuple[list[Any], list[Any]]:
         """Lane, ends and colour of incidents and of matches, of each at most 5,000."""
-        kind = dict(self.alarms.dtypes)["match_start"]
+        kind = dict(self.matches.dtypes)["match_start"]
         if not is_drawn(kind):
             raise errors.no_line_of(kind=kind)
         measured = "CAST({} AS DOUBLE)" if plain(kind) == "number" else "{}"
@@ -226,7 +231,7 @@ class Backtest(figures.Pictured):
 
         alike = ("match_start", "match_end")
         incidents = rows(self.incidents, self.keys, self.ends, "outcome = 'hit'")
-        matches = rows(self.alarms, self.names, alike, "incidents > 0")
+        matches = rows(self.matches, self.names, alike, "incidents > 0")
         if not self.names:
             matches = [("", *row[1:]) for row in matches]
         return [tuple(row) for row in incidents], [tuple(row) for row in matches]

@@ -127,7 +127,19 @@ class Plot:
 
     @checked(path=ArgumentKind("a path", lambda given: isinstance(given, str | Path)))
     def save(self, path: str | Path) -> None:
-        """Write it to a file: PNG, SVG or PDF, as the name says."""
+        """Write the picture to a file: PNG, SVG or PDF, by the ending of the name.
+
+        >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
+        >>> falls = matchrec.query(ticks, '''
+        ...     ORDER BY day MEASURES FIRST(day) AS first_day, LAST(day) AS last_day
+        ...     PATTERN (DOWN) DEFINE DOWN AS price < PREV(price)
+        ... ''')
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     falls.plot(x="day", y="price").save(f"{folder}/falls.png")
+        ...     os.listdir(folder)
+        ['falls.png']
+        """
         self.figure.savefig(path, dpi=130)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""The command line: `matchrec run`, `explain`, `why`, `coverage`, `against`, `sweep` and others.
+"""The command line: `matchrec run`, `explain`, `why`, `coverage`, `backtest`, `sweep` and others.
 
 Arguments come in; rows go to stdout or a file, everything else to stderr. Every mistake of the user
 ends in a plain sentence and an exit code, see docs/how-to/command_line.md.

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from matchrec.arguments import DialectName, Engine, GroupedBy, PatternForm, SaseForm, Sort
+from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
 from matchrec.cli.files import Table, delimiter, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
@@ -134,20 +134,20 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
 WRITTEN = "matchrec.arguments"
 OF_STREAM = ("events", "order_by", "partition_by", "type_column")
-OF_FILES = ("tables", "delimiter", "header", "on", "conf")
+OF_FILES = ("tables", "delimiter", "header", "engine", "conf")
 
 # What each command takes that is about a query of any language and its rows.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
 
 # What to write for options that other programs, or people, have for the same.
 OF_OTHERS = {
-    "--master": "--on spark --conf spark.master=local[4]",
+    "--master": "--engine spark --conf spark.master=local[4]",
     "--to": "--write",
     "--key": "--partition",
     "-o": "--output FILE",
     "-f": "--format",
     "-t": "--table NAME=PATH",
-    "-p": "--param NAME=VALUE",
+    "-p": "--arg NAME=VALUE",
 }
 
 # An argument such as `stocks=stocks.csv` or `stocks.csv`, in what click says of one too many.
@@ -203,8 +203,12 @@ def program() -> str:
     return "matchrec" if is_found or started.stem != "matchrec" else shlex.quote(str(started))
 
 
-def chosen(option: str, words: Sequence[str], said: str, **more: Any) -> Decorator[Any]:
-    return click.option(option, type=click.Choice(words), help=said, **more)
+def chosen(
+    option: str | tuple[str, str], words: Sequence[str], said: str, **more: Any
+) -> Decorator[Any]:
+    """An option with one of a few values. option: `--name`, or this and its Python name."""
+    names = (option,) if isinstance(option, str) else option
+    return click.option(*names, type=click.Choice(words), help=said, **more)
 
 
 SETTING = Parsed("NAME=VALUE", setting)
@@ -230,7 +234,7 @@ QUERY = together(
 
 
 def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> list[str]:
-    """What a shell offers after `--param`: the parameters of the query that stands before it."""
+    """What a shell offers after `--arg`: the parameters of the query that stands before it."""
     # click leaves it among `args` where an option without a value comes after it
     query = ctx.params.get("query") or next(map(QuerySource, ctx.args), None)
     if query is None or not (query.text or Path(query.path).is_file()):
@@ -250,11 +254,11 @@ STREAM = together(
     several("--partition-by", metavar="SQL", help="What divides the events."),
     click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
 )
-ON = click.option(
-    "--on",
+ENGINE = click.option(
+    "--engine",
     metavar="sail|spark|sc://HOST:PORT",
     type=Parsed("ENGINE", engine),
-    help="The engine [Sail where it is installed, else Spark].",
+    help="What runs the query [sail if it is installed, else spark].",
 )
 SESSION = together(
     several(
@@ -277,20 +281,20 @@ SESSION = together(
         is_eager=True,
         help="Whether csv files begin with names [they do].",
     ),
-    ON,
+    ENGINE,
     several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
 )
-ENGINE = chosen("--engine", get_args(Engine), "How matches are sought [auto].")
+ALGORITHM = chosen("--algorithm", get_args(Algorithm), "The search algorithm [auto: the fastest].")
 DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
 LANGUAGES = ("sql", "sase", "pattern")
 ABOUT = together(
     QUERY,
     SESSION,
     chosen("--language", LANGUAGES, "What the query is written in, if its name does not tell."),
-    ENGINE,
+    ALGORITHM,
     DIALECT,
     several(
-        "--param",
+        "--arg",
         "args",
         type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
@@ -302,7 +306,7 @@ SORT = chosen("--sort", get_args(Sort), "Who sorts each partition [auto].")
 MOST_STEPS = click.option(
     "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
 )
-ABOUT_CLAUSE = together(QUERY, SESSION, ENGINE, DIALECT, SORT, MOST_STEPS, EVENTS)
+ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, EVENTS)
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
     "--clause", metavar="NUMBER|ALIAS", help="One of several, by number or alias."
@@ -311,17 +315,25 @@ ASKED = together(
     SEARCHED,
     CLAUSE,
     chosen(
-        "--form",
-        (*get_args(SaseForm), *get_args(PatternForm)),
-        "Of SASE+ one of the first three [all], of a Pattern another one [matches].",
+        ("--result", "output"),
+        tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
+        "What the result has: non_overlapping and graph for SASE+, events for a Pattern [matches].",
+    ),
+    click.option(
+        "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
     ),
     several(
         "--aggregate",
         "aggregates",
         type=Parsed("NAME=AGGREGATE", setting),
-        help="Over all matches, in their place, such as days=sum(n) [with --by: matches=count(*)].",
+        help="An aggregate over all matches instead of the matches, such as days=sum(n). May be"
+        " repeated. [with --per: matches=count(*)]",
     ),
-    chosen("--by", get_args(GroupedBy), "A row with aggregates for each of these [partition]."),
+    chosen(
+        "--per",
+        get_args(Per),
+        "Aggregate per partition, or per row that starts or ends matches [partition].",
+    ),
 )
 FILE = Parsed("FILE", writable)
 PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))

@@ -1,4 +1,4 @@
-"""The commands `run`, `convert` and `demo`: a query over files, or as text."""
+"""The commands `run`, `transpile` and `demo`: a query over files, or as text."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
     is FILE.py:NAME, or MODULE:NAME with --language pattern.
     """
     if asked.clause is not None and not asked.totals:
-        raise click.UsageError("--clause is for --aggregate and --by")
+        raise click.UsageError("--clause is for --aggregate and --per")
     from matchrec.spark.session import Runner
 
     with asked.running() as (spark, query):
         totals = asked.totals
-        frame = query.aggregate(**totals, clause=asked.clause) if totals else query.dataframe()
+        frame = query.aggregate(**totals, clause=asked.clause) if totals else query.to_df()
         Runner(spark).analyse(frame)
         watch = matchrec.progress(spark)
         if file:
@@ -107,16 +107,20 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
 )
 @arguments.STREAM
 @arguments.chosen(
-    "--form", ("all", "non_overlapping"), "Which matches of SASE+ [all].", default="all"
+    ("--result", "output"),
+    ("matches", "non_overlapping"),
+    "Which matches of SASE+.",
+    default="matches",
+    show_default=True,
 )
 @arguments.tells_failures
-def convert(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
+def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Print a query in the SQL of a product.
 
     What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
     what SASE+ and a Pattern leave open.
     """
-    from matchrec.api.convert import conversion
+    from matchrec.api.transpile import conversion
 
     named = query.language
     language = read or ("spark" if named == "sql" else named)
@@ -124,8 +128,8 @@ def convert(query: QuerySource, read: str | None, write: str, **options: Any) ->
     if language == "pattern":
         what, language = load_pattern(str(what)), "spark"
     passed: dict[str, Any] = {name: one for name, one in options.items() if one}
-    table = passed.pop("events", "events")
-    print(conversion(what, language, write, table, **passed))
+    events = passed.pop("events", "events")
+    print(conversion(what, language, write, events, **passed))
 
 
 # V-shapes in three years of share prices, from the query to the picture.
@@ -142,9 +146,9 @@ DATA = files("matchrec.cli") / "demo_data"
     metavar="FILE.png|svg",
     type=arguments.PICTURE,
 )
-@arguments.ON
+@arguments.ENGINE
 @arguments.tells_failures
-def demo(picture: Path, on: str | None) -> None:
+def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.pictures.figures import check_matplotlib
 
@@ -155,11 +159,11 @@ def demo(picture: Path, on: str | None) -> None:
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
     print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
     print("This takes seconds, and twice as long the first time on a machine.\n", flush=True)
-    with as_file(DATA / "stocks.csv") as path, local_session(on=on) as spark:
+    with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)
         with matchrec.progress(spark):
-            text, _ = table_text(asked.dataframe(), SHOWN_ROWS)
+            text, _ = table_text(asked.to_df(), SHOWN_ROWS)
         print(text, flush=True)
         with busy("Drawing"):
             drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))

@@ -25,14 +25,23 @@ from matchrec.errors import command as errors
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OF_TOTALS = ("aggregates", "by")
-OF_EVENTS = ("events", "args", "engine", "sort", "order_by", "partition_by", "form", *OF_TOTALS)
+OF_TOTALS = ("aggregates", "per")
+OF_EVENTS = (
+    "events",
+    "args",
+    "algorithm",
+    "sort",
+    "order_by",
+    "partition_by",
+    "output",
+    *OF_TOTALS,
+)
 OPTIONS = {
-    "sql": ("engine", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
+    "sql": ("algorithm", "dialect", "args", "sort", "max_steps", "clause", *OF_TOTALS),
     "sase": (*OF_EVENTS, "type_column"),
-    "pattern": OF_EVENTS,
+    "pattern": (*OF_EVENTS, "timeouts"),
 }
-OF_RUN = ("engine", "sort", "max_steps")
+OF_RUN = ("algorithm", "sort", "max_steps")
 NAMES = {"sql": "SQL", "sase": "SASE+", "pattern": "a Pattern"}
 IN_PYTHON = re.compile(r"\.py(:\w+)?$")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
@@ -47,8 +56,9 @@ TYPED = re.compile(
 class QueryRequest:
     """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
 
-    options: by the names that `matchrec.query` and `Options` have for them. on: the engine, if one
-    was named. clause: by number or alias. totals: arguments of `aggregate`, in place of matches.
+    options: by the names that `matchrec.query` and `Options` have for them. engine: what runs
+    it, if that was named. clause: by number or alias. totals: arguments of `aggregate`, instead of
+    matches.
     """
 
     language: str
@@ -57,7 +67,7 @@ class QueryRequest:
     options: dict[str, Any]
     tables: tuple[Table, ...]
     settings: Settings
-    on: str | None
+    engine: str | None
     clause: int | str | None
     totals: dict[str, Any]
 
@@ -80,7 +90,7 @@ class QueryRequest:
         """A session in which the files are tables."""
         from matchrec.spark.session import quiet_analysis
 
-        with local_session(self.settings, self.on) as spark, quiet_analysis():
+        with local_session(self.settings, self.engine) as spark, quiet_analysis():
             for table in self.tables:
                 table.register(spark)
             yield spark
@@ -147,7 +157,8 @@ def query_of(
     origin: QuerySource, tables: tuple[Table, ...], settings: Settings, options: dict[str, Any]
 ) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
-    language, on = options.pop("language", None) or origin.language, options.pop("on")
+    language = options.pop("language", None) or origin.language
+    engine = options.pop("engine")
     if language != "sql" and "order_by" not in options:
         raise click.UsageError("this command is for SQL")
     given = {name: value for name, value in options.items() if value not in (None, (), False)}
@@ -166,7 +177,7 @@ def query_of(
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
     what = origin.read(language)
-    return QueryRequest(language, what, events, given, tables, settings, on, chosen, totals)
+    return QueryRequest(language, what, events, given, tables, settings, engine, chosen, totals)
 
 
 def no_events(what: str) -> click.UsageError:

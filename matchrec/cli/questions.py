@@ -98,13 +98,13 @@ def why(
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
-def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
+def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
     """Count how far starting rows come, and what ends them.
 
     QUERY is as that of `matchrec run`.
     """
-    if engine:
-        raise click.UsageError("--engine is not for coverage, which has a search of its own")
+    if algorithm:
+        raise click.UsageError("--algorithm is not for coverage, which has a search of its own")
     with asked.running() as (_, query):
         told = query.coverage(clause=asked.clause)
     with shown_on(replace(COMMAND_LINE, asking=arguments.again("why"))):
@@ -125,7 +125,7 @@ def coverage(asked: QueryRequest, engine: str | None, svg: Path | None) -> None:
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
-def against(  # noqa: PLR0913 -- one for each option
+def backtest(  # noqa: PLR0913 -- one for each option
     asked: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
     """Say which labelled incidents matches hit, and which miss them.
@@ -134,22 +134,22 @@ def against(  # noqa: PLR0913 -- one for each option
     """
     with asked.running() as (spark, query):
         rows, keys = spark.table(labels), list(key) or None
-        show(query.against(rows, key=keys, start=start, end=end, clause=asked.clause), svg)
+        show(query.backtest(rows, key=keys, start=start, end=end, clause=asked.clause), svg)
 
 
 @click.command(cls=arguments.Repeatable)
 @arguments.ABOUT_CLAUSE
 @arguments.several(
-    "--values",
+    "--grid",
     required=True,
     type=arguments.VALUES,
     callback=arguments.named_once,
     shell_complete=arguments.names_of_parameters,
-    help="The values of :NAME, with commas between them, such as days=3,5,8.",
+    help="The values of :NAME, with commas between them, such as days=3,5,8. May be repeated.",
 )
 @DRAWN
 @arguments.asks
-def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Path | None) -> None:
+def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path | None) -> None:
     """Count the matches of a clause with every combination of some values.
 
     QUERY is what stands between the parentheses of MATCH_RECOGNIZE.
@@ -161,6 +161,8 @@ def sweep(asked: QueryRequest, events: str | None, values: ValuesByName, svg: Pa
     if asked.dialect == "spark":
         check_clause(asked.what)
     with warnings_told(), asked.session() as spark:
-        rows, grid = spark.table(name), dict(values)
-        told = matchrec.sweep(rows, asked.what, grid, dialect=asked.dialect, options=asked.how)
+        rows = spark.table(name)
+        told = matchrec.sweep(
+            rows, asked.what, dict(grid), dialect=asked.dialect, options=asked.how
+        )
     show(told, svg)

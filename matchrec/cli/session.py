@@ -32,7 +32,7 @@ Settings = Sequence[tuple[str, str]]
 
 
 @contextmanager
-def local_session(settings: Settings = (), on: str | None = None) -> Iterator[SparkSession]:
+def local_session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
     """A session, stopped at the end: on the engine that is asked for, else as `matchrec.session`.
 
     What Java writes to stderr goes to a file as long as it lives: start-up warnings mean nothing to
@@ -44,7 +44,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
 
     with tempfile.TemporaryDirectory(prefix="matchrec-") as name:
         try:
-            spark = opened(Path(name), dict(settings), on)
+            spark = opened(Path(name), dict(settings), engine)
         except MatchRecognizeError as error:
             fail(str(error), ExitCode.FAILED)
         tell_at_terminal(f"running on {engine_of(spark)}")
@@ -55,7 +55,7 @@ def local_session(settings: Settings = (), on: str | None = None) -> Iterator[Sp
             spark.stop()
 
 
-def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSession:
+def opened(folder: Path, settings: dict[str, str], engine: str | None) -> SparkSession:
     """The session; what Spark leaves is in `folder`. Raises with the reason where there is none."""
     from matchrec.spark.sail.start import SPARK, engine_for, start
     from matchrec.spark.session import FAILURES, query_context_logger
@@ -63,8 +63,8 @@ def opened(folder: Path, settings: dict[str, str], on: str | None) -> SparkSessi
     query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
     log = folder / LOG
     try:
-        if engine_for(on, settings) != SPARK:
-            return start(on, settings)
+        if engine_for(engine, settings) != SPARK:
+            return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
         with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):

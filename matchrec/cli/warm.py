@@ -19,7 +19,7 @@ from matchrec.shortcuts import Shortcuts, in_force
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from matchrec.arguments import Engine
+    from matchrec.arguments import Algorithm
 
 ROWS = """
     SELECT CAST(i % 2 AS STRING) AS k, i AS t, timestamp_seconds(i) AS ts, CAST(i AS DOUBLE) AS d,
@@ -39,9 +39,9 @@ ON_RUN = "AND x - FIRST(x) >= 0"
 NEXT_ROW = "ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW"
 SKIPPING = "SKIP TILL NEXT MATCH"
 ALL = f"{SKIPPING} ALL MATCHES"
-BACKTRACKING: Engine = "backtracking"
-BREADTH_FIRST: Engine = "breadth_first"
-KINDS: tuple[tuple[Engine, dict[str, str]], ...] = (
+BACKTRACKING: Algorithm = "backtracking"
+BREADTH_FIRST: Algorithm = "breadth_first"
+KINDS: tuple[tuple[Algorithm, dict[str, str]], ...] = (
     (BACKTRACKING, {}),
     (BACKTRACKING, {"on_run": ON_RUN}),
     (BACKTRACKING, {"on_run": ON_RUN, "selected": SKIPPING}),
@@ -106,19 +106,19 @@ def ask(spark: SparkSession) -> None:
 def queries(spark: SparkSession) -> Iterator[DataFrame]:
     rows = spark.sql(ROWS).coalesce(1)
     rows.createOrReplaceTempView("warm_rows")
-    for engine, parts in KINDS:
-        how = matchrec.Options(engine=engine)
+    for algorithm, parts in KINDS:
+        how = matchrec.Options(algorithm=algorithm)
         yield matchrec.sql(spark, CLAUSE.format(**PARTS | parts), options=how)
     spark.range(20_000).coalesce(1).createOrReplaceTempView("warm_many_rows")
-    at_once = matchrec.Options(engine=BREADTH_FIRST)
+    at_once = matchrec.Options(algorithm=BREADTH_FIRST)
     yield matchrec.sql(spark, MANY_ROWS, options=at_once)  # whose runs share more than fits
     yield matchrec.sql(spark, TIES, options=at_once)  # whose matches are found out of order
     for on_run in ("", ON_RUN):
         counted = CLAUSE.format(**PARTS | {"selected": ALL, "on_run": on_run})
         yield matchrec.query(spark, counted).aggregate({"n": "count(*)", "x": "sum(sum_x)"})
-    yield matchrec.sase(rows, GRAPH, order_by="t", form="compressed")
-    for how in (matchrec.Options(engine=BACKTRACKING), at_once):
-        yield matchrec.sase(rows, NEGATION, order_by="t", options=how)
+    yield matchrec.match_sase(rows, GRAPH, order_by="t", output="graph")
+    for how in (matchrec.Options(algorithm=BACKTRACKING), at_once):
+        yield matchrec.match_sase(rows, NEGATION, order_by="t", options=how)
     pattern = matchrec.Pattern.begin("a").where("x > 1").followed_by("b").where("x > 2")
     skip = matchrec.AfterMatch.SKIP_PAST_LAST_EVENT
-    yield matchrec.detect(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")
+    yield matchrec.match_pattern(rows, pattern.within("5 seconds").after_match(skip), order_by="ts")

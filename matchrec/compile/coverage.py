@@ -181,8 +181,8 @@ def column_of(test: Test) -> RowColumn:
 class Figures:
     """What is counted of rows and matches. The last three are the most of one, not a sum.
 
-    covered: rows of matches. ties: rows that equal the one before in their order. longest: rows of
-    a match. largest: rows of a partition. held: rows that were looked at in one call.
+    covered: rows of matches. ties: rows that equal the one before in their order. longest_match,
+    largest_partition: their rows. rows_held: rows that a worker looked at in one call.
     """
 
     rows: int = 0
@@ -191,9 +191,9 @@ class Figures:
     matches: int = 0
     covered: int = 0
     ties: int = 0
-    longest: int = 0
-    largest: int = 0
-    held: int = 0
+    longest_match: int = 0
+    largest_partition: int = 0
+    rows_held: int = 0
 
 
 SUMS = 6

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.engine.engines import Algorithm
+from matchrec.engine.engines import Strategy
 from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.program import GUARD_END, GUARD_START
@@ -102,7 +102,7 @@ class Totalled:
 class Executable:
     """A linked query. Picklable: Spark carries it to its workers.
 
-    algorithm, reason: what runs the task, and why. conditions: what Spark computes for every row
+    strategy, reason: what runs the task, and why. conditions: what Spark computes for every row
     and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
     satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
     each match. nearby: row conditions that the worker computes, as it sorts the rows. totalled: the
@@ -112,7 +112,7 @@ class Executable:
 
     pattern: str
     task: Task
-    algorithm: Algorithm
+    strategy: Strategy
     reason: str
     rows_per_match: RowsPerMatch
     crossing: Crossing

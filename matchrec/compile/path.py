@@ -344,13 +344,13 @@ def type_conditions(
 def link(
     drafted: Draft,
     conditions: TypedConditions,
-    engine: str,
+    algorithm: str,
     crossing: dict[RowColumn, int] | None = None,
 ) -> Executable:
     """The executable of a draft. conditions: its own. crossing: the places of the columns that
     cross for others, to which its own are added.
 
-    engine: "auto" or an engine's name; one that cannot run the plan is an error, never replaced.
+    algorithm: "auto" or a name; one that cannot run the plan is an error, never replaced.
     """
     plan, types = drafted.plan, conditions.types
     task, spark = build_task(drafted, conditions), conditions.bits.spark
@@ -359,11 +359,11 @@ def link(
     totalled: tuple[Totalled, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
-    algorithm, reason = choose(task, engine)
+    strategy, reason = choose(task, algorithm)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
-        algorithm=algorithm,
+        strategy=strategy,
         reason=reason,
         rows_per_match=plan.rows_per_match,
         crossing=build_crossing(plan, types, measures, conditions.columns),

@@ -1,6 +1,6 @@
 """Finds matches, and counts how far each starting row came that begins none.
 
-One algorithm, whichever would run the query: the depth-first searches of both engines' rooms, which
+One search, whichever algorithm would run the query: the depth-first ones of both algorithms, which
 count on the way. Where matches are contiguous these are the preferred ones. Where rows may be
 skipped or all matches are asked for, every row is a starting row, whatever AFTER MATCH says, and
 one match of it is enough.

@@ -1,7 +1,7 @@
-"""The engines: which tasks each can run, by which of its algorithms, why, and how time grows.
+"""The two search algorithms: which tasks each can run, by which strategy, why, and in what time.
 
-A query that is planned needs no more of algorithms than what they are called: what searches is
-loaded by the first search, in a worker, and only that of the algorithm that runs.
+A query that is planned needs only the names of strategies. The code that searches is loaded by the
+first search, in a worker, and only for the strategy that runs.
 
 What decides is asked once for each question: whether rows may be skipped or all matches are asked
 for; whether conditions depend on the data only; whether failures can be remembered; whether the
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matchrec.engine.interface import Room, Task
-from matchrec.errors.calls import engine_cannot
+from matchrec.errors.calls import algorithm_cannot
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
 from matchrec.shortcuts import taken
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Algorithm:
-    """What finds the matches of a task. Immutable: all mutable state belongs to one search.
+class Strategy:
+    """How an algorithm searches one kind of task. Immutable: a search has all mutable state.
 
-    engine: the one that it belongs to. matching: how it finds matches, see `name_matching`.
+    algorithm: the name of its algorithm. matching: how it finds matches, see `name_matching`.
     partial: whether runs come out beside them that are none.
     """
 
-    engine: str
+    algorithm: str
     matching: str
     room: Room = Room()
     partial: bool = False
@@ -64,14 +64,14 @@ class Algorithm:
         if task.selects:
             from matchrec.engine.selection import find_matches as find_selected
 
-            return find_selected(self.engine, task, arrays, self.room, counters)
+            return find_selected(self.algorithm, task, arrays, self.room, counters)
         from matchrec.engine.search import search_of
 
-        search = search_of(self.engine, self.matching, chained=task.chained)
+        search = search_of(self.algorithm, self.matching, chained=task.chained)
         return search(task, arrays, self.room, counters).find_matches()
 
 
-# What algorithms of event selection are called that find such matches, without a skip strategy.
+# What strategies of event selection are called that find such matches, without a skip strategy.
 NAMES: Mapping[MatchOutput, str] = {
     MatchOutput.PREFERRED: "preferred matches that skip rows",
     MatchOutput.ALL: "all matches",
@@ -92,7 +92,7 @@ ALL_MATCHES = (
     "equal"
 )
 
-# Why an algorithm is the fastest, by its engine and its name.
+# Why a strategy is the fastest, by its algorithm and its name.
 REASONS: Mapping[tuple[str, str], str] = {
     ("backtracking", "longest"): (
         "the longest match is asked for and conditions depend on the data only: how far the "
@@ -118,8 +118,8 @@ REASONS: Mapping[tuple[str, str], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
-    """The algorithms that rest on one idea, of which a user may ask for one by its name.
+class Algorithm:
+    """A search algorithm, which a user may choose by its name.
 
     "backtracking" is depth-first search, linear in the rows where conditions depend on the data
     only. "breadth_first" makes one pass over the rows; runs with one future are searched once.
@@ -129,10 +129,12 @@ class Engine:
     room: Room = Room()
 
     def supports(self, task: Task) -> str | None:
-        """None, or the sentence that says why this engine cannot run the task."""
+        """None, or the sentence that says why this algorithm cannot run the task."""
         if self.name == "backtracking":
             if task.output is MatchOutput.GRAPH:
-                return "the compressed form is the shared buffer of the breadth-first engine"
+                return (
+                    "the graph of all matches is the shared buffer of the algorithm breadth_first"
+                )
             if task.totals is not None:
                 return "what is added up over all matches is carried by all runs at once"
             if task.output is MatchOutput.LONGEST and not task.looks_only_at_data:
@@ -141,20 +143,20 @@ class Engine:
             return "negation is tested on all matches, not on the preferred ones"
         return None
 
-    def choose(self, task: Task) -> Algorithm:
+    def choose(self, task: Task) -> Strategy:
         matching = name_matching(replace(task, partial=None), self.name)
         partial = task.partial is not None and task.output in ONE_OF_A_ROW
-        return Algorithm(self.name, matching, self.room, partial)
+        return Strategy(self.name, matching, self.room, partial)
 
 
-def name_matching(task: Task, engine: str) -> str:
+def name_matching(task: Task, algorithm: str) -> str:
     if task.totals is not None:
         return TOTALS
     if task.selects:
         return "matches that a skip strategy leaves" if task.skip else NAMES[task.output]
     if task.output is MatchOutput.LONGEST:
         return "longest"
-    if engine == "breadth_first":
+    if algorithm == "breadth_first":
         return "merging"
     if task.looks_only_at_data and task.windowed:
         return "windowed"
@@ -164,22 +166,22 @@ def name_matching(task: Task, engine: str) -> str:
     return "memoised" if remembers else "plain"
 
 
-ENGINES = {name: Engine(name) for name in ("backtracking", "breadth_first")}
+ALGORITHMS = {name: Algorithm(name) for name in ("backtracking", "breadth_first")}
 
 
-def choose(task: Task, name: str = "auto") -> tuple[Algorithm, str]:
-    """The one algorithm that runs a task, and the reason.
+def choose(task: Task, name: str = "auto") -> tuple[Strategy, str]:
+    """Return the strategy that runs a task, and the reason for it.
 
-    name: of the engine that it is to belong to; "auto" is the one expected to be fastest.
-    Raises MatchRecognizeUnsupportedError for an engine that cannot run the task, KeyError for a
-    name that none has.
+    name: of its algorithm; "auto" is the one expected to be fastest. Raises
+    MatchRecognizeUnsupportedError for an algorithm that cannot run the task, KeyError for an
+    unknown name.
     """
-    engine = ENGINES[find_fastest(task) if name == "auto" else name]
-    obstacle = engine.supports(task)
+    algorithm = ALGORITHMS[find_fastest(task) if name == "auto" else name]
+    obstacle = algorithm.supports(task)
     if obstacle is not None:
-        raise engine_cannot(name=engine.name, reason=obstacle)
-    algorithm = engine.choose(task)
-    return algorithm, find_reason(task, algorithm) if name == "auto" else "asked for"
+        raise algorithm_cannot(name=algorithm.name, reason=obstacle)
+    strategy = algorithm.choose(task)
+    return strategy, find_reason(task, strategy) if name == "auto" else "asked for"
 
 
 def find_fastest(task: Task) -> str:
@@ -193,12 +195,12 @@ def find_fastest(task: Task) -> str:
     return "breadth_first" if all_at_once else "backtracking"
 
 
-def find_reason(task: Task, algorithm: Algorithm) -> str:
+def find_reason(task: Task, strategy: Strategy) -> str:
     if task.totals is not None:
         return CARRIED
     if task.selects:
         return PREFERRED_SELECTION if task.output is MatchOutput.PREFERRED else ALL_MATCHES
-    reason = REASONS.get((algorithm.engine, algorithm.matching))
+    reason = REASONS.get((strategy.algorithm, strategy.matching))
     if reason is not None:
         return reason
     if task.looks_only_at_data:
@@ -207,7 +209,7 @@ def find_reason(task: Task, algorithm: Algorithm) -> str:
     return f"where ways meet, no later condition looks at the run: failures are remembered{until}"
 
 
-def classify_time(task: Task, engine: str) -> str:
+def classify_time(task: Task, algorithm: str) -> str:
     """How the time of a contiguous search grows with its rows, in words.
 
     Conditions are unknown here: any of them may hold on any row. W is how many rows a match may
@@ -219,7 +221,7 @@ def classify_time(task: Task, engine: str) -> str:
     else:
         rows = "the rows of a partition" if longest is None else f"at most {longest}"
     within = f"times W, {rows}"
-    one_at_a_time = engine == "backtracking"
+    one_at_a_time = algorithm == "backtracking"
     if task.looks_only_at_data:
         merges = one_at_a_time or not task.windowed
         if task.output is MatchOutput.LONGEST:  # values hold for one end of windows only

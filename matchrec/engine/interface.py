@@ -1,4 +1,4 @@
-"""What an engine is asked and what it promises."""
+"""What an algorithm is asked and what it promises."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class TaskTotals:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One compiled query, as an engine sees it.
+    """One compiled query, as an algorithm sees it.
 
     pattern: its row pattern, compiled. conditions: by variable id. members: variable ids of every
     union variable and of every primary one, by name. absent: what must not be. closing: the id
@@ -111,7 +111,7 @@ class Task:
     say themselves what may be skipped; conditions are then asked before a row is mapped. partial:
     which runs come out beside the matches. max_steps: how often conditions on the run may be asked
     in a partition, without event selection. chained: whether matches that share rows may come as
-    chains of them, see `matches.Chains`; an engine need not do so. totals: what is added up over
+    chains of them, see `matches.Chains`; an algorithm need not do so. totals: what is added up over
     all matches, of which none comes out then. most_matches: how many come out of a partition, those
     with the least numbers; None for all. Picklable.
     """

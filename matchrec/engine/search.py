@@ -534,7 +534,7 @@ class ChainedSearch(KernelSearch):
         return replace(found, rows=rows, chains=Chains(first, nodes[chained.CHAIN_NEXT]))
 
 
-# By the name of an algorithm what searches; of the longest match, two do.
+# By the name of a strategy what searches; of the longest match, two do.
 SEARCHES: Mapping[str, type[KernelSearch]] = {
     "memoised": BacktrackingSearch,
     "plain": BacktrackingSearch,
@@ -544,8 +544,8 @@ SEARCHES: Mapping[str, type[KernelSearch]] = {
 }
 
 
-def search_of(engine: str, matching: str, *, chained: bool) -> type[KernelSearch]:
-    """What searches by an algorithm of an engine. chained: whether the task asks for chains.
+def search_of(algorithm: str, matching: str, *, chained: bool) -> type[KernelSearch]:
+    """What searches by a strategy of an algorithm. chained: whether the task asks for chains.
 
     Where it does not, chains would have to be written out, which takes longer than to find the
     rows of short matches again.
@@ -553,5 +553,5 @@ def search_of(engine: str, matching: str, *, chained: bool) -> type[KernelSearch
     if matching == "chained" and not chained:
         return BacktrackingSearch
     if matching == "longest":
-        return DistanceSearch if engine == "backtracking" else BreadthFirstSearch
+        return DistanceSearch if algorithm == "backtracking" else BreadthFirstSearch
     return SEARCHES[matching]

@@ -204,7 +204,7 @@ class MatchSearch(PathSearch):
 
 
 def find_matches(
-    engine: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
     """The matches of a task in order, numbered. Raises RunFailure.
 
@@ -212,12 +212,13 @@ def find_matches(
     complete, those of a chunk in some order. By one run at a time all of them are held to be put in
     order, unless a skip strategy decides on them.
     """
-    one_at_a_time = engine == "backtracking"
+    one_at_a_time = algorithm == "backtracking"
     if task.output is MatchOutput.PREFERRED:
         preferred = MatchSearch if one_at_a_time else BreadthFirstSearch
         return number_chunks(task, preferred(task, arrays, room, counters).find_matches())
     if task.skip is not None:
-        return number_chunks(task, in_large_chunks(skip_runs(engine, task, arrays, room, counters)))
+        chunks = skip_runs(algorithm, task, arrays, room, counters)
+        return number_chunks(task, in_large_chunks(chunks))
     if one_at_a_time:
         one = MatchSearch(task, arrays, room, counters)
         one.progress.match_limit = layout.NO_LIMIT  # found in no order of ends
@@ -232,10 +233,10 @@ def find_matches(
 
 
 def skip_runs(
-    engine: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
+    algorithm: str, task: Task, arrays: SearchInput, room: Room, counters: IntArray | None
 ) -> Iterator[Matches]:
     """The matches that a skip strategy leaves, by first rows. Raises RunFailure."""
-    if engine == "backtracking":
+    if algorithm == "backtracking":
         search = MatchSearch(task, arrays, room, counters)
         return ReleasingSearch(search, (room, room)).find_matches()
     soon, rarely = (at_most(room, most) for most in (ROOM, LARGE_ROOM))

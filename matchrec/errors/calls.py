@@ -18,23 +18,23 @@ from matchrec.errors.message import plan_error, refused, run_error, unsupported
 from matchrec.source import Span, counted
 
 no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
-    unwind what matchrec.sase(..., form="compressed") gives, with all its columns""")
+    explode what matchrec.match_sase(..., output="graph") gives, with all its columns""")
 
 
 def no_rows(
     column: str | None, columns: Iterable[str], arrays: Sequence[str]
 ) -> MatchRecognizePlanError:
     """A result in which no column, or not the named one, has the rows of a match."""
-    cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: rows_of(result, "name")'
+    cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
     what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
     message = f"no column has {what}: a DataFrame of {listed(columns)}"
     notes = (f"arrays of structs: {listed(arrays)}",) if arrays else ()
-    hint = f'name it: rows_of(result, "{arrays[0]}")' if len(arrays) == 1 else cure
+    hint = f'name it: explode_matches(df, "{arrays[0]}")' if len(arrays) == 1 else cure
     return MatchRecognizePlanError(message, notes=notes, hint=hint)
 
 
 several_rows = plan_error("""several columns have rows of a match: {columns}
-    name one: rows_of(result, "{columns[0]}")""")
+    name one: explode_matches(df, "{columns[0]}")""")
 
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 column_of_other_type = plan_error(
@@ -48,8 +48,8 @@ def other_value(name: str) -> str:
     return f"column `{name}` has one value of a match and another of its rows; {cure}"
 
 
-engine_cannot = unsupported("""engine `{name}` cannot run this query: {reason}
-    write {option[engine=auto]}""")
+algorithm_cannot = unsupported("""algorithm `{name}` cannot run this query: {reason}
+    write {option[algorithm=auto]}""")
 worker_cannot_sort = unsupported("""{reason}
     write {option[sort=auto]}, and Spark sorts the rows""")
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
@@ -87,7 +87,7 @@ marker_without_values = plan_error("""parameter `:{name}` has no values
     near: write :{near}, or add values of {name}
     add values of {name} beside those, or write the value itself""")
 
-# `against` and the DataFrame of labels that it is given.
+# `backtest` and the DataFrame of labels that it is given.
 no_label_column = plan_error("""`{option[{argument}={name}]}` names no column of `labels`
     note: columns: {columns}
     near: write {option[{argument}={near}]}
@@ -97,21 +97,21 @@ no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the q
     note: columns: {columns}
     write {option[key=...]} with the column of `labels` that has it, or key=[] where an incident
         is one of all partitions""")
-other_number_of_keys = plan_error("""`key` of `Query.against` has {count} columns, and the query
+other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} columns, and the query
         divides its rows by {names}
     name a column of `labels` for each of these, in their order""")
 labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
     write labels.withColumn("{name}", ...) with a CAST to {wanted} first, of pandas
         labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, a date as
         2026-01-31""")
-label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.against`
+label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.backtest`
         has
     write labels.withColumnRenamed("{name}", "label_{name}")""")
 no_order_of_labels = plan_error("""the rows of the query have no order, along which incidents begin
         and end
     write ORDER BY with the time of a row""")
-against_stream = unsupported("""`Query.against` is about rows that are all there, and {what} come
-        little by little
+backtest_of_stream = unsupported("""`Query.backtest` is about rows that are all there, and {what}
+        come little by little
     ask about the same rows as a table""")
 
 
@@ -231,7 +231,7 @@ cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="
 
 # read="pattern", or a Pattern where a language is named.
 pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
-    write convert(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
+    write matchrec.transpile(matchrec.Pattern.begin("a"), write="spark", order_by="time")""")
 
 # Errors of arguments that are not of the kind that a function takes.
 
@@ -299,15 +299,17 @@ nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0
 hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
         to a date
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
+no_session = plan_error("""missing session: no Spark session is running
+    write spark = matchrec.session(), and call the function again""")
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
     leave it out, or end that session with its stop() before""")
 setting_of_spark = refused("""`{name}` is no setting of this session
-    leave it out, or run on Spark: {option[on=spark]}""")
+    leave it out, or run on Spark: {option[engine=spark]}""")
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
-    leave {given} out, or run on Spark: {option[on=spark]}""")
+    leave {given} out, or run on Spark: {option[engine=spark]}""")
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
-    run on Spark: {option[on=spark]}""")
+    run on Spark: {option[engine=spark]}""")
 no_server = plan_error("""no server answers at {address}: {reason}
     start it, or write the address of one that runs""")
 sail_refuses_client = refused("""Sail does not run with PySpark {version}
@@ -336,11 +338,12 @@ unknown_measure = plan_error("""no measure is called `{name}`
     note: measures: {measures}
     name one of these""")
 no_column_of_order = plan_error("""rows are not sorted by a column, which would say with which row a
-        match has its {by}
-    leave out by="{by}", or sort by a column""")
-unfinished_groups = unsupported("""aggregates over all matches by="{by}" over a streaming DataFrame
+        match has its {per}
+    leave out {option[per={per}]}, or sort by a column""")
+unfinished_groups = unsupported("""aggregates over all matches per="{per}" over a streaming
+        DataFrame
     note: further matches of such a group may still come
-    write by="end", whose rows are final, and add these up in what reads them""")
+    write {option[per=end]}, whose rows are final, and add these up in what reads them""")
 
 NOT_TAKEN = "each match is to be built"
 total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
@@ -358,7 +361,7 @@ def too_large_together(type_name: str, asked: str) -> str:
     return f"{error.message}: {asked}; {error.hint}"
 
 
-BY_ONE_AT_A_TIME = "the engine that is asked for finds one match at a time"
+BY_ONE_AT_A_TIME = "the algorithm that you chose finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
 FIRST_MATCHES = "only the first matches of a partition are asked for"
 NOT_ALL_MATCHES = "not all matches are asked for"

@@ -14,11 +14,11 @@ no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 no_such_query = refused("""the query `{path}` does not exist
     if this is the query itself, write -c before it""")
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
-    leave it out: --param {plain}=VALUE""")
+    leave it out: --arg {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is no name of a marker
-    write --values days=3,5,8, and :days in the clause""")
+    write --grid days=3,5,8, and :days in the clause""")
 range_of_values = refused("""`{values}` is one text, and no range
-    write --values {name}={written}""")
+    write --grid {name}={written}""")
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
@@ -40,7 +40,7 @@ compressed_parquet = refused("""`{path}` would be compressed twice: Parquet comp
 cannot_write = refused("the result cannot be written: {reason}")
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
-unknown_engine = refused("""`{argument}` is no engine
+unknown_engine = refused("""unknown engine `{argument}`
     write sail, spark, or the address of a server, sc://HOST:PORT""")
 repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
         name once

@@ -119,7 +119,15 @@ def as_note(sentence: str) -> str:
 # What is an argument in Python is an option in a shell and in the first line of a cell. Who opens
 # the door says which it is, by `shown_on`; the constructors of errors ask for the words.
 
-OF_OPTIONS = ("engine", "sort", "transport", "max_steps")  # what a call of Python has in `Options`
+OF_OPTIONS = (
+    "algorithm",
+    "sort",
+    "transport",
+    "max_steps",
+)  # what a call of Python has in `Options`
+
+# Options of a shell whose names differ from the argument in Python.
+IN_SHELLS = {"output": "result"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +162,13 @@ class Surface:
     frames: tuple[str, ...] = ()
 
     def option(self, name: str, *values: str | int) -> str:
-        """An option with one of a few values: `engine="auto"`, `--engine auto`."""
+        """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
         if self is not PYTHON:
-            return f"--{name.replace('_', '-')} {either(list(map(str, values)))}"
+            name = IN_SHELLS.get(name, name).replace("_", "-")
+            return f"--{name} {either(list(map(str, values)))}"
         written = f"{name}={either(list(map(dumps, values)))}"
+        if name == "engine":
+            return f"matchrec.session({written})"
         return f"options=matchrec.Options({written})" if name in OF_OPTIONS else written
 
     def keys(self, pairs: Sequence[tuple[str, str]]) -> str:
@@ -183,11 +194,11 @@ class Surface:
 
 
 PYTHON = Surface()
-_MARKER = "write :name in its place, and pass --param name=VALUE"
+_MARKER = "write :name in its place, and pass --arg name=VALUE"
 COMMAND_LINE = Surface(
-    values="--param",
+    values="--arg",
     row="write --row VALUE with one of these, once for each ORDER BY column",
-    parameter="pass --param {name}=VALUE",
+    parameter="pass --arg {name}=VALUE",
     marker=_MARKER,
     markers=_MARKER,
     frame="write {name} without braces, and pass --table {name}=FILE",
@@ -197,7 +208,7 @@ COMMAND_LINE = Surface(
     analyze="--analyze",
     asking="matchrec why",
     clause="write --language sase for a text of SASE+",
-    length="pass --param name=\"INTERVAL '10' MINUTE\"",
+    length="pass --arg name=\"INTERVAL '10' MINUTE\"",
 )
 _VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(

@@ -75,7 +75,7 @@ partial_of_other_matches = unsupported("""{words} with {output} is not supported
     leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES""")
 partial_with_negation = unsupported("""{words} of a pattern with NOT is not supported
     note: a forbidden row is looked for when a match is complete
-    leave out {words}, or use detect with form="matches_and_timeouts"
+    leave out {words}, or use match_pattern with timeouts=True
 """)
 partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
     note: a run times out where the window of the whole match ends

@@ -97,7 +97,7 @@ of_no_stage = plan_error("""{function} in a condition of a stage is over no stag
 
 not_in_sql = unsupported("""{what} {obstacle}, which MATCH_RECOGNIZE cannot express
     note: its event selection is one strategy for the whole row pattern
-    use matchrec.detect""")
+    use matchrec.match_pattern""")
 not_a_duration = plan_error("""{call} is no length of time: {value}
     write e.g. "10 minutes", "1 hour 30 minutes", timedelta(minutes=10), or a number in the unit of
         the order column""")

@@ -54,7 +54,7 @@ state_without_room = run_error(
 divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
         streaming DataFrame
     note: it divides the partitions of its rule further, and matches are numbered by partition
-    name the column in partition_by, or call matchrec.sase for this query""")
+    name the column in partition_by, or call matchrec.match_sase for this query""")
 cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
     note: rows of a stream are not kept
     write `matches`, and read what is written""")
@@ -64,16 +64,16 @@ cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
 window_over_stream = unsupported("""PATTERN in a window over a streaming DataFrame
     note: each row comes out once, and whether a match begins there later rows may decide
     write FROM t MATCH_RECOGNIZE (...), which gives the matches""")
-graph_over_stream = unsupported("""form="compressed" over a streaming DataFrame
+graph_over_stream = unsupported("""output="graph" over a streaming DataFrame
     note: the graph of all matches has no last row
-    write form="all"
+    write output="matches"
 """)
 row_gap_over_stream = unsupported("""WITHIN BETWEEN ROWS over a streaming DataFrame
     note: which rows follow each other is known of whole partitions
     write ts < LAST(ts, 1) + ... in the conditions of all variables but the first""")
 partial_over_stream = unsupported("""{words} over a streaming DataFrame
     note: runs that are no matches are looked for once a partition is there as a whole
-    use matchrec.detect with form="matches_and_timeouts"
+    use matchrec.match_pattern with timeouts=True
 """)
 end_over_stream = unsupported("""`$` in PATTERN over a streaming DataFrame
     note: a stream has no last row
@@ -104,9 +104,9 @@ counters_over_stream = unsupported("""counters over a streaming DataFrame
 sort_over_stream = unsupported("""sort="{sort}" over a streaming DataFrame
     note: events are sorted as the watermark lets them go
     leave sort out""")
-engine_over_stream = unsupported("""engine="{engine}" over a streaming DataFrame
+algorithm_over_stream = unsupported("""algorithm="{algorithm}" over a streaming DataFrame
     note: it goes back to rows that a stream no longer has
-    write engine="breadth_first", or leave it out""")
+    write algorithm="breadth_first", or leave it out""")
 
 # What a search or its results need.
 

@@ -101,7 +101,7 @@ class ExplainedClause:
         yield "program (NFA^b; edges in preferment order)", few(states, more)
         yield "value vector V, and where it is still needed (bitmask M)", vector_lines(executable)
         yield "nondeterminism", nondeterminism_lines(executable)
-        yield "engine", engine_lines(executable)
+        yield "algorithm", algorithm_lines(executable)
         yield "stream", stream_lines(executable) if self.is_stream else iter(())
         yield "aggregates over all matches", total_lines(plan, executable, self.built)
         yield "rows", row_lines(plan)
@@ -128,8 +128,8 @@ class ExplainedClause:
     @property
     def summary(self) -> str:
         """The row pattern and what searches for it, in one line."""
-        algorithm = self.executable.algorithm
-        return f"{self.executable.pattern} ({algorithm.engine}, {algorithm.name})"
+        strategy = self.executable.strategy
+        return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name})"
 
 
 def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
@@ -215,10 +215,10 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
         yield f"computed in Python, slower: {', '.join(dict.fromkeys(shown))}"
 
 
-def engine_lines(executable: Executable) -> Iterator[str]:
-    yield f"{executable.algorithm.engine}, {executable.algorithm.name}: {executable.reason}"
+def algorithm_lines(executable: Executable) -> Iterator[str]:
+    yield f"{executable.strategy.algorithm}, {executable.strategy.name}: {executable.reason}"
     if not executable.task.selects:
-        yield f"time: {classify_time(executable.task, executable.algorithm.engine)}"
+        yield f"time: {classify_time(executable.task, executable.strategy.algorithm)}"
     lookaround = executable.lookaround
     if lookaround is None:
         why = "event selection" if executable.task.selects else "runs that are no matches"

@@ -77,16 +77,16 @@ class FalsePart:
 class OccurrenceCoverage:
     """An occurrence of a variable in PATTERN; number 0 is what comes before any row.
 
-    came: starting rows whose match, or whose nearest run, has a row there. ended: those that began
-    no match and whose nearest run had its last row there. endings, false_parts: why, the most
-    frequent first.
+    reached: starting rows whose match, or whose nearest run, has a row there. stopped: those that
+    began no match and whose nearest run had its last row there. stop_reasons, false_parts: why, the
+    most frequent first.
     """
 
     number: int
     variable: str | None
-    came: int
-    ended: int
-    endings: tuple[RunEnding, ...]
+    reached: int
+    stopped: int
+    stop_reasons: tuple[RunEnding, ...]
     false_parts: tuple[FalsePart, ...]
 
 
@@ -108,7 +108,7 @@ class ClauseCoverage:
     @property
     def tried(self) -> int:
         """The starting rows from which a match was sought; the others are inside of matches."""
-        return self.occurrences[0].came
+        return self.occurrences[0].reached
 
     @property
     def without_match(self) -> int:
@@ -143,19 +143,20 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
     found = clause.figures
     alone = found.partitions - found.matched_partitions
     rows = f"{found.rows:,} in {counted(found.partitions, 'partition')}"
-    yield f"{rows}, {alone:,} of them without a match; the largest has {found.largest:,}"
+    yield f"{rows}, {alone:,} of them without a match; the largest has {found.largest_partition:,}"
     if clause.selects:
         begin = "row begins" if found.matches == 1 else "rows begin"
         yield f"{found.matches:,} starting {begin} a match"
     elif found.matches:
         over = f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')}"
-        yield f"{over}; the longest has {found.longest:,}"
+        yield f"{over}; the longest has {found.longest_match:,}"
     if found.ties:
         ties = f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time"
         yield f"{ties}: add a column that tells these rows apart"
-    if found.held >= LARGE:
+    if found.rows_held >= LARGE:
         cure = "bound it by WITHIN or by a quantifier such as {1,100}"
-        yield f"{found.held:,} were held by a worker at once, as a search looked that far: {cure}"
+        held = f"{found.rows_held:,} were held by a worker at once"
+        yield f"{held}, as a search looked that far: {cure}"
 
 
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -164,7 +165,7 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
     names = [occurrence.variable or "tried" for occurrence in clause.occurrences]
     width, digits = max(map(len, [*names, "matches"])), len(f"{clause.tried:,}")
     for name, one in zip(names, clause.occurrences, strict=True):
-        line = f"{name:<{width}} {one.came:>{digits},} {bar(one.came, clause.tried)}"
+        line = f"{name:<{width}} {one.reached:>{digits},} {bar(one.reached, clause.tried)}"
         yield f"{line:<{width + digits + BAR + 3}}{why(one)}".rstrip()
     matches = clause.figures.matches
     yield f"{'matches':<{width}} {matches:>{digits},} {bar(matches, clause.tried)}".rstrip()
@@ -179,11 +180,11 @@ def bar(part: int, whole: int) -> str:
 
 
 def why(coverage: OccurrenceCoverage) -> str:
-    if not coverage.ended:
+    if not coverage.stopped:
         return ""
-    most = coverage.endings[0]
-    count = f" ({most.count:,})" if len(coverage.endings) > 1 else ""
-    return f"{coverage.ended:,} ended: {most}{count}"
+    most = coverage.stop_reasons[0]
+    count = f" ({most.count:,})" if len(coverage.stop_reasons) > 1 else ""
+    return f"{coverage.stopped:,} ended: {most}{count}"
 
 
 def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
@@ -194,16 +195,18 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     if not clause.without_match:
         yield "nothing: every one of them begins a match"
         return
-    ended = [occurrence for occurrence in clause.occurrences if occurrence.ended]
+    ended = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
     if clause.figures.matches:
-        decisive = max(ended, key=lambda one: one.ended)
-        runs = f"{decisive.ended:,} of {clause.without_match:,} without a match"
+        decisive = max(ended, key=lambda one: one.stopped)
+        runs = f"{decisive.stopped:,} of {clause.without_match:,} without a match"
     else:  # where those ended that came nearest to one
-        decisive = min(ended, key=lambda one: (min(e.remaining for e in one.endings), -one.ended))
-        runs = f"no match: of those that came nearest to one, {decisive.ended:,}"
+        decisive = min(
+            ended, key=lambda one: (min(e.remaining for e in one.stop_reasons), -one.stopped)
+        )
+        runs = f"no match: of those that came nearest to one, {decisive.stopped:,}"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
     yield f"{runs} ended {where}"
-    most = decisive.endings[0]
+    most = decisive.stop_reasons[0]
     yield f"{most}: {most.count:,}"
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
@@ -244,7 +247,7 @@ def draw(clauses: Collection[ClauseCoverage]) -> Figure:
 
 def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
     """A bar for each occurrence, as long as its share of the starting rows, then the matches."""
-    bars = [(one.variable or "tried", one.came, why(one)) for one in clause.occurrences]
+    bars = [(one.variable or "tried", one.reached, why(one)) for one in clause.occurrences]
     bars.append(("matches", clause.figures.matches, ""))
     names, counts, reasons = zip(*bars, strict=True)
     panel.barh(range(len(bars)), counts, color=[*[CAME] * (len(bars) - 1), MATCHED])
@@ -260,7 +263,15 @@ def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
 
 # What `coverage` gives: the funnels of a query's clauses.
 
-COLUMNS = ("clause", "occurrence", "variable", "came", "ended", "ended_because", "ended_because_of")
+COLUMNS = (
+    "clause",
+    "occurrence",
+    "variable",
+    "reached",
+    "stopped",
+    "stop_reason",
+    "stopped_for_reason",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -291,24 +302,29 @@ class Coverage(Pictured):
     def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each occurrence of a variable in PATTERN.
 
-        Occurrence 0 is before any row. ended_because: what ended most of the starting rows that
-        ended there, and how many it ended.
+        Occurrence 0 is before any row. reached: the number of starting rows that got there.
+        stopped: how many of these got no further. stop_reason: what stopped most of them, and
+        stopped_for_reason: how many it stopped.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> covered = matchrec.query(ticks, '''
         ...     ORDER BY day MEASURES COUNT(*) AS days
         ...     PATTERN (DOWN{3}) DEFINE DOWN AS price < PREV(price)
         ... ''').coverage()
-        >>> covered.to_pandas()[["occurrence", "variable", "came", "ended"]]
-           occurrence variable  came  ended
-        0           0     None     4      2
-        1           1     DOWN     2      2
+        >>> covered.to_pandas()[["occurrence", "variable", "reached", "stopped"]]
+           occurrence variable  reached  stopped
+        0           0     None        4        2
+        1           1     DOWN        2        2
         """
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
             for one in clause.occurrences:
-                most = (str(one.endings[0]), one.endings[0].count) if one.ended else (None, 0)
-                rows.append((number, one.number, one.variable, one.came, one.ended, *most))
+                most = (
+                    (str(one.stop_reasons[0]), one.stop_reasons[0].count)
+                    if one.stopped
+                    else (None, 0)
+                )
+                rows.append((number, one.number, one.variable, one.reached, one.stopped, *most))
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:

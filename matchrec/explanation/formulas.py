@@ -314,7 +314,7 @@ def cost(executable: Executable, states: int) -> str:
     skips_any = task.selection is EventSelection.SKIP_TILL_ANY_MATCH
     unbounded = skips_any and task.pattern.longest is None
     if unbounded or task.pattern.is_exponentially_ambiguous:
-        merges = executable.algorithm.engine == "breadth_first"
+        merges = executable.strategy.algorithm == "breadth_first"
         merges = merges and task.output is not MatchOutput.GRAPH
         merges = merges and not compile_task(task, len(executable.crossing.integers)).rules.flushes
         merging = "unless runs merge" if merges else "and runs do not merge here"

@@ -86,7 +86,7 @@ class MatchrecMagics(Magics):
     @argument("--partition-by", **SEVERAL, metavar="SQL", type=unquoted, help="what divides events")
     @argument("--type-column", metavar="SQL", type=unquoted, help="the types of events, of SASE+")
     @argument("--dialect", choices=tuple(PRODUCTS), help="whose SQL it is")
-    @argument("--engine", default="auto", help="auto, backtracking or breadth_first")
+    @argument("--algorithm", default="auto", help="auto, backtracking or breadth_first")
     @no_var_expand
     @line_cell_magic
     def matchrec(self, line: str, cell: str | None = None) -> Any:
@@ -129,7 +129,7 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
     """What a cell shows. variables: of the notebook."""
     asked_of = query_of(asked, query, spark, variables)
     if asked.output:
-        variables[asked.output] = asked_of.dataframe()
+        variables[asked.output] = asked_of.to_df()
     if asked.explain:
         return asked_of.explain()
     if asked.why:
@@ -137,7 +137,7 @@ def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[st
         return asked_of.why(partition=partition_of(asked.partition), row=row)
     if asked.coverage:
         return asked_of.coverage()
-    frame = variables[asked.output] if asked.output else asked_of.dataframe()
+    frame = variables[asked.output] if asked.output else asked_of.to_df()
     if asked.plot:
         if not 2 <= len(asked.plot) <= 3:
             names = counted(len(asked.plot), "name")
@@ -193,7 +193,7 @@ def query_of(
     if of_events and asked.order_by is None:
         raise errors.no_order_in_cell()
     frames = {} if asked.events else frames_in(text, variables)
-    how, values = matchrec.Options(engine=asked.engine), values_in(str(query), variables)
+    how, values = matchrec.Options(algorithm=asked.algorithm), values_in(str(query), variables)
     return matchrec.query(source, query, values, options=how, **given, **frames)
 
 

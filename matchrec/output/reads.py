@@ -157,7 +157,7 @@ class ReadFact(Enum):
 
 
 class PointerField(Enum):
-    """What the compressed form says of a pointer beside its event and its state.
+    """What the graph of matches says of a pointer beside its event and its state.
 
     ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
     1. VERSION: a Dewey number. COMPLETES: whether a match ends here.

@@ -149,7 +149,7 @@ class MatchPlan:
         return found
 
 
-# The compressed form: what a plan asks for when the graph of all matches comes out.
+# The graph of matches: what a plan asks for when the graph of all matches comes out.
 #
 # Each pointer stands as a match of one row, so its event and its state are read as any measure is.
 

@@ -263,9 +263,9 @@ def first_matches_are_counted(plan: MatchPlan) -> None:
         words = partial.words
         raise errors.partial_with_first_matches(partial.span, words=words, first=first.words)
     if plan.output is MatchOutput.GRAPH:
-        raise errors.first_matches_of_form(first.span, first=first.words, form='form="compressed"')
+        raise errors.first_matches_of_form(first.span, first=first.words, form='output="graph"')
     if staging is not None and staging.timeouts is not None:
-        raise errors.first_matches_of_form(None, first="first_matches", form="a form with timeouts")
+        raise errors.first_matches_of_form(None, first="first_matches", form="timeouts=True")
 
 
 def endings_differ(plan: MatchPlan) -> None:

@@ -123,7 +123,7 @@ class Preparation:
         return self.drafted.plan
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
-        """The rows with columns. Raises as `rows_of`."""
+        """The rows with columns. Raises as `explode_matches`."""
         return self.rows_of(self.query(columns), columns)
 
     def rows_of(self, query: Template, _columns: RowColumns) -> DataFrame:

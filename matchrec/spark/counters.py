@@ -76,17 +76,17 @@ class Counters:
     belong to the first action, and count what it has read; `show` and `take` may stop early. Over
     Connect, the values of `sql` are there after `collect`, `toPandas` or `toArrow` of the result.
 
-    Events are the rows that reach the engine: `explain` says which rows stay behind. The most live
-    runs are those of one task at once; with the backtracking engine they are the most rows of its
-    one run, each of which may have postponed another. All other values, also the seconds, are sums
-    over tasks. Only event selection counts runs and buffer.
+    Events are the rows that reach the search: `explain` says which rows stay behind. The most live
+    runs are those of one task at once; the algorithm backtracking has one run, so there they are
+    the most rows of it, each of which may have postponed another. All other values, also the
+    seconds, are sums over tasks. Only event selection counts runs and buffer.
 
     Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
     workers sort; making arrays; matching; gathering the results.
 
     >>> counters = matchrec.Counters()
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
-    >>> found = matchrec.sase(
+    >>> found = matchrec.match_sase(
     ...     events, "PATTERN SEQ(Login a, Error b)", order_by="at",
     ...     options=matchrec.Options(counters=counters)).collect()
     >>> print(counters)

@@ -144,7 +144,12 @@ class Setting:
 
 @dataclass(frozen=True, repr=False)
 class Tuned:
-    """What `tune` has done; prints as text. settings: each with its value before and now."""
+    """What `tune` has done; prints as text. settings: each with its value before and now.
+
+    >>> tuned = matchrec.tune(spark)
+    >>> len(tuned.settings)
+    2
+    """
 
     settings: tuple[Setting, ...]
 

@@ -92,7 +92,7 @@ class Prepared(Generic[D]):
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
         """The executable of one rule. crossing: as of `compile.path.link`."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
-        found = link(drafted, self.conditions[rule.name], options.engine, crossing)
+        found = link(drafted, self.conditions[rule.name], options.algorithm, crossing)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 

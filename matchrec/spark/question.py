@@ -64,7 +64,7 @@ def are_counters(given: object) -> bool:
 class Options:
     """How a query runs, apart from what it asks.
 
-    engine: searches for matches; "auto" takes the engine that is expected to be fastest. sort: who
+    algorithm: how matches are searched for; "auto" takes the one expected to be fastest. sort: who
     sorts each partition: "spark", the Python "worker", or "auto", which takes the worker if it can
     sort; `explain` says who sorts and why. With "ranges" the workers sort, and large partitions are
     cut into ranges of their order, for several tasks, without rows that no match can have. A window
@@ -73,12 +73,6 @@ class Options:
     the Python workers. max_steps: how often the search may test conditions that depend on the run
     in one partition before the query ends with an error, None for no limit; the cost of all other
     conditions is bounded, as `explain` says. counters: see `Counters`.
-
-    Two options are for `match_rules` alone. on_error: what happens if a rule fails in a partition,
-    for instance by a sum that is too large: "raise" ends the query and names the rule; "keep" goes
-    on with all other rules, and `errors` of the result says where it failed. event_columns: the
-    columns of the input that events of matches have, None for all; few columns make matches of many
-    rows cheaper.
 
     Raises MatchRecognizePlanError for any other value.
 
@@ -89,23 +83,19 @@ class Options:
     [Row(n=2)]
     """
 
-    engine: arguments.Engine = "auto"
+    algorithm: arguments.Algorithm = "auto"
     sort: arguments.Sort = "auto"
     transport: arguments.Transport = "auto"
     max_steps: int | None = None
     counters: Counters | None = None
-    on_error: arguments.AfterError = "raise"
-    event_columns: str | Sequence[str] | None = None
 
 
 OPTIONS: dict[str, arguments.ArgumentKind] = {
-    "engine": arguments.one_of(get_args(arguments.Engine)),
+    "algorithm": arguments.one_of(get_args(arguments.Algorithm)),
     "sort": arguments.one_of(get_args(arguments.Sort)),
     "transport": arguments.one_of(get_args(arguments.Transport)),
     "max_steps": MAX_STEPS,
     "counters": COUNTERS,
-    "on_error": arguments.one_of(get_args(arguments.AfterError)),
-    "event_columns": arguments.TEXTS.or_none(),
 }
 Options.__init__ = arguments.checked(**OPTIONS)(Options.__init__)  # type: ignore[method-assign]
 NO_OPTIONS = Options()
@@ -150,6 +140,7 @@ class Question:
     columns: InputColumns
     options: Options
     use: Use = EVERYTHING
+    on_error: arguments.AfterError = "raise"
 
     def resolve(self) -> Question:
         """The rules as the session takes them, earlier measures' values in those that read them."""

@@ -148,7 +148,7 @@ class Runner:
                 raise users_terms.in_users_terms(error, filled, self.tables) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
-        """Spark's own `sql`, also on a session where `install` put another in its place."""
+        """Spark's own `sql`, also on a session where `enable` put another in its place."""
         frames = {hole: self.frames[hole] for hole in holes(text) if hole not in names}
         pieces = [users_terms.fill(piece, names) for piece in text]
         whole = "".join(map(partial(formatted, frames=frames) if frames else str, pieces))
@@ -281,7 +281,7 @@ class Runner:
 
 
 def plain_sql(spark: SparkSession) -> Callable[..., DataFrame]:
-    """The session's own `sql`, also where `install` has put another in its place."""
+    """The session's own `sql`, also where `enable` has put another in its place."""
     found: Any = spark.sql
     original = original_of(getattr(found, "__func__", None))
     bound: Callable[..., DataFrame] = MethodType(original, found.__self__) if original else found
@@ -327,7 +327,7 @@ def _has_keywords(function: Callable[..., object]) -> bool:
 
 
 def original_of(function: object) -> Callable[..., DataFrame] | None:
-    """What `install` has put this function in the place of, or None."""
+    """What `enable` has put this function in the place of, or None."""
     marked, original = getattr(function, REPLACED, (None, None))
     return original if marked is function else None  # others who wrap it copy the mark
 

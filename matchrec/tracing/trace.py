@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappush, heappushpop
 
-from matchrec.engine.engines import Algorithm
+from matchrec.engine.engines import Strategy
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, next_starts
 from matchrec.engine.partitions import Partitions
@@ -31,9 +31,9 @@ class EngineMatch:
 EngineMatches = tuple[EngineMatch, ...]
 
 
-def engine_matches(algorithm: Algorithm, task: Task, partitions: Partitions) -> EngineMatches:
+def engine_matches(strategy: Strategy, task: Task, partitions: Partitions) -> EngineMatches:
     """What the engine finds, in its order. Raises RunFailure."""
-    chunks = algorithm.search(task, partitions)
+    chunks = strategy.search(task, partitions)
     return tuple(match for chunk in chunks for match in matches_in(chunk, task))
 
 
@@ -103,12 +103,12 @@ class Trace:
 
 
 def trace_search(
-    task: Task, algorithm: Algorithm, partitions: Partitions, asked: Sequence[int], limit: int
+    task: Task, strategy: Strategy, partitions: Partitions, asked: Sequence[int], limit: int
 ) -> Trace:
     """The attempts, `limit` at most, from the rows asked for, or else those that found nothing and
     came furthest, the earlier of equals. The engine answers first. Raises RunFailure.
     """
-    matches = engine_matches(algorithm, task, partitions)
+    matches = engine_matches(strategy, task, partitions)
     starts, tracer = starting_rows(task, matches, 0, partitions.rows), Tracer(task, partitions)
 
     def attempt(row: int) -> Attempt:

@@ -152,7 +152,7 @@ def failing(lines: list[Line]) -> list[str]:
     return list(dict.fromkeys([*found, *filter(None, (line.fold for line in lines))]))
 
 
-COLUMNS = ("start", "row", "place", "rows_before", "variable", "outcome", "condition")
+COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", "condition")
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,9 +185,9 @@ class Why(figures.Pictured):
         """A pandas DataFrame with a row for each trial of each attempt, in the order of the search.
 
         start: the row from which the attempt began; row: the row that was tried; both count from 1.
-        place: its values of the ORDER BY columns. rows_before: how many rows were mapped before.
-        variable: for which it was tried, None for none. outcome: what came of it. condition: each
-        conjunct with its values, None where no condition was asked.
+        order_value: its values of the ORDER BY columns. rows_before: how many rows were mapped
+        before. variable: for which it was tried, None for none. outcome: what came of it.
+        condition: each conjunct with its values, None if no condition was tested.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)

@@ -63,7 +63,7 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
 class Conversion:
     """A converted query. notes: what is lost or means something else there, with its place.
 
-    >>> converted = matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
+    >>> converted = matchrec.transpile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                              "DEFINE B AS x > PREV(x))", write="trino")
     >>> print(converted.text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > PREV(x))

@@ -103,7 +103,7 @@ def in_spark(spark: SparkSession, frame: pd.DataFrame) -> DataFrame:
 
 
 def detected(frame: DataFrame, workload: Workload) -> DataFrame:
-    return matchrec.detect(frame, workload.pattern, order_by="time", partition_by="key")
+    return matchrec.match_pattern(frame, workload.pattern, order_by="time", partition_by="key")
 
 
 def by_matchrec(frame: pd.DataFrame, rounds: int) -> dict[str, Found]:

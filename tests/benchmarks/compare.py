@@ -17,7 +17,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.markdown import table
@@ -82,12 +82,12 @@ def by_hand(spark: SparkSession, workload: Workload) -> dict[str, Query]:
 
 def checked(spark: SparkSession, workload: Workload) -> Reference:
     """The rows of a workload. Raises AssertionError where a contender's differ."""
-    first, *others = ENGINES
+    first, *others = ALGORITHMS
     reference = Reference.of(
-        matchrec.sql(spark, workload.query, options=matchrec.Options(engine=first))
+        matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=first))
     )
     for engine in others:
-        found = matchrec.sql(spark, workload.query, options=matchrec.Options(engine=engine))
+        found = matchrec.sql(spark, workload.query, options=matchrec.Options(algorithm=engine))
         reference.check(f"{workload.name}, {engine}", found)
     for name, query in by_hand(spark, workload).items():
         reference.check(f"{workload.name}, {name}", query())

@@ -23,7 +23,7 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ENGINES, Engine
+from matchrec.engine.engines import ALGORITHMS, Algorithm
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
@@ -214,13 +214,13 @@ def seconds(action: Callable[[], int]) -> tuple[float, int]:
     return min(times), result
 
 
-def count_matches(engine: Engine, task: Task, partitions: Partitions) -> int:
+def count_matches(engine: Algorithm, task: Task, partitions: Partitions) -> int:
     return sum(m.count for m in search(engine, task, partitions))
 
 
 def both(task: Task, partitions: Partitions) -> tuple[list[float], int]:
     """Seconds of every engine, and how many matches all of them have found."""
-    found = [seconds(lambda e=e: count_matches(e, task, partitions)) for e in ENGINES.values()]
+    found = [seconds(lambda e=e: count_matches(e, task, partitions)) for e in ALGORITHMS.values()]
     (count,) = {count for _, count in found}
     return [taken for taken, _ in found], count
 
@@ -233,7 +233,7 @@ def lines(_: Options) -> Iterator[str]:
         rows = one.partitions.rows
         figures = [f"{taken * 1000:.1f}" for taken in times]
         cells.append([one.name, f"{rows:,}", f"{matches:,}", *figures, one.aim])
-    yield from table(["milliseconds", "rows", "matches", *ENGINES, "aim"], cells)
+    yield from table(["milliseconds", "rows", "matches", *ALGORITHMS, "aim"], cells)
 
 
 def linear(_: Options) -> Iterator[str]:
@@ -246,14 +246,14 @@ def linear(_: Options) -> Iterator[str]:
         times = [f"{last * 1000:.1f}" for last in many]
         pairs = (cell for pair in zip(times, ratios, strict=True) for cell in pair)
         cells.append([one.name, f"{10 * one.rows:,}", *pairs])
-    head = [cell for name in ENGINES for cell in (name, "ratio")]
+    head = [cell for name in ALGORITHMS for cell in (name, "ratio")]
     yield from table(["milliseconds", "rows", *head], cells)
 
 
 def first_searches(_: Options) -> Iterator[str]:
     """The table of the first search of a process."""
     cells = []
-    for engine in ENGINES:
+    for engine in ALGORITHMS:
         for run_conditions, name in FIRST_SEARCHES.items():
             call = f"first({engine!r}, {run_conditions!r})"
             with fresh_copy() as copy:
@@ -278,7 +278,7 @@ def first(engine: str, run_conditions: str) -> None:
     partitions = make_partitions(moves, 10, walk)
     began = time.perf_counter()
     with in_force(Shortcuts(few_steps=0)):
-        count_matches(ENGINES[engine], task, partitions)
+        count_matches(ALGORITHMS[engine], task, partitions)
     print(f"{time.perf_counter() - began:.2f} s")
 
 

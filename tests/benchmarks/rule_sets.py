@@ -67,9 +67,9 @@ def together(ticks: DataFrame, count: int) -> DataFrame:
 def alone(ticks: DataFrame, one: Rule) -> DataFrame:
     """The matches of one rule as a query of its own."""
     if isinstance(one, matchrec.Pattern):
-        return matchrec.detect(ticks, one, **STREAMS)
+        return matchrec.match_pattern(ticks, one, **STREAMS)
     if "SEQ" in one:
-        return matchrec.sase(ticks, one, **STREAMS)
+        return matchrec.match_sase(ticks, one, **STREAMS)
     return matchrec.match_recognize(ticks, f"PARTITION BY symbol ORDER BY ts {one}")
 
 

@@ -12,7 +12,7 @@ from tests.benchmarks.pictures import new_figure, save
 
 Measured = dict[str, Any]  # by query: a rate, one by engine, or one by window (and engine)
 
-ENGINES = ("basic", "merging", "backtracking")
+ALGORITHMS = ("basic", "merging", "backtracking")
 COLOURS = {"basic": "#4477aa", "merging": "#228833", "backtracking": "#ee6677"}
 LEGEND: Any = {"loc": "upper left", "fontsize": 7, "handlelength": 1.2, "columnspacing": 1}
 TITLES = {
@@ -40,7 +40,12 @@ def draw(measured: dict[str, Measured], sizes: Sequence[int], path: Path) -> Non
         if number in ("2", "6"):
             lines(panel, found, sizes)
         elif found:
-            engines = {"1": ENGINES[:1], "3": ENGINES[::2], "4": ENGINES, "5": ENGINES[:2]}
+            engines = {
+                "1": ALGORITHMS[:1],
+                "3": ALGORITHMS[::2],
+                "4": ALGORITHMS,
+                "5": ALGORITHMS[:2],
+            }
             bars(panel, found, engines[number])
     save(figure, path)
 

@@ -18,7 +18,7 @@ import pandas as pd
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft
 from matchrec.conditions.types import BIGINT
-from matchrec.engine.engines import ENGINES as PRODUCT
+from matchrec.engine.engines import ALGORITHMS as PRODUCT
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.kernels import layout
 from matchrec.engine.matches import Matches
@@ -48,7 +48,7 @@ PREDICATES = {
 }
 ON_C = " AND c.price > a[1].price AND c.price < a[a.LEN].price"
 
-ENGINES = ("basic", "merging", "backtracking")
+ALGORITHMS = ("basic", "merging", "backtracking")
 
 IntArray = npt.NDArray[np.int64]
 

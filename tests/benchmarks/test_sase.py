@@ -8,7 +8,7 @@ import pytest
 
 from matchrec.engine.kernels import layout
 from tests.benchmarks.sase import TEMPLATES, state_at_the_end
-from tests.benchmarks.sase_workload import ENGINES, Cell, search
+from tests.benchmarks.sase_workload import ALGORITHMS, Cell, search
 
 pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # of benchmarks, not of what users run
 @pytest.mark.parametrize("key", [*TEMPLATES, ("p3*", "s2"), ("p3*", "s3")], ids=" ".join)
 def test_engines_find_the_same(key: tuple[str, str], output: str) -> None:
     cell = Cell(*key, output=output, windows=5)
-    found = [search(replace(cell, engine=engine)).run() for engine in ENGINES]
+    found = [search(replace(cell, engine=engine)).run() for engine in ALGORITHMS]
     assert found[0].matches > 0
     assert len({(one.matches, one.mapped) for one in found}) == 1
 

@@ -1,4 +1,4 @@
-"""Runs the `match` records of `cases/**/*.test` on both engines and on the reference matcher."""
+"""Runs the `match` records of `cases/**/*.test` on both algorithms and on the reference matcher."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from tests.cases.case_file import CASES, MatchRecord, case_files
-from tests.tasks.contiguous import Outcome, Query, Rows, run_engine, run_reference
+from tests.tasks.contiguous import Outcome, Query, Rows, run_algorithm, run_reference
 
 Matcher = Callable[[Query, Rows], Outcome]
 
 MATCHERS: dict[str, Matcher] = {
-    **{name: lambda q, r, e=engine: run_engine(e, q, r) for name, engine in ENGINES.items()},  # type: ignore[misc]
+    **{name: lambda q, r, a=one: run_algorithm(a, q, r) for name, one in ALGORITHMS.items()},  # type: ignore[misc]
     "reference": run_reference,
 }
 

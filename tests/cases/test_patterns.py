@@ -12,7 +12,7 @@ import matchrec
 from tests.cases.case_file import CASES, PatternRecord, RefusedRecord, case_files
 from tests.cases.pattern_notation import Question, built, by_definition, question_of, read_skip
 from tests.properties.test_queries import INTERPRETED, settings
-from tests.tasks.patterns import ENGINES, PatternBatch, after_match, answers
+from tests.tasks.patterns import ALGORITHMS, PatternBatch, after_match, answers
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -21,7 +21,7 @@ COLUMNS = ("conditions", "windows", "timeouts", "until", "order")  # files with 
 Matcher = Callable[[Question], list[list[str]]]
 
 MATCHERS: dict[str, Matcher] = {
-    **{engine: lambda q, e=engine: [answers(q, (e,))[e]] for engine in ENGINES},  # type: ignore[misc]
+    **{algorithm: lambda q, e=algorithm: [answers(q, (e,))[e]] for algorithm in ALGORITHMS},  # type: ignore[misc]
     "definition": by_definition,
 }
 
@@ -57,9 +57,9 @@ def test_matches_with_columns_that_spark_computes(spark: SparkSession) -> None:
     found = [record for place, record in records("patterns") if place.split(":")[0] in COLUMNS]
     with settings(spark, **INTERPRETED):
         batch = PatternBatch(spark, [question_of(record) for record in found])
-        for engine, all_lines in batch.answers().items():
+        for algorithm, all_lines in batch.answers().items():
             for record, lines in zip(found, all_lines, strict=True):
-                assert agrees(record, lines), (engine, question_of(record), lines)
+                assert agrees(record, lines), (algorithm, question_of(record), lines)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def detected(spark: SparkSession, record: RefusedRecord) -> None:
     pattern = built(record.calls, matchrec.Pattern)
     pattern = pattern.after_match(after_match(read_skip(record.skip or "no skip")))
     events = spark.createDataFrame([], "t int, is_a boolean, is_b boolean, x int")
-    matchrec.detect(events, pattern, order_by="t")
+    matchrec.match_pattern(events, pattern, order_by="t")

@@ -30,7 +30,7 @@ from tests.cases.case_file import (
 )
 from tests.quick.scale import OWN_SPARK
 
-ENGINES = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
+ALGORITHMS = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
 FILES = case_files()
 registered: list[tuple[Path, str]] = []  # the one file whose tables are there, and for which tests
 
@@ -44,25 +44,25 @@ def query_parameters() -> Iterator[Any]:
         for record in file.queries:
             gap = record.head.note_of("gap")
             marks = [pytest.mark.xfail(reason=gap, strict=True)] if gap else []
-            for engine in engines_for(record):
-                name = f"{place(file, record)}-{engine}"
-                yield pytest.param(file, record, engine, id=name, marks=marks)
+            for algorithm in algorithms_for(record):
+                name = f"{place(file, record)}-{algorithm}"
+                yield pytest.param(file, record, algorithm, id=name, marks=marks)
 
 
-def engines_for(record: QueryRecord) -> Sequence[str]:
+def algorithms_for(record: QueryRecord) -> Sequence[str]:
     """One by the line at which the record stands, or that the record's note names.
 
     In the worker the other one searches the same rows: tests/quick/both_engines.py; where Spark has
     its own settings, it does not, so both are asked.
     """
-    if only := record.head.note_of("engine"):
+    if only := record.head.note_of("algorithm"):
         return [only]
-    return ENGINES if OWN_SPARK else [ENGINES[record.head.line % len(ENGINES)]]
+    return ALGORITHMS if OWN_SPARK else [ALGORITHMS[record.head.line % len(ALGORITHMS)]]
 
 
 def sort_for(record: QueryRecord) -> str:
     """Half of the records, by their lines, have Spark sort; else the workers do where they can."""
-    return "spark" if record.head.line // len(ENGINES) % 2 else "auto"
+    return "spark" if record.head.line // len(ALGORITHMS) % 2 else "auto"
 
 
 def error_parameters() -> Iterator[Any]:
@@ -72,20 +72,20 @@ def error_parameters() -> Iterator[Any]:
 
 
 @pytest.mark.one_of(4)
-@pytest.mark.parametrize(("file", "record", "engine"), [*query_parameters()])
+@pytest.mark.parametrize(("file", "record", "algorithm"), [*query_parameters()])
 def test_query(
     spark: SparkSession,
     request: pytest.FixtureRequest,
     file: CaseFile,
     record: QueryRecord,
-    engine: str,
+    algorithm: str,
 ) -> None:
     mark_other_engine(request, record)
     register_tables(spark, file)
     with warnings.catch_warnings():  # no DEFINE, no ORDER BY: allowed, with a warning
         warnings.simplefilter("ignore", UserWarning)
         frame = matchrec.sql(
-            spark, record.sql, options=matchrec.Options(engine=engine, sort=sort_for(record))
+            spark, record.sql, options=matchrec.Options(algorithm=algorithm, sort=sort_for(record))
         )
     assert frame.columns == list(record.columns)
     types = [None if want is None else field_type(frame, i) for i, want in enumerate(record.types)]

@@ -36,7 +36,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 spark = SparkSession.builder.enableHiveSupport().getOrCreate()
-matchrec.install(spark)
+matchrec.enable(spark)
 sys.exit(not dbtRunner().invoke(sys.argv[1:]).success)
 """,
     "read.py": """from pyspark.sql import SparkSession

@@ -2,8 +2,8 @@
 
     python -m tests.live.trino_random --url http://localhost:8080 --count 5000 --seed 0
 
-With --converted, Trino is asked what `matchrec.convert` makes of each query for Trino, and matchrec
-what `matchrec.convert` makes of that.
+With --converted, Trino runs what `matchrec.transpile` makes of each query for Trino, and matchrec
+runs what `matchrec.transpile` makes of that.
 
 Queries that run into a known difference of Trino's are not drawn: `LIMITS` and `deviates` say
 which, docs/how-to/migration/trino.md says why. Not collected by pytest: it needs a server.
@@ -57,12 +57,12 @@ Respell = Callable[[str], str]
 
 def for_trino(text: str) -> str:
     """A query in Trino's SQL."""
-    return matchrec.convert(text, write="trino").text
+    return matchrec.transpile(text, write="trino").text
 
 
 def and_back(text: str) -> str:
     """A query in Spark's SQL that has been in Trino's."""
-    return matchrec.convert(for_trino(text), read="trino").text
+    return matchrec.transpile(for_trino(text), read="trino").text
 
 
 def deviates(pattern: RowPattern) -> bool:

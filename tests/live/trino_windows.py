@@ -2,7 +2,7 @@
 
     python -m tests.live.trino_windows --url http://localhost:8080 --count 300 --seed 0
 
-Trino is asked what `matchrec.convert` makes of each query; `properties/test_windows.py` asks
+Trino is asked what `matchrec.transpile` makes of each query; `properties/test_windows.py` asks
 matchrec. What is not drawn is that of `trino_random.py`. Not collected by pytest: it needs a
 server.
 """

@@ -23,7 +23,7 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Room
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
@@ -47,18 +47,18 @@ from tests.tasks.contiguous import (
     Query,
     Rows,
     query,
-    run_engine,
-    run_engine_in_pieces,
+    run_algorithm,
+    run_algorithm_in_pieces,
     run_reference,
     words,
 )
 
 EXAMPLES = examples(32)
-ENGINES: list[Engine] = [
-    Engine("backtracking"),
-    Engine("backtracking", Room(rows=3, matches=2, memory=1)),
-    Engine("breadth_first"),
-    Engine("breadth_first", Room(rows=3, matches=2, memory=1)),
+ALGORITHMS: list[Algorithm] = [
+    Algorithm("backtracking"),
+    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    Algorithm("breadth_first"),
+    Algorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
 ]
 VARIABLES = ("A", "B", "C")
 
@@ -72,15 +72,15 @@ random_examples = settings(
 
 def assert_agreement(query: Query, rows: Rows) -> None:
     expected = run_reference(query, rows)
-    for engine in ENGINES:
-        assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
+    for algorithm in ALGORITHMS:
+        assert run_algorithm(algorithm, query, rows) == expected, (algorithm, show(query.pattern))
 
 
 def assert_agreement_in_pieces(query: Query, rows: Rows, step: int) -> None:
     expected = run_reference(query, rows)
-    for engine in ENGINES:
-        found = run_engine_in_pieces(engine, query, rows, step)
-        assert found == expected, (engine, show(query.pattern))
+    for algorithm in ALGORITHMS:
+        found = run_algorithm_in_pieces(algorithm, query, rows, step)
+        assert found == expected, (algorithm, show(query.pattern))
 
 
 def small_patterns() -> list[RowPattern]:
@@ -244,8 +244,8 @@ def test_random_patterns_after_thousands_of_rows(
     assert isinstance(found, list)
     more = "X " * (LARGE - 2)
     expected = [(p, number, long.offsets[p], more + word) for p, number, _, word in found]
-    for engine in ENGINES:
-        assert run_engine(engine, asked, long) == expected, (engine, show(asked.pattern))
+    for algorithm in ALGORITHMS:
+        assert run_algorithm(algorithm, asked, long) == expected, (algorithm, show(asked.pattern))
 
 
 def navigations(names: list[str | None]) -> st.SearchStrategy[Navigation]:
@@ -385,14 +385,14 @@ def assert_longest(query: Query, rows: Rows, step: int = 0) -> None:
         return ("failed", found[1]) if is_failure else found
 
     expected = comparable(run_reference(longest(query), rows))
-    able = [one for one in ENGINES if one.supports(longest(query).task()) is None]
+    able = [one for one in ALGORITHMS if one.supports(longest(query).task()) is None]
     assert any(one.name == "breadth_first" for one in able)
-    for engine in able:
+    for algorithm in able:
         if step:
-            found = run_engine_in_pieces(engine, longest(query), rows, step)
+            found = run_algorithm_in_pieces(algorithm, longest(query), rows, step)
         else:
-            found = run_engine(engine, longest(query), rows)
-        assert comparable(found) == expected, (engine, show(query.pattern))
+            found = run_algorithm(algorithm, longest(query), rows)
+        assert comparable(found) == expected, (algorithm, show(query.pattern))
 
 
 @pytest.mark.parametrize(

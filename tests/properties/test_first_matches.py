@@ -12,10 +12,23 @@ from hypothesis import strategies as st
 from matchrec.engine.interface import Task
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from tests.generators.selection import cases, general, sequences
-from tests.properties.test_engines import ENGINES, LONGER, queries, random_examples, run_dependent
+from tests.properties.test_engines import (
+    ALGORITHMS,
+    LONGER,
+    queries,
+    random_examples,
+    run_dependent,
+)
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
-from tests.tasks.contiguous import Outcome, Query, Rows, run_engine, run_engine_in_pieces, words
+from tests.tasks.contiguous import (
+    Outcome,
+    Query,
+    Rows,
+    run_algorithm,
+    run_algorithm_in_pieces,
+    words,
+)
 from tests.tasks.selection import WindowedRows, run_task, task, texts
 from tests.tasks.selection import query as selected
 
@@ -49,13 +62,13 @@ def test_contiguous_matches(data: st.DataObject, most: int, step: int) -> None:
         query, rows = data.draw(run_dependent())
     for longest in (False, True):
         asked = replace(query, output=MatchOutput.LONGEST) if longest else query
-        for engine in ENGINES:
-            if engine.supports(asked.task()) is not None:
+        for algorithm in ALGORITHMS:
+            if algorithm.supports(asked.task()) is not None:
                 continue
-            whole = run_engine(engine, asked, rows)
+            whole = run_algorithm(algorithm, asked, rows)
             if isinstance(whole, list):
-                assert run_engine(engine, first_of(asked, most), rows) == first(whole, most)
-                again = run_engine_in_pieces(engine, first_of(asked, most), rows, step)
+                assert run_algorithm(algorithm, first_of(asked, most), rows) == first(whole, most)
+                again = run_algorithm_in_pieces(algorithm, first_of(asked, most), rows, step)
                 assert again == first(whole, most)
 
 
@@ -74,11 +87,11 @@ def test_event_selection(selection: EventSelection, output: MatchOutput) -> None
     )
     def run(case: tuple[SelectionQuery, WindowedRows], most: int) -> None:
         whole, rows = task(case[0]), case[1]
-        for engine in ENGINES:
-            if engine.supports(whole) is None:
-                found = run_task(engine, whole, rows)
+        for algorithm in ALGORITHMS:
+            if algorithm.supports(whole) is None:
+                found = run_task(algorithm, whole, rows)
                 if isinstance(found, list):
-                    again = run_task(engine, replace(whole, most_matches=most), rows)
+                    again = run_task(algorithm, replace(whole, most_matches=most), rows)
                     assert again == [one for one in found if one[1] <= most]
 
     run()
@@ -88,7 +101,7 @@ def test_a_search_ends_with_the_last_match_that_is_asked_for() -> None:
     """Of the loop over 60 rows there are 2 to the power of 60 matches."""
     whole = task(selected("A+", SELECTIONS[1], MatchOutput.ALL))
     rows = WindowedRows(words(" ".join(["A"] * 60)))
-    assert texts(run_task(ENGINES[2], replace(whole, most_matches=3), rows)) == [
+    assert texts(run_task(ALGORITHMS[2], replace(whole, most_matches=3), rows)) == [
         "A0",
         "A0 A1",
         "A1",

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
 def as_sql(query: Any, **arguments: Any) -> str | None:
     """The text, or None where SQL cannot say it; there is no other error."""
     try:
-        return matchrec.convert(query, table="random_rows", **arguments).text
+        return matchrec.transpile(query, events="random_rows", **arguments).text
     except matchrec.MatchRecognizeUnsupportedError:
         return None
 
@@ -51,7 +51,7 @@ def test_sase(spark: SparkSession) -> None:
         sql = as_sql(text, read="sase", **told)
         if sql is not None:
             left -= 1
-            expected = matchrec.sase(events, text, **told)
+            expected = matchrec.match_sase(events, text, **told)
             returned = sql.count(" AS ", 0, sql.index("PATTERN"))
             columns = ["s", *expected.columns[-returned:]] if returned else ["s"]
             ours = rows(matchrec.sql(spark, sql), columns)
@@ -80,7 +80,9 @@ def test_patterns(spark: SparkSession) -> None:
             left -= 1
             columns = ["p", "start_time", "end_time"]
             ours = rows(matchrec.sql(spark, sql), columns)
-            assert ours == rows(matchrec.detect(frame, pattern, **told), columns), repr(pattern)
+            assert ours == rows(matchrec.match_pattern(frame, pattern, **told), columns), repr(
+                pattern
+            )
             found += ours.total()
     assert found
 

@@ -140,12 +140,12 @@ def events(spark: SparkSession) -> DataFrame:
 
 def test_spark_analyses_a_sase_query_or_it_is_refused(events: DataFrame) -> None:
     for text in mutations.sase_queries(WITH_SPARK // 4, SEED + 100):
-        refusal(partial(matchrec.sase, events, text, order_by="ts"), text)
+        refusal(partial(matchrec.match_sase, events, text, order_by="ts"), text)
 
 
 def test_spark_analyses_a_pattern_or_it_is_refused(events: DataFrame) -> None:
     def detected(calls: list[Call]) -> Any:
-        return matchrec.detect(events, mutations.built(calls), order_by="t")
+        return matchrec.match_pattern(events, mutations.built(calls), order_by="t")
 
     for calls in mutations.patterns(WITH_SPARK // 4, SEED + 100):
         refusal(partial(detected, calls), calls)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import RunExpression
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
@@ -30,7 +30,7 @@ from tests.properties.test_engines import (
 )
 from tests.quick.scale import examples
 from tests.references.matcher import Words
-from tests.tasks.contiguous import Query, Rows, may_of, query, run_engine, satisfies_of, words
+from tests.tasks.contiguous import Query, Rows, may_of, query, run_algorithm, satisfies_of, words
 
 random_examples = settings(
     max_examples=examples(48),
@@ -107,11 +107,11 @@ def test_random_patterns_give_all_matches(data: st.DataObject) -> None:
     """Every word of every starting row, each once."""
     asked, rows = replace(data.draw(queries()), output=MatchOutput.ALL), Rows(data.draw(ROWS))
     asked = replace(asked, after_match=AfterMatchSkip())
-    for engine in (Engine("backtracking"), Engine("breadth_first")):
-        found = run_engine(engine, asked, rows)
+    for algorithm in (Algorithm("backtracking"), Algorithm("breadth_first")):
+        found = run_algorithm(algorithm, asked, rows)
         assert isinstance(found, list)
         places = [(partition, start, plain(word)) for partition, _, start, word in found]
-        assert sorted(places) == sorted(every_word(asked, rows)), engine
+        assert sorted(places) == sorted(every_word(asked, rows)), algorithm
 
 
 def every_word(asked: Query, rows: Rows) -> set[tuple[int, int, str]]:

@@ -7,8 +7,8 @@ Source: ISO/IEC 19075-5, 7.2.8; confirmed by a live Trino 435 where it keeps to 
 
 import pytest
 
-from matchrec.engine.engines import ENGINES, Engine
-from tests.tasks.contiguous import query, run_engine, run_reference, words
+from matchrec.engine.engines import ALGORITHMS, Algorithm
+from tests.tasks.contiguous import query, run_algorithm, run_reference, words
 
 # pattern, rows, the words of the matches in order ("" is an empty match)
 CASES = [
@@ -47,10 +47,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 @pytest.mark.parametrize(("pattern", "rows", "expected"), CASES)
-def test_words(pattern: str, rows: str, expected: list[str], engine: Engine) -> None:
-    found = run_engine(engine, query(pattern), words(rows))
+def test_words(pattern: str, rows: str, expected: list[str], algorithm: Algorithm) -> None:
+    found = run_algorithm(algorithm, query(pattern), words(rows))
     assert [word for *_, word in found] == expected
 
 

@@ -57,14 +57,14 @@ random_examples = settings(
 )
 
 
-def run_engine(name: str, room: Room, task: Task, partitions: Partitions) -> Outcome:
+def run_algorithm(name: str, room: Room, task: Task, partitions: Partitions) -> Outcome:
     """First row over all partitions, kind and rows of each match and run, sorted."""
     asked = replace(task, windowed=partitions.window_end is not None)
-    algorithm = choose(asked, name)[0]
-    if algorithm.partial:
-        algorithm = replace(algorithm, room=room)
+    strategy = choose(asked, name)[0]
+    if strategy.partial:
+        strategy = replace(strategy, room=room)
     try:
-        chunks = list(search_both_sizes(algorithm, asked, partitions))
+        chunks = list(search_both_sizes(strategy, asked, partitions))
     except RunFailure as failure:
         return kind_of(failure), failure.row
     return sorted(one for chunk in chunks for one in listed(chunk, task.variables))
@@ -152,7 +152,7 @@ def assert_agreement(query: Query, rows: Rows, partial: PartialMatches) -> None:
     if query.output is MatchOutput.LONGEST and not asked.looks_only_at_data:
         names = names[1:]
     for name, room in itertools.product(names, (Room(), SMALL_ROOM)):
-        found = run_engine(name, room, asked, partitions)
+        found = run_algorithm(name, room, asked, partitions)
         assert found == expected, (name, room, show(query.pattern))
 
 
@@ -251,7 +251,7 @@ def test_random_event_selection(
         for name in ("backtracking", "breadth_first"):
             for room in (Room(), SMALL_ROOM):
                 planned = replace(task(asked), partial=partial)
-                found = run_engine(name, room, planned, rows.partitions(planned.variables))
+                found = run_algorithm(name, room, planned, rows.partitions(planned.variables))
                 assert found == expected, (name, room, show(asked.pattern))
 
     run()

@@ -1,4 +1,4 @@
-"""Random patterns over random streams: both engines against enumeration by definition.
+"""Random patterns over random streams: both algorithms against enumeration by definition.
 
 A long run: MATCHREC_EXAMPLES=20000 pytest tests/properties/test_patterns.py
 """
@@ -20,7 +20,7 @@ from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions
 from tests.quick.scale import examples
 from tests.references.patterns import Search, TooMuchError, reported, selected
-from tests.tasks.patterns import ENGINES, ROWS_A_BATCH, answers, made_ready, read_row
+from tests.tasks.patterns import ALGORITHMS, ROWS_A_BATCH, answers, made_ready, read_row
 from tests.tasks.query_batches import Run
 
 EXAMPLES = examples(75)
@@ -50,8 +50,12 @@ def test_both_engines_find_what_the_definitions_say(
     rooms = {"ROOM": Room(matches=matches), "LARGE_ROOM": Room(matches=3 * matches)}
     with patch.multiple(selection, **rooms, READS_ALONE=reads_alone):
         found = answers(question, rows_a_batch=rows_a_batch)
-    for engine, lines in found.items():
-        assert any(agrees(question, right, lines) for right in expected), (engine, lines, expected)
+    for algorithm, lines in found.items():
+        assert any(agrees(question, right, lines) for right in expected), (
+            algorithm,
+            lines,
+            expected,
+        )
 
 
 def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
@@ -63,7 +67,7 @@ def agrees(question: Question, right: list[str], lines: list[str]) -> bool:
 @given(questions(), st.integers(1, 3))
 def test_the_first_matches_are_those_of_all(question: Question, most: int) -> None:
     try:
-        linked, prepared = made_ready(replace(question, timeouts=False), ENGINES)
+        linked, prepared = made_ready(replace(question, timeouts=False), ALGORITHMS)
     except MatchRecognizeError:
         assume(False)
     for one in linked.values():

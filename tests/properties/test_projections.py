@@ -21,7 +21,7 @@ import matchrec
 from tests.generators.expressions import Expression, Type
 from tests.generators.queries import Batch, Query, random_batch
 from tests.properties.test_queries import (
-    ENGINES,
+    ALGORITHMS,
     INTERPRETED,
     answers,
     has_interval,
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings(
 EXAMPLES = examples(20)
 QUERIES_A_BATCH = 6
 PROJECTIONS_A_QUERY = 4
-WAYS = tuple(product(ENGINES, ("arrow", "pandas")))
+WAYS = tuple(product(ALGORITHMS, ("arrow", "pandas")))
 CONSTANT = Expression("'hit'", Type.TEXT, lambda _: "hit")
 
 Texts = tuple[str | None, ...]
@@ -132,8 +132,8 @@ def as_texts(batch: Batch, query: Query, names: tuple[str, ...], row: Texts) -> 
 
 def way_of(batch: Batch, query: Query, number: int) -> tuple[str, str]:
     """An engine and a transport; the transport is Arrow where pandas refuses the query by name."""
-    engine, transport = WAYS[number % len(WAYS)]
-    return engine, "arrow" if has_interval(batch, query) else transport
+    algorithm, transport = WAYS[number % len(WAYS)]
+    return algorithm, "arrow" if has_interval(batch, query) else transport
 
 
 @pytest.mark.slow
@@ -147,10 +147,10 @@ def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, see
                 cases.append((query, found, one, way_of(batch, query, number)))
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         frames = []
-        for number, (query, _, one, (engine, transport)) in enumerate(cases):
+        for number, (query, _, one, (algorithm, transport)) in enumerate(cases):
             text = one.text(batch.text(query, "random_rows"))
             frame = matchrec.sql(
-                spark, text, options=matchrec.Options(engine=engine, transport=transport)
+                spark, text, options=matchrec.Options(algorithm=algorithm, transport=transport)
             )
             casts = ", ".join(f"CAST({name} AS STRING)" for name in frame.columns)
             frames.append(frame.selectExpr(f"{number} AS run", f"array({casts}) AS texts"))

@@ -1,4 +1,4 @@
-"""Random whole queries: both engines against an oracle in plain Python.
+"""Random whole queries: both algorithms against an oracle in plain Python.
 
 A long run: MATCHREC_EXAMPLES=5000 MATCHREC_SEED=1000 pytest tests/properties/test_queries.py
 """
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings(
 EXAMPLES = examples(18)
 QUERIES_A_BATCH = 50
 QUERIES_OF_A_QUICK_RUN = 8
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 INTERPRETED = {  # faster for so many columns and so few rows
     "codegen__wholeStage": "false",
     "codegen__factoryMode": "NO_CODEGEN",
@@ -136,30 +136,30 @@ def matched(
     respell: Callable[[str], str] = str,
     scope: RowScope = RowScope.NEIGHBOURS,
 ) -> list[str]:
-    """Runs both engines over the batch: the queries on which one differs from the oracle.
+    """Runs both algorithms over the batch: the queries on which one differs from the oracle.
 
     respell: another spelling of a query. scope: of conditions that Spark computes.
     """
     texts = {query: respell(batch.text(query, "random_rows")) for query in found}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()), scope)
-        linked = {engine: queries.link(engine) for engine in ENGINES}
-        prepared = queries.prepared(linked[ENGINES[0]].values())
+        linked = {algorithm: queries.link(algorithm) for algorithm in ALGORITHMS}
+        prepared = queries.prepared(linked[ALGORITHMS[0]].values())
         cases, runs = [], []
-        for engine, (number, query) in product(ENGINES, enumerate(found)):
+        for algorithm, (number, query) in product(ALGORITHMS, enumerate(found)):
             if texts[query] in queries.refused:
                 continue
-            executable = linked[engine][texts[query]]
+            executable = linked[algorithm][texts[query]]
             run = Run(executable, prepared, None, (2, 1 << 20)[number % 2])
             several = runs_of(run, batch, found[query])
-            cases.append((engine, query, slice(len(runs), len(runs) + len(several))))
+            cases.append((algorithm, query, slice(len(runs), len(runs) + len(several))))
             runs += several
         results = queries.answers(runs)
     differences = [f"{message}\n{query}" for query, message in queries.refused.items()]
-    for engine, query, places in cases:
+    for algorithm, query, places in cases:
         difference = differs(batch, query, found[query], results[places])
         if difference:
-            differences.append(f"{engine}: {texts[query]}\n{difference}")
+            differences.append(f"{algorithm}: {texts[query]}\n{difference}")
     return differences
 
 
@@ -197,7 +197,7 @@ def has_interval(batch: Batch, query: Query) -> bool:
 
 @pytest.mark.once
 @pytest.mark.parametrize(
-    ("engine", "transport", "partitions"),
+    ("algorithm", "transport", "partitions"),
     [
         ("backtracking", "arrow", 3),
         ("backtracking", "pandas", 1),
@@ -206,7 +206,7 @@ def has_interval(batch: Batch, query: Query) -> bool:
     ],
 )
 def test_sql_gives_the_rows_of_the_oracle(
-    spark: SparkSession, engine: str, transport: str, partitions: int
+    spark: SparkSession, algorithm: str, transport: str, partitions: int
 ) -> None:
     batch = random_batch(SEED + 100_000 + partitions, 6)
     found = {
@@ -225,7 +225,10 @@ def test_sql_gives_the_rows_of_the_oracle(
         for number, query in enumerate(found):
             text = many.text(query, "{rows}")
             frame = matchrec.sql(
-                spark, text, rows=rows, options=matchrec.Options(engine=engine, transport=transport)
+                spark,
+                text,
+                rows=rows,
+                options=matchrec.Options(algorithm=algorithm, transport=transport),
             )
             names = [name for name in frame.columns if name != "copy"]
             assert tuple(names) == batch.columns(query)

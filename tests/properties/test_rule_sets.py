@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 EXAMPLES = examples(12)
 RULES = min(24, EXAMPLES)
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 SORTS = ("auto", "spark")
 
 
@@ -91,11 +91,11 @@ def test_each_rule_gives_the_rows_and_failures_of_the_oracle(
             few = partial(Incoming, rows_a_call=rows_a_call)
             monkeypatch.setattr(columns, "Incoming", few)
             events = in_copies(spark.table("random_rules"), copies)
-            engine, sort = ENGINES[seed % 2], SORTS[(seed + seed // 2) % 2]
-            options = matchrec.Options(engine=engine, sort=sort, on_error="keep")
-            keys = [KEY, *batch.by]
+            algorithm, sort = ALGORITHMS[seed % 2], SORTS[(seed + seed // 2) % 2]
+            options = matchrec.Options(algorithm=algorithm, sort=sort)
+            streams: Any = {"order_by": order, "partition_by": [KEY, *batch.by]}
             found = matchrec.match_rules(
-                events, rules, order_by=order, partition_by=keys, options=options
+                events, rules, **streams, on_error="keep", options=options
             ).cache()
             rows, errors = rows_by_rule(found, copies), failures_of(found, copies)
             found.unpersist()

@@ -21,7 +21,7 @@ from matchrec.spark.streaming.bucket import needs_in
 from matchrec.spark.streaming.search import COVERED, START
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
-    ENGINES,
+    ALGORITHMS,
     INTERPRETED,
     answers,
     counted,
@@ -59,7 +59,7 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
     decided: Decided = {}
 
     with table(spark, batch, "random_rules"), settings(spark, **INTERPRETED):
-        streamed = over_stream(spark.table("random_rules"), rules, ENGINES[seed % 2])
+        streamed = over_stream(spark.table("random_rules"), rules, ALGORITHMS[seed % 2])
         batches = list(come_out(streamed, decided, Random(seed)))
         rows = pa.Table.from_batches(batches, streamed.bucket.rules.schema)
         found = streamed.of(handed_over(spark, rows, streamed.found.rows.schema))
@@ -74,14 +74,12 @@ def test_rules_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: int
         assert counted(batch, one, own) == expected(batch, one, until), name
 
 
-def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> StreamedRules:
+def over_stream(events: DataFrame, rules: dict[str, str], algorithm: str) -> StreamedRules:
     """The rules that can stream; the others are refused, and taken out."""
 
     def query(rows: DataFrame) -> matchrec.RuleMatches:
-        options = matchrec.Options(on_error="keep", engine=engine)
-        return matchrec.match_rules(
-            rows, rules, order_by=["t", "n"], partition_by="k", options=options
-        )
+        how: Any = {"on_error": "keep", "options": matchrec.Options(algorithm=algorithm)}
+        return matchrec.match_rules(rows, rules, order_by=["t", "n"], partition_by="k", **how)
 
     try:
         return StreamedRules(query, events, "t")
@@ -90,7 +88,7 @@ def over_stream(events: DataFrame, rules: dict[str, str], engine: str) -> Stream
         if refused is None:
             raise
         del rules[refused[1]]
-        return over_stream(events, rules, engine)
+        return over_stream(events, rules, algorithm)
 
 
 def come_out(streamed: StreamedRules, decided: Decided, random: Random) -> Iterator[pa.RecordBatch]:

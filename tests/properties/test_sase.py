@@ -1,4 +1,4 @@
-"""Random SASE+ queries over random streams: both engines against enumeration by definition.
+"""Random SASE+ queries over random streams: both algorithms against enumeration by definition.
 
 A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_sase.py
 """
@@ -41,7 +41,7 @@ EXAMPLES = examples(30)
 QUERIES_A_BATCH = 60
 QUERIES_OF_A_QUICK_RUN = 3
 STREAMS_A_BATCH = 50
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 Rows = Counter[tuple[float | str | None, ...]]
 Found = dict[tuple[str, "Asked"], Result]
 
@@ -114,23 +114,23 @@ class Batch(QueryBatch):
         for one in asked:
             self.drafts[one] = draft(one.plan(), InputColumns(NAMES), str)
 
-    def linked(self, engine: str) -> dict[Asked, Executable]:
+    def linked(self, algorithm: str) -> dict[Asked, Executable]:
         """The executables."""
         wanted = dict.fromkeys(c for one in self.drafts.values() for c in one.columns())
         fields = self.columns(tuple(wanted)).schema.fields
         types = {c: value_type(f.dataType) for c, f in zip(wanted, fields, strict=False)}
-        return {one: link(made, types, engine, ansi=True) for one, made in self.drafts.items()}
+        return {one: link(made, types, algorithm, ansi=True) for one, made in self.drafts.items()}
 
 
 def found_rows(spark: SparkSession, asked: Sequence[Asked], random: Random) -> Found:
     """What each engine finds, for queries with the same partitions."""
     batch = Batch(spark, asked)
-    linked = {engine: batch.linked(engine) for engine in ENGINES}
-    prepared = batch.prepared(linked[ENGINES[0]].values())
-    cases = [(engine, one) for engine in ENGINES for one in asked]
+    linked = {algorithm: batch.linked(algorithm) for algorithm in ALGORITHMS}
+    prepared = batch.prepared(linked[ALGORITHMS[0]].values())
+    cases = [(algorithm, one) for algorithm in ALGORITHMS for one in asked]
     runs = [
-        Run(linked[engine][one], prepared, None, random.choice((2, 1 << 20)))
-        for engine, one in cases
+        Run(linked[algorithm][one], prepared, None, random.choice((2, 1 << 20)))
+        for algorithm, one in cases
     ]
     return dict(zip(cases, batch.answers(runs), strict=True))
 
@@ -185,25 +185,31 @@ def test_both_engines_find_what_the_definitions_say(spark: SparkSession, seed: i
         asked = sorted(random_asked(random, count), key=partitions)
         for _, alike in groupby(asked, key=partitions):
             found = found_rows(spark, list(alike), random)
-            for (engine, one), rows in found.items():
+            for (algorithm, one), rows in found.items():
                 if different := difference(one, streams, rows):
-                    differences.append(f"{engine}: {different}")
+                    differences.append(f"{algorithm}: {different}")
     assert not differences, "\n\n".join(sorted(differences, key=len)[:5])
 
 
-def verbose(frame: DataFrame, query: Query, engine: str) -> DataFrame:
+def verbose(frame: DataFrame, query: Query, algorithm: str) -> DataFrame:
     streams = {"order_by": ("t", "n"), "partition_by": (KEY, "s")}
-    return matchrec.sase(frame, str(query), **streams, options=matchrec.Options(engine=engine))
+    return matchrec.match_sase(
+        frame, str(query), **streams, options=matchrec.Options(algorithm=algorithm)
+    )
 
 
 def unwound(frame: DataFrame, query: Query) -> DataFrame:
-    graph = matchrec.sase(
-        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), form="compressed"
+    graph = matchrec.match_sase(
+        frame, str(query), order_by=("t", "n"), partition_by=(KEY, "s"), output="graph"
     )
-    return matchrec.unwind(graph)
+    return matchrec.explode_graph(graph)
 
 
-WAYS = (partial(verbose, engine="backtracking"), partial(verbose, engine="breadth_first"), unwound)
+WAYS = (
+    partial(verbose, algorithm="backtracking"),
+    partial(verbose, algorithm="breadth_first"),
+    unwound,
+)
 
 
 def names(query: Query, found: Selected) -> str:

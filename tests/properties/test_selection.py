@@ -22,7 +22,7 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Room
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
@@ -40,18 +40,18 @@ from tests.tasks.selection import (
     is_deterministic,
     plain_rows,
     query,
-    run_engine,
+    run_algorithm,
     run_reference,
     task,
     texts,
 )
 
 EXAMPLES = examples(32)
-ENGINES: list[Engine] = [
-    Engine("backtracking"),
-    Engine("backtracking", Room(rows=3, matches=2, memory=1)),
-    Engine("breadth_first"),
-    Engine("breadth_first", Room(rows=3, matches=2, memory=1)),
+ALGORITHMS: list[Algorithm] = [
+    Algorithm("backtracking"),
+    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    Algorithm("breadth_first"),
+    Algorithm("breadth_first", Room(rows=3, matches=2, memory=1)),
 ]
 ALL, NON_OVERLAPPING = MatchOutput.ALL, MatchOutput.NON_OVERLAPPING
 PREFERRED = MatchOutput.PREFERRED
@@ -65,21 +65,21 @@ random_examples = settings(
 )
 
 
-def engines(query: SelectionQuery) -> list[Engine]:
-    return [engine for engine in ENGINES if engine.supports(task(query)) is None]
+def algorithms(query: SelectionQuery) -> list[Algorithm]:
+    return [algorithm for algorithm in ALGORITHMS if algorithm.supports(task(query)) is None]
 
 
 def assert_agreement(query: SelectionQuery, rows: WindowedRows) -> None:
     expected = run_reference(query, rows)
-    for engine in engines(query):
-        assert run_engine(engine, query, rows) == expected, (engine, show(query.pattern))
+    for algorithm in algorithms(query):
+        assert run_algorithm(algorithm, query, rows) == expected, (algorithm, show(query.pattern))
 
 
 def assert_matches(query: SelectionQuery, rows: WindowedRows, *expected: str) -> None:
     """Answers by hand, as "A0 B2", for the reference first and then for the engines."""
     assert texts(run_reference(query, rows)) == list(expected)
-    for engine in engines(query):
-        assert texts(run_engine(engine, query, rows)) == list(expected), engine
+    for algorithm in algorithms(query):
+        assert texts(run_algorithm(algorithm, query, rows)) == list(expected), algorithm
 
 
 # The strategies. Source: SASE+, "Event selection strategies".

@@ -157,7 +157,7 @@ def of_aggregates(random: Random, rows: DataFrame) -> Case:
 
     def ask(options: matchrec.Options) -> DataFrame:
         query = matchrec.query(rows.sparkSession, text, rows=rows, options=options)
-        return query.aggregate(asked, by=by)
+        return query.aggregate(asked, per=by)
 
     return Case(f"{asked} by {by} of {text}", ask)
 

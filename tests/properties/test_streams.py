@@ -15,7 +15,7 @@ from matchrec.conditions.split import RowScope
 from matchrec.spark.wire import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
-    ENGINES,
+    ALGORITHMS,
     INTERPRETED,
     answers,
     counted,
@@ -46,7 +46,7 @@ def test_streams_give_what_is_decided_of_the_oracle(spark: SparkSession, seed: i
     further = SortColumn("__o0", falls, nulls_first=not falls)
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()), RowScope.ROW)
-        linked = queries.link(ENGINES[seed % 2])
+        linked = queries.link(ALGORITHMS[seed % 2])
         assert queries.refused == {}
         prepared = queries.prepared(linked.values(), (TIME, NUMBER, row_column("`k`")))
         runs = [

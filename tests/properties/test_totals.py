@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from matchrec.compile.absences import decide_between
 from matchrec.compile.totals import find_each_once
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.incremental import SearchCall, new_state
 from matchrec.engine.interface import Room, Task, TaskTotals, Total
 from matchrec.engine.kernels import totals as kernel
@@ -192,9 +192,9 @@ def found_by_engine(
     """The totals of each group, as the engine says them."""
     own = asking(asked, query, grouped)
     partitions = columns_of(asked, rows.rows, rows.partitions(query.variables))
-    engine = Engine("breadth_first", room)
-    assert Engine("backtracking").supports(own)
-    (matches,) = engine.choose(own).search(own, partitions)
+    algorithm = Algorithm("breadth_first", room)
+    assert Algorithm("backtracking").supports(own)
+    (matches,) = algorithm.choose(own).search(own, partitions)
     return dict(starmap(row_of(asked, rows.rows, matches, grouped), enumerate(matches.start)))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Room
 from matchrec.engine.partitions import Frontier
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
@@ -23,16 +23,16 @@ from tests.tasks.contiguous import (
     Rows,
     listed,
     query,
-    run_engine,
+    run_algorithm,
     run_reference,
     search,
     words,
 )
 
-ENGINES: list[Engine] = [
-    Engine("backtracking"),
-    Engine("backtracking", Room(rows=3, matches=2, memory=1)),
-    Engine("breadth_first"),
+ALGORITHMS: list[Algorithm] = [
+    Algorithm("backtracking"),
+    Algorithm("backtracking", Room(rows=3, matches=2, memory=1)),
+    Algorithm("breadth_first"),
 ]
 MORE = (frozenset("ABC"),) * 40
 random_examples = settings(
@@ -44,7 +44,7 @@ random_examples = settings(
 
 
 def in_pieces(
-    engine: Engine, asked: Query, rows: Rows, sizes: list[int]
+    algorithm: Algorithm, asked: Query, rows: Rows, sizes: list[int]
 ) -> tuple[list[tuple[int, int, int, str]], list[int]]:
     """The matches of partitions whose rows come so many at a time, and their first undecided rows.
 
@@ -70,7 +70,9 @@ def in_pieces(
         frontier = Frontier(start, edge, edge, number, np.zeros(len(come), np.int64))
         partitions = replace(known, frontier=frontier)
         matches = [
-            m for chunk in search(engine, task, partitions) for m in listed(chunk, asked.variables)
+            m
+            for chunk in search(algorithm, task, partitions)
+            for m in listed(chunk, asked.variables)
         ]
         for p, number, at, word in matches:
             found.append(
@@ -148,11 +150,11 @@ def test_what_is_found_so_far_is_what_the_reference_finds(
         asked = replace(asked, output=MatchOutput.LONGEST)
     expected = run_reference(asked, rows)
     starts = set()
-    for engine in ENGINES:
-        if engine.supports(asked.task()) is not None or isinstance(expected, tuple):
+    for algorithm in ALGORITHMS:
+        if algorithm.supports(asked.task()) is not None or isinstance(expected, tuple):
             continue
-        found, ends = in_pieces(engine, asked, rows, sizes)
-        assert found == decided(expected, rows, ends), (engine, show(asked.pattern))
+        found, ends = in_pieces(algorithm, asked, rows, sizes)
+        assert found == decided(expected, rows, ends), (algorithm, show(asked.pattern))
         starts.add(tuple(ends))
         if rows.window_end is not None and not find_lookaround(asked.task(), 2, ()).after:
             assert ends == [*map(len, rows.words)], "each window has ended"
@@ -167,8 +169,10 @@ def test_what_is_undecided_depends_on_rows_that_may_follow(
     """Rows that satisfy all conditions complete whatever may be completed."""
     skip = AfterMatchSkip(SkipTo.NEXT_ROW if to is SkipTo.NEXT_ROW else SkipTo.PAST_LAST_ROW)
     asked = replace(drawn, after_match=skip)
-    found, (start,) = in_pieces(ENGINES[0], asked, Rows((here,)), sizes)
-    ends, goes_on = (run_engine(ENGINES[0], asked, Rows((rows,))) for rows in (here, here + MORE))
+    found, (start,) = in_pieces(ALGORITHMS[0], asked, Rows((here,)), sizes)
+    ends, goes_on = (
+        run_algorithm(ALGORITHMS[0], asked, Rows((rows,))) for rows in (here, here + MORE)
+    )
     count = len(found)
     assert found == ends[:count] == goes_on[:count]
     if start < len(here):
@@ -177,7 +181,7 @@ def test_what_is_undecided_depends_on_rows_that_may_follow(
 
 def test_a_loop_waits_and_a_last_variable_does_not() -> None:
     rows = words("A B B")
-    assert in_pieces(ENGINES[0], query("A B+"), rows, [3]) == ([], [0])
-    assert in_pieces(ENGINES[0], query("A B+?"), rows, [3]) == ([(0, 1, 0, "A B")], [3])
-    assert in_pieces(ENGINES[0], query("A B | A"), words("A"), [1]) == ([], [0])
-    assert in_pieces(ENGINES[0], query("A | A B"), words("A"), [1]) == ([(0, 1, 0, "A")], [1])
+    assert in_pieces(ALGORITHMS[0], query("A B+"), rows, [3]) == ([], [0])
+    assert in_pieces(ALGORITHMS[0], query("A B+?"), rows, [3]) == ([(0, 1, 0, "A B")], [3])
+    assert in_pieces(ALGORITHMS[0], query("A B | A"), words("A"), [1]) == ([], [0])
+    assert in_pieces(ALGORITHMS[0], query("A | A B"), words("A"), [1]) == ([(0, 1, 0, "A")], [1])

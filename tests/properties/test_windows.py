@@ -1,4 +1,4 @@
-"""Random row pattern windows: both engines against the reference, a frame of which is a list.
+"""Random row pattern windows: both algorithms against the reference, a frame of which is a list.
 
 A long run: MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_windows.py
 """
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from tests.generators.queries import Batch, random_batch
 from tests.generators.windows import WindowQuery, random_window
-from tests.properties.test_queries import ENGINES, INTERPRETED, settings, table, text_of
+from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings, table, text_of
 from tests.quick.scale import SEED, examples
 from tests.references.matcher import Failure
 from tests.references.queries import TooManyWords
@@ -77,17 +77,21 @@ def test_both_engines_give_the_rows_of_the_reference(spark: SparkSession, seed: 
     texts = {query: query.text(batch, "random_rows") for query in expected}
     with table(spark, batch, "random_rows"), settings(spark, **INTERPRETED):
         queries = QueryBatch(spark, "random_rows", list(texts.values()))
-        linked = {engine: queries.link(engine) for engine in ENGINES}
+        linked = {algorithm: queries.link(algorithm) for algorithm in ALGORITHMS}
         assert all(any(one in said for one in BY_NAME) for said in queries.refused.values())
         assert len(queries.refused) < WINDOWS_A_BATCH
-        prepared = queries.prepared(linked[ENGINES[0]].values())
+        prepared = queries.prepared(linked[ALGORITHMS[0]].values())
         cases = [
-            (engine, query, Run(linked[engine][texts[query]], prepared, None, (2, 1 << 20)[turn]))
-            for engine, (place, query) in product(ENGINES, enumerate(expected))
+            (
+                algorithm,
+                query,
+                Run(linked[algorithm][texts[query]], prepared, None, (2, 1 << 20)[turn]),
+            )
+            for algorithm, (place, query) in product(ALGORITHMS, enumerate(expected))
             if (turn := place % 2) in (0, 1) and texts[query] not in queries.refused
         ]
         results = queries.answers([run for *_, run in cases])
-    for (engine, query, _), result in zip(cases, results, strict=True):
-        assert not isinstance(result, str), (engine, texts[query], result)
+    for (algorithm, query, _), result in zip(cases, results, strict=True):
+        assert not isinstance(result, str), (algorithm, texts[query], result)
         found = Counter(with_python_doubles(own_columns(row), query) for row in result)
-        assert found == expected[query], (engine, texts[query])
+        assert found == expected[query], (algorithm, texts[query])

@@ -1,6 +1,6 @@
 """What an engine finds in a worker, compared with what the other one finds in the same rows.
 
-So a query of a test runs on both engines in one job of Spark: `worker_daemon.py` has its workers
+So a query of a test runs on both algorithms in one job of Spark: `worker_daemon.py` has its workers
 do it. What only one engine can search, and what one of them gives up, is left as it is.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
 from matchrec.errors.run.failures import too_many_steps
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def compare_engines() -> None:
-    """Has the workers of this process, and of those that it starts, run both engines."""
+    """Has the workers of this process, and of those that it starts, run both algorithms."""
     find_matches = Worker.find_matches
 
     def find_on_both(self: Worker, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
@@ -68,11 +68,11 @@ def compare_engines() -> None:
 def find_by_the_other(worker: Worker, partitions: Partitions) -> Outcome | None:
     """What the other engine finds; None where it cannot search this, or gives up."""
     task = worker.executable.task
-    name = next(name for name in ENGINES if name != worker.executable.algorithm.engine)
-    if ENGINES[name].supports(task) is not None:
+    name = next(name for name in ALGORITHMS if name != worker.executable.strategy.algorithm)
+    if ALGORITHMS[name].supports(task) is not None:
         return None
     frontier = deepcopy(partitions.frontier)
-    search = ENGINES[name].choose(task).search(task, replace(partitions, frontier=frontier))
+    search = ALGORITHMS[name].choose(task).search(task, replace(partitions, frontier=frontier))
     outcome = Outcome()
     try:
         for _ in outcome.collect(search):

@@ -19,7 +19,7 @@ def commands_in(spark: SparkSession) -> Iterator[None]:
     """Has commands run in a session."""
 
     @contextmanager
-    def session(settings: Settings = (), on: str | None = None) -> Iterator[SparkSession]:
+    def session(settings: Settings = (), engine: str | None = None) -> Iterator[SparkSession]:
         before = {name: spark.conf.get(name) for name, _ in settings}
         for name, value in settings:
             spark.conf.set(name, value)

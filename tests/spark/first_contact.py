@@ -31,8 +31,8 @@ def main() -> None:
                     rows, clause, options=matchrec.Options(transport=transport)
                 ).collect()
             )
-        graph = matchrec.sase(rows, "PATTERN SEQ(ANY a)", order_by="t", form="compressed")
-        print(matchrec.unwind(graph).count())
+        graph = matchrec.match_sase(rows, "PATTERN SEQ(ANY a)", order_by="t", output="graph")
+        print(matchrec.explode_graph(graph).count())
     except matchrec.MatchRecognizeError as error:
         print(str(error).split("\n")[0])
     if not connect:

@@ -93,16 +93,16 @@ def verbose(output: str) -> Read:
     """The matches with all their events."""
 
     def read(frame: DataFrame, query: str) -> DataFrame:
-        return matchrec.sase(
-            frame, query, order_by=["ts", "place"], partition_by="stream", form=output
+        return matchrec.match_sase(
+            frame, query, order_by=["ts", "place"], partition_by="stream", output=output
         )
 
     return read
 
 
 def unwound(frame: DataFrame, query: str) -> DataFrame:
-    """All matches, out of the compressed form."""
-    graph = matchrec.sase(
-        frame, query, order_by=["ts", "place"], partition_by="stream", form="compressed"
+    """All matches, out of the graph."""
+    graph = matchrec.match_sase(
+        frame, query, order_by=["ts", "place"], partition_by="stream", output="graph"
     )
-    return matchrec.unwind(graph)
+    return matchrec.explode_graph(graph)

@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import expr
 
 import matchrec
 from matchrec.shortcuts import ALL, in_force
@@ -32,6 +33,53 @@ EXPECTED = [Row(a=1, b=3), Row(a=4, b=5)]
 def test_sql_over_a_table(spark: SparkSession, steps: DataFrame) -> None:
     got = matchrec.sql(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})")
     assert sorted(got.collect()) == EXPECTED
+
+
+def test_sql_in_the_session_that_runs(
+    spark: SparkSession, steps: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = f"SELECT a, :n AS n FROM {{rows}} MATCH_RECOGNIZE ({CLAUSE})"
+    expected = [Row(a=1, n=7), Row(a=4, n=7)]
+    assert sorted(matchrec.sql(query, {"n": 7}, rows=steps).collect()) == expected
+    assert sorted(matchrec.sql(query=query, args={"n": 7}, rows=steps).collect()) == expected
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    for call in (lambda: matchrec.sql(query, rows=steps), lambda: matchrec.sql(query=query)):
+        with pytest.raises(matchrec.MatchRecognizePlanError, match="missing session") as refused:
+            call()
+        assert refused.value.hint is not None
+        assert "spark = matchrec.session()" in refused.value.hint
+    assert sorted(matchrec.sql(spark, query, {"n": 7}, rows=steps).collect()) == expected
+
+
+def test_a_query_has_what_people_call_on_a_dataframe(
+    spark: SparkSession, steps: DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = matchrec.query(steps, CLAUSE)
+    assert asked.columns == ["a", "b"]
+    assert asked.schema == asked.to_df().schema
+    assert asked.count() == 2
+    assert sorted(asked.collect()) == EXPECTED
+    assert sorted(asked.toPandas()["b"]) == [3, 5]
+    if hasattr(DataFrame, "toArrow"):  # PySpark 4
+        assert sorted(asked.toArrow()["a"].to_pylist()) == [1, 4]
+    asked.createOrReplaceTempView("runs_of_a_query")
+    assert sorted(spark.table("runs_of_a_query").collect()) == EXPECTED
+    matchrec.query(spark, "SELECT 'a long text' AS text").show(1, truncate=4)
+    assert "|a...|" in capsys.readouterr().out
+
+
+def test_a_query_takes_its_arguments_by_name(spark: SparkSession, steps: DataFrame) -> None:
+    by_name = [
+        matchrec.query(df=steps, clause=CLAUSE),
+        matchrec.query(spark=spark, query=f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})"),
+    ]
+    for asked in by_name:
+        assert sorted(asked.collect()) == EXPECTED
+    events = steps.withColumn("event_type", expr("'E'"))
+    pair = "PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity { b.v > a.v + 5 } RETURN a.t AS t"
+    assert matchrec.query(df=events, text=pair, order_by="t").collect() == []
+    pattern = matchrec.Pattern.begin("x").where("v > 6")
+    assert matchrec.query(df=steps, pattern=pattern, order_by="t").count() == 1
 
 
 def test_match_recognize_over_a_dataframe(steps: DataFrame) -> None:
@@ -93,25 +141,25 @@ def test_a_query_without_the_clause_is_sparks_alone(spark: SparkSession) -> None
     assert str(matchrec.query(spark, "SELECT 1").explain()).startswith("no MATCH_RECOGNIZE clause")
 
 
-def test_install_and_uninstall(spark: SparkSession, steps: DataFrame) -> None:
+def test_enable_and_disable(spark: SparkSession, steps: DataFrame) -> None:
     query = f"SELECT a FROM steps MATCH_RECOGNIZE ({CLAUSE}) WHERE b = 3"
-    matchrec.install(spark)
-    matchrec.install(spark, options=matchrec.Options(engine="breadth_first"))
+    matchrec.enable(spark)
+    matchrec.enable(spark, options=matchrec.Options(algorithm="breadth_first"))
     try:
         assert spark.sql(query).collect() == [Row(a=1)]
         assert spark.sql("SELECT {x} AS x", x=3).collect() == [Row(x=3)]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     with pytest.raises(AnalysisException):
         spark.sql(query)
-    matchrec.uninstall(spark)
+    matchrec.disable(spark)
 
 
 def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> None:
     with pytest.raises(
-        matchrec.MatchRecognizeError, match="unknown engine `depth_first`"
+        matchrec.MatchRecognizeError, match="unknown algorithm `depth_first`"
     ) as caught:
-        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(engine="depth_first"))
+        matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(algorithm="depth_first"))
     assert "backtracking" in str(caught.value)
     with pytest.raises(matchrec.MatchRecognizeError, match="unknown transport"):
         matchrec.match_recognize(steps, CLAUSE, options=matchrec.Options(transport="csv"))
@@ -120,7 +168,7 @@ def test_wrong_engine_and_transport(spark: SparkSession, steps: DataFrame) -> No
 def test_explain_shows_every_stage(spark: SparkSession, steps: DataFrame) -> None:
     explained = matchrec.query(spark, f"SELECT * FROM steps MATCH_RECOGNIZE ({CLAUSE})").explain()
     text = str(explained)
-    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "engine"):
+    for part in ("row pattern", "S U+", "bit 0", "PREV(`v`)", "begin S", "take U", "algorithm"):
         assert part in text
     assert explained.dot().startswith("digraph")
     assert repr(explained) == "<Explanation: S U+ (backtracking, memoised)>"
@@ -207,9 +255,9 @@ def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame
 def test_what_a_dataframe_has_names_the_dataframe(steps: DataFrame) -> None:
     asked: Any = matchrec.query(steps, CLAUSE)
     with pytest.raises(
-        AttributeError, match=r"a Query has no `show`; write \.dataframe\(\)\.show$"
+        AttributeError, match=r"a Query has no `filter`; write \.to_df\(\)\.filter$"
     ):
-        asked.show()
+        asked.filter("a > 1")
     found: Any = matchrec.match_rules(
         steps, {"up": CLAUSE.removeprefix("ORDER BY t ")}, order_by="t"
     )
@@ -242,6 +290,6 @@ def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
         TypeError, match=r"too many .*; it takes partition=, row=, limit=, clause=$"
     ):
         asked.why("ann")
-    detect: Any = matchrec.detect
+    match_pattern: Any = matchrec.match_pattern
     with pytest.raises(TypeError, match=r"; write order_by=$"):
-        detect(steps, matchrec.Pattern.begin("a"), orderBy="t")
+        match_pattern(steps, matchrec.Pattern.begin("a"), orderBy="t")

@@ -74,8 +74,8 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "coverage.clause": ("None", *WHOLE, *TEXTS),
     "aggregate.clause": ("None", *WHOLE, *TEXTS),
     "explain.clause": ("None", *WHOLE, *TEXTS),
-    "aggregate.by": (),
-    "against.clause": ("None", *WHOLE, *TEXTS),
+    "aggregate.per": (),
+    "backtest.clause": ("None", *WHOLE, *TEXTS),
     "key": ("None", *TEXTS, "list", "tuple"),
     "start": TEXTS,
     "end": TEXTS,
@@ -93,9 +93,9 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "most_matches": ("None", "3"),
     "page": ("3",),
     "panels": ("3",),
-    "convert.query": STAGE,
+    "transpile.query": STAGE,
     "text": TEXTS,
-    "table": ("text",),
+    "events": ("text",),
     "stage": ("None",),
     "args": ("None", "list", "list of 3", "dict"),
     "frames": LITERALS,
@@ -103,8 +103,8 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "analyze": ("True",),
     "counters": ("None",),
     "options": ("None",),
-    "convert.order_by": (*TEXTS, "list", "tuple"),
-    "convert.partition_by": (*TEXTS, "list", "tuple"),
+    "transpile.order_by": (*TEXTS, "list", "tuple"),
+    "transpile.partition_by": (*TEXTS, "list", "tuple"),
     "order_by": (*TEXTS, "list", "tuple", "Column"),
     "partition_by": (*TEXTS, "list", "tuple", "Column"),
     "rules": ("dict",),
@@ -121,8 +121,9 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "most": ("None", *WHOLE),
     "timeout": ("3", "1.5"),
     "throws": ("True",),
+    "timeouts": ("True",),
     "to": ("None",),
-    "on": ("None",),
+    "engine": ("None",),
     "cores": ("None", "3"),
     "memory": ("None",),
     "stages": ("tuple",),
@@ -134,7 +135,7 @@ METHODS = (
     *(AfterMatch.skip_to_first, AfterMatch.skip_to_last, Counters.values),
     *(
         Query.aggregate,
-        Query.against,
+        Query.backtest,
         Query.explain,
         Query.why,
         Query.coverage,
@@ -164,10 +165,8 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "self": Counters() if function is Counters.values else Pattern.begin("a").one_or_more(),
         "spark": spark,
         "df": df,
-        "graph": df,
         "matches": df,
         "data": df,
-        "result": df.selectExpr("array(struct(t, v)) AS rows"),
         "labels": df,
         "start": "t",
         "end": "t",
@@ -178,7 +177,7 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "text": "PATTERN SEQ(ANY a)",
         "pattern": Pattern.begin("a"),
         "rules": {"a": "PATTERN (A)"},
-        "table": "t",
+        "events": "t",
         "order_by": "t",
         "content": "b",
         "name": "b",
@@ -189,6 +188,8 @@ def right_call(function: Callable[..., Any], spark: SparkSession) -> Callable[..
         "stage": "a",
         "stages": (),
     }
+    if function is matchrec.explode_matches:
+        right["df"] = df.selectExpr("array(struct(t, v)) AS rows")
     if function is matchrec.sweep:
         right |= {"clause": "ORDER BY t PATTERN (A) DEFINE A AS v > :x", "grid": {"x": [1]}}
     if function.__qualname__.startswith("Query."):
@@ -246,23 +247,23 @@ def test_the_message_names_all() -> None:
 
 def test_a_word_that_is_nearly_right(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-        matchrec.Options(engine="backtraking")  # type: ignore[arg-type]
+        matchrec.Options(algorithm="backtraking")  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "unknown engine `backtraking` of `Options`\n"
+        "unknown algorithm `backtraking` of `Options`\n"
         "  known: auto, backtracking, breadth_first\n"
-        '  write options=matchrec.Options(engine="backtracking")'
+        '  write options=matchrec.Options(algorithm="backtracking")'
     )
 
 
 def test_what_does_not_fit_the_signature_is_pythons(spark: SparkSession) -> None:
     with pytest.raises(TypeError, match="order_by"):
-        matchrec.detect(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match="engin"):
-        matchrec.install(spark, engin="auto")  # type: ignore[call-arg]
+        matchrec.match_pattern(spark.range(1), Pattern.begin("a"))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="algoritm"):
+        matchrec.enable(spark, algoritm="auto")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"^query\(\) missing .*order_by"):
         matchrec.query(spark.range(1), Pattern.begin("a"))  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"^Options\(\) got .*'engin'; write engine=$"):
-        matchrec.Options(engin="auto")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^Options\(\) got .*'algoritm'; write algorithm=$"):
+        matchrec.Options(algoritm="auto")  # type: ignore[call-arg]
 
 
 def test_what_stands_in_place_of_an_argument_that_is_left_out() -> None:
@@ -280,14 +281,15 @@ def test_a_field_of_options_is_no_argument(spark: SparkSession) -> None:
     calls: dict[str, Callable[..., object]] = {
         "match_recognize": partial(matchrec.match_recognize, df, clause),
         "query": partial(matchrec.query, df, clause),
-        "detect": partial(matchrec.detect, df, Pattern.begin("a"), order_by="id"),
-        "install": partial(matchrec.install, spark),
+        "match_pattern": partial(matchrec.match_pattern, df, Pattern.begin("a"), order_by="id"),
+        "enable": partial(matchrec.enable, spark),
     }
     for name, call in calls.items():
         with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
-            call(engine="auto")
+            call(algorithm="auto")
         assert str(refused.value) == (
-            f"`engine` is not an argument of `{name}`\n  write options=matchrec.Options(engine=...)"
+            f"`algorithm` is not an argument of `{name}`\n"
+            "  write options=matchrec.Options(algorithm=...)"
         )
 
 
@@ -383,8 +385,8 @@ def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) 
     df = spark.range(1)
     calls = (
         lambda: matchrec.match_rules(df, frame, order_by="id"),
-        lambda: matchrec.rows_of(frame),
-        lambda: matchrec.unwind(frame),
+        lambda: matchrec.explode_matches(frame),
+        lambda: matchrec.explode_graph(frame),
     )
     for call in calls:
         with pytest.raises(MatchRecognizeError) as caught:
@@ -397,14 +399,14 @@ def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) 
 def test_a_frame_of_pandas_on_spark() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.pandas.frame"})()
     with pytest.raises(MatchRecognizeError, match=r"a pandas-on-Spark DataFrame\n.*\n.*to_spark"):
-        matchrec.rows_of(frame)
+        matchrec.explode_matches(frame)
 
 
 def test_a_query_and_a_clause_taken_for_each_other(spark: SparkSession) -> None:
     clause = "-- all\nORDER BY id MEASURES A.id AS x PATTERN (A) DEFINE A AS id >= 0"
     with pytest.raises(MatchRecognizeError, match=r"pass a whole query to matchrec\.sql"):
         matchrec.match_recognize(spark.range(1), f"SELECT * FROM t MATCH_RECOGNIZE ({clause})")
-    for text, call in ((clause, "match_recognize"), ("PATTERN SEQ(ANY a)", "sase")):
+    for text, call in ((clause, "match_recognize"), ("PATTERN SEQ(ANY a)", "match_sase")):
         with pytest.raises(MatchRecognizeError, match=f"matchrec.{call}"):
             matchrec.sql(spark, text)
 

@@ -208,13 +208,13 @@ def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkS
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE} m WHERE g IN (SELECT 'a')")
 
 
-def test_installed(spark: SparkSession) -> None:
-    matchrec.install(spark)
+def test_enabled(spark: SparkSession) -> None:
+    matchrec.enable(spark)
     try:
         with pytest.raises(AnalysisException) as caught:
             spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     assert str(caught.value).split("\n")[1:] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
 
 

@@ -125,7 +125,7 @@ def test_matches_as_values_come_out_of_a_stream(feed: Feed) -> None:
         clause = """PARTITION BY k ORDER BY ts, x
             MEASURES MATCHED_ROWS() AS found, LAST(ts) AS ended
             PATTERN (A {- B -} C+) DEFINE A AS v = 'a', B AS v = 'b', C AS v = 'c' AND x > A.x"""
-        return matchrec.rows_of(matchrec.match_recognize(events, clause))
+        return matchrec.explode_matches(matchrec.match_recognize(events, clause))
 
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 3, "b", 2), ("p", 9, "c", 4)],
@@ -257,7 +257,7 @@ FIRST: dict[str, Callable[[DataFrame], DataFrame]] = {
 } | {
     name: lambda frame, query=query: matchrec.query(  # type: ignore[misc]
         frame, query, order_by=["ts", "x", "v"], partition_by="k"
-    ).dataframe()
+    ).to_df()
     for name, query in {
         "SASE+": ANY_PAIR,
         "a Pattern": STAGES,
@@ -297,7 +297,7 @@ TOTALS = {"matches": "count(*)", "rows": "sum(n)", "most": "max(s)", "first": "m
 
 def totals(events: DataFrame) -> DataFrame:
     """Aggregates over all matches that end with an event."""
-    return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, by="end")
+    return matchrec.query(events, ALL_MATCHES).aggregate(TOTALS, per="end")
 
 
 @pytest.mark.slow  # it compiles: the rows are those of tests/unit/spark/test_streaming_keys.py
@@ -369,17 +369,17 @@ def test_a_second_clause_is_refused_by_name(spark: SparkSession, query: str) -> 
     assert matchrec.sql(spark, query.format(clause), rate=table).count()
 
 
-def test_an_installed_session_streams(spark: SparkSession) -> None:
+def test_an_enabled_session_streams(spark: SparkSession) -> None:
     rate = spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")
     rate.createOrReplaceTempView("rate_of_stream")
-    matchrec.install(spark)
+    matchrec.enable(spark)
     try:
         found = spark.sql("""
             SELECT word, n + 1 AS more FROM rate_of_stream MATCH_RECOGNIZE (
                 ORDER BY timestamp MEASURES LAST(value) AS n PATTERN (A B) DEFINE B AS value > 1)
             JOIN VALUES (3, 'three') AS words(number, word) ON n = number WHERE n < 9""")
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
         spark.catalog.dropTempView("rate_of_stream")
     assert found.isStreaming
     assert found.dtypes == [("word", "string"), ("more", "bigint")]

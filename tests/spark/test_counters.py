@@ -27,7 +27,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 def all_of(events: DataFrame, **options: Any) -> DataFrame:
     how = matchrec.Options(**options)
-    return matchrec.sase(events, SEQUENCE, order_by="t", partition_by="k", options=how)
+    return matchrec.match_sase(events, SEQUENCE, order_by="t", partition_by="k", options=how)
 
 
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
@@ -52,7 +52,7 @@ def test_event_selection_counts_runs_and_buffer(events: DataFrame, transport: st
 def test_counters_come_beside_arrays_of_events(events: DataFrame) -> None:
     counters = matchrec.Counters()
     pattern = matchrec.Pattern.begin("a").where("event_type = 'A'").next("b")
-    found = matchrec.detect(
+    found = matchrec.match_pattern(
         events, pattern, order_by="t", partition_by="k", options=matchrec.Options(counters=counters)
     )
     assert {len(row.a) for row in found.collect()} == {1}

@@ -50,8 +50,9 @@ def test_a_funnel_by_hand(spark: SparkSession) -> None:
     (clause,) = found.clauses.values()
     assert clause.figures.rows == 10
     assert (clause.figures.partitions, clause.figures.matched_partitions) == (3, 1)
-    assert (clause.figures.matches, clause.figures.covered, clause.figures.longest) == (1, 3, 3)
-    assert (clause.figures.ties, clause.figures.largest, clause.tried) == (1, 5, 8)
+    figures = clause.figures
+    assert (figures.matches, figures.covered, figures.longest_match) == (1, 3, 3)
+    assert (figures.ties, figures.largest_partition, clause.tried) == (1, 5, 8)
     assert rows_of(found) == [
         (1, 0, None, 8, 4, "V's condition was false", 4),
         (1, 1, "V", 4, 1, "C's condition was false", 1),
@@ -103,7 +104,7 @@ def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     one = matchrec.query(spark, query, {"last": "pay"}).coverage(clause=2)
     assert list(one.clauses) == [2]
     assert one.clauses[2] == both.clauses[2]
-    assert [place.came for place in one.clauses[2].occurrences] == [1, 1, 0]
+    assert [place.reached for place in one.clauses[2].occurrences] == [1, 1, 0]
 
 
 SORTED_CLAUSE = """
@@ -195,7 +196,7 @@ def test_a_pattern_by_hand(spark: SparkSession) -> None:
         ("c", 4, 2, "the partition ended before p", 1),
         ("p", 2, 0, None, 0),
     ]
-    endings = found.clauses[1].occurrences[2].endings
+    endings = found.clauses[1].occurrences[2].stop_reasons
     assert str(endings[1]) == "a forbidden row came before p"
     assert "2 starting rows begin a match" in str(found)
     assert repr(found) == "<Coverage: `v` `c` `p`, 2 of 9 starting rows begin a match>"
@@ -210,7 +211,7 @@ def test_a_sase_text_by_hand(spark: SparkSession) -> None:
     streams = {"order_by": "day", "partition_by": "k", "type_column": "page"}
     covered = matchrec.query(visits, text, **streams).coverage()
     clause = covered.clauses[1]
-    assert [one.came for one in clause.occurrences] == [10, 4, 3, 0]
+    assert [one.reached for one in clause.occurrences] == [10, 4, 3, 0]
     assert clause.nearest is not None
     assert "query.why(partition={'k'" in str(covered)
 

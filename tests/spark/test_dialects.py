@@ -105,13 +105,13 @@ SELECT m."Lowest", n FROM stock_price_history MATCH_RECOGNIZE (
 """
 
 
-def test_a_query_of_trino_over_an_installed_session(spark: SparkSession, prices: DataFrame) -> None:
-    matchrec.install(spark, dialect="trino")
+def test_a_query_of_trino_over_an_enabled_session(spark: SparkSession, prices: DataFrame) -> None:
+    matchrec.enable(spark, dialect="trino")
     try:
         assert rows(spark.sql(TRINO)) == ["36 4"]
         assert rows(spark.sql('SELECT "not a name" AS x')) == ["not a name"]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_flink_goes_on_at_the_next_row(prices: DataFrame) -> None:
@@ -161,10 +161,10 @@ def test_an_unknown_dialect(spark: SparkSession) -> None:
         matchrec.sql(spark, "SELECT 1", dialect="snow")
 
 
-def test_convert_on_the_command_line(tmp_path: Path) -> None:
+def test_transpile_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > PREV(x))")
-    printed = invoke("convert", str(file), "--write", "snowflake").stdout
+    printed = invoke("transpile", str(file), "--write", "snowflake").stdout
     assert printed == "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > LAG(x))\n"
 
 

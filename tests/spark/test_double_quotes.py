@@ -30,14 +30,14 @@ def rows_of(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
-def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, engine: str) -> None:
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
+def test_names_in_a_query(spark: SparkSession, ticks: DataFrame, algorithm: str) -> None:
     query = f'SELECT "m"."My P", "s", p FROM "ticks" "q" MATCH_RECOGNIZE ({CLAUSE}) AS "m"'
-    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(engine=engine))) == [
+    assert rows_of(matchrec.sql(spark, query, options=matchrec.Options(algorithm=algorithm))) == [
         (5, 8, "X")
     ]
     assert rows_of(
-        matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(engine=engine))
+        matchrec.match_recognize(ticks, CLAUSE, options=matchrec.Options(algorithm=algorithm))
     ) == [("X", 5, 8, "X")]
 
 
@@ -49,24 +49,24 @@ def test_a_column_in_double_quotes_comes_out_once(spark: SparkSession, ticks: Da
     assert rows_of(found) == [("Y", 2, 1, 6)]
 
 
-def test_names_after_install(spark: SparkSession, ticks: DataFrame) -> None:
-    matchrec.install(spark)
+def test_names_after_enable(spark: SparkSession, ticks: DataFrame) -> None:
+    matchrec.enable(spark)
     try:
         found = spark.sql(f'SELECT "My P" FROM ticks MATCH_RECOGNIZE ({CLAUSE}) "m"')
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     assert rows_of(found) == [(5,)]
 
 
 def test_names_in_events(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").where('"my price" > 5').next("b").where('last(a."my price") > 8')
-    found = matchrec.detect(ticks, pattern, order_by='"t s"', partition_by='"sym"')
+    found = matchrec.match_pattern(ticks, pattern, order_by='"t s"', partition_by='"sym"')
     assert [row["sym"] for row in found.collect()] == ["X"]
 
 
 def test_strings_of_sase_are_strings_in_each_session(ticks: DataFrame) -> None:
     text = 'PATTERN SEQ("X" a, ANY b) WHERE skip_till_any_match { b.sym = "Y" } RETURN b.sym AS s'
-    found = matchrec.sase(ticks, text, order_by='"t s"', type_column="sym")
+    found = matchrec.match_sase(ticks, text, order_by='"t s"', type_column="sym")
     assert set(rows_of(found)) == {("Y",)}
 
 

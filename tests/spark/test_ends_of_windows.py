@@ -52,22 +52,23 @@ def test_sase(far: DataFrame) -> None:
     events = far.withColumnRenamed("e", "event_type")
     where = "WHERE skip_till_any_match(x, y) { x.n > 0 }"
     query = f"PATTERN SEQ(a x, b y) {where} WITHIN 8 RETURN x.k AS f, y.k AS l"
-    matches = matchrec.sase(events, query, order_by="k").collect()
+    matches = matchrec.match_sase(events, query, order_by="k").collect()
     assert sorted(map(tuple, matches)) == [(1, 3), (LAST - 7, LAST - 1), (LAST - 7, LAST)]
 
 
 @pytest.mark.parametrize("kind", ["first_to_last", "previous_to_current"])
 def test_pattern(far: DataFrame, kind: str) -> None:
     pattern = Pattern.begin("a").where("e = 'a'").followed_by("b").where("e = 'b'").within(7, kind)
-    matches = matchrec.detect(far, pattern, order_by="k").collect()
+    matches = matchrec.match_pattern(far, pattern, order_by="k").collect()
     assert [(one.start_time, one.end_time) for one in matches] == [(1, 3), (LAST - 7, LAST - 1)]
 
 
 @pytest.mark.parametrize("kind", ["first_to_last", "previous_to_current"])
 def test_no_time_out_after_the_last_value(far: DataFrame, kind: str) -> None:
     pattern = Pattern.begin("b").where("e = 'b'").next("c").where("e = 'c'").within(9, kind)
-    form = "matches_and_timeouts"
-    rows = matchrec.detect(far.where("n = 9"), pattern, order_by="k", form=form).collect()
+    rows = matchrec.match_pattern(
+        far.where("n = 9"), pattern, order_by="k", timeouts=True
+    ).collect()
     assert {(one.start_time, one.timed_out_at) for one in rows} <= {
         (3, 12),
         (LAST - 1, None),

@@ -129,7 +129,7 @@ def test_one_run_at_a_time_merges_none(stock: DataFrame) -> None:
     text = RISING.replace("next", "any")
     at_once, _ = explained(stock, text)
     assert at_once["nondeterminism"][-1].endswith("unless runs merge")
-    depth_first, _ = explained(stock, text, engine="backtracking")
+    depth_first, _ = explained(stock, text, algorithm="backtracking")
     assert depth_first["nondeterminism"][-1].endswith("and runs do not merge here")
 
 
@@ -155,7 +155,7 @@ def test_a_window_of_plain_sql_is_no_condition(spark: SparkSession, stock: DataF
     )
     assert sections["conditions"][-1] == "they depend on the data only"
     assert edges(sections)["1 begin B -> 2"] == "`price` > PREV(`price`) and in the window"
-    assert "time: linear in the rows" in sections["engine"]
+    assert "time: linear in the rows" in sections["algorithm"]
 
 
 LONGEST = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
@@ -167,15 +167,15 @@ def test_the_longest_match_is_named(spark: SparkSession, stock: DataFrame) -> No
     assert on_data["event selection"] == [
         "LONGEST MATCH: of the matches at each starting row the one with the most rows"
     ]
-    first, time, *_ = on_data["engine"]
+    first, time, *_ = on_data["algorithm"]
     assert first.startswith("backtracking, longest: the longest match is asked for")
     assert time == "time: linear in the rows"
     on_run = LONGEST.replace("volume > 2", "volume > FIRST(volume)")
-    first, *_ = sections_of(matchrec.query(spark, on_run, stock=stock).explain())["engine"]
+    first, *_ = sections_of(matchrec.query(spark, on_run, stock=stock).explain())["algorithm"]
     assert first.startswith("breadth_first, longest: the longest match is asked for")
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="by all runs at once"):
         matchrec.query(
-            spark, on_run, stock=stock, options=matchrec.Options(engine="backtracking")
+            spark, on_run, stock=stock, options=matchrec.Options(algorithm="backtracking")
         ).explain()
 
 
@@ -183,7 +183,7 @@ def test_conditions_on_the_match_number(spark: SparkSession, stock: DataFrame) -
     query = """SELECT * FROM {stock} MATCH_RECOGNIZE (ORDER BY ts MEASURES count(*) AS n
       PATTERN (A+ B) DEFINE B AS MATCH_NUMBER() > 1) WHERE n > 1"""
     sections = sections_of(matchrec.query(spark, query, stock=stock).explain())
-    first, time, *_ = sections["engine"]
+    first, time, *_ = sections["algorithm"]
     assert first.startswith("backtracking, memoised: ")
     assert first.endswith("failures are remembered until the next match")
     assert time == "time: linear in the rows for each match, whose number conditions read"

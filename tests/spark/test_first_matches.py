@@ -61,10 +61,10 @@ STAGES = matchrec.Pattern.begin("p").followed_by_any("q").where("v > p.v").first
 
 def test_sase_and_patterns_say_it_too(rows: DataFrame) -> None:
     asked = {"order_by": "id", "partition_by": "k"}
-    found = matchrec.sase(rows, EVENTS, **asked).collect()
+    found = matchrec.match_sase(rows, EVENTS, **asked).collect()
     assert sorted(map(tuple, found)) == [(0, 0, 2), (0, 0, 4), (1, 1, 3), (1, 1, 5)]
     pattern = STAGES.after_match(AfterMatch.SKIP_TO_NEXT).first_matches(1)
-    stages = matchrec.detect(rows, pattern, **asked)
+    stages = matchrec.match_pattern(rows, pattern, **asked)
     assert {(row.k, row.match_number, row.start_time) for row in stages.collect()} == {
         (0, 1, 0),
         (1, 1, 1),
@@ -80,11 +80,11 @@ def test_rules_in_sase_and_of_patterns(rows: DataFrame) -> None:
 
 
 def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> None:
-    for query, form in ((EVENTS, "compressed"), (STAGES, "events_and_timeouts")):
+    for query, asked in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
-            matchrec.query(rows, query, order_by="id", form=form).dataframe()
+            matchrec.query(rows, query, order_by="id", **asked).to_df()
     with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is no number of matches"):
-        matchrec.sase(rows, EVENTS.replace("2", "0"), order_by="id")
+        matchrec.match_sase(rows, EVENTS.replace("2", "0"), order_by="id")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
         STAGES.first_matches(0)
     with pytest.raises(matchrec.MatchRecognizePlanError, match=r"first_matches\(2\)"):
@@ -107,5 +107,5 @@ def test_questions_look_at_all_matches(rows: DataFrame) -> None:
     assert "match 2" in str(asked.why(partition={"k": 0}))
     assert asked.coverage().clauses[1].figures.matches == 4
     labels = rows.sparkSession.sql("VALUES (0L, 0L, 1L), (0L, 4L, 9L) AS t(k, b, e)")
-    found = asked.against(labels, start="b", end="e")
+    found = asked.backtest(labels, start="b", end="e")
     assert sorted((row.b, row.matches) for row in found.incidents.collect()) == [(0, 1), (4, 0)]

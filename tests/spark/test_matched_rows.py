@@ -27,7 +27,7 @@ def matched(prices: DataFrame, measures: str) -> DataFrame:
 
 def test_the_rows_are_those_of_all_rows_per_match(prices: DataFrame) -> None:
     number = "MATCH_NUMBER() AS n"
-    one = matchrec.rows_of(matched(prices, f"{number}, MATCHED_ROWS() AS rows"))
+    one = matchrec.explode_matches(matched(prices, f"{number}, MATCHED_ROWS() AS rows"))
     clause = CLAUSE.format(
         measures=f"{number}, CLASSIFIER() AS classifier", rows="ALL ROWS", omit="OMIT EMPTY MATCHES"
     )
@@ -46,24 +46,28 @@ def test_the_value_is_that_of_an_aggregate(prices: DataFrame) -> None:
 def test_arrays_of_stages_have_rows_too(spark: SparkSession) -> None:
     events = spark.sql("VALUES (1, 'a'), (2, 'b'), (3, 'b') AS e(ts, kind)")
     pattern = matchrec.Pattern.begin("a").where("kind = 'a'").next("b").where("kind = 'b'").times(2)
-    found = matchrec.detect(events, pattern, order_by="ts")
-    rows = matchrec.rows_of(found.select("match_number", "b"), "b").orderBy("ts")
+    found = matchrec.match_pattern(events, pattern, order_by="ts")
+    rows = matchrec.explode_matches(found.select("match_number", "b"), "b").orderBy("ts")
     assert [tuple(row) for row in rows.collect()] == [(1, 2, "b"), (1, 3, "b")]
 
 
 def test_a_measure_is_not_taken_for_a_column_of_the_rows(prices: DataFrame) -> None:
     found = matched(prices, "LAST(price) AS price, MATCHED_ROWS() AS rows")
     with pytest.raises(Exception, match="`price` has one value of a match and another"):
-        matchrec.rows_of(found).collect()
+        matchrec.explode_matches(found).collect()
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`ts` is double of a match and big"):
-        matchrec.rows_of(matched(prices, "1D AS ts, MATCHED_ROWS() AS rows"))
+        matchrec.explode_matches(matched(prices, "1D AS ts, MATCHED_ROWS() AS rows"))
 
 
 @pytest.mark.parametrize(
     ("column", "measures", "message"),
     [
         (None, "1 AS one", "no column has the rows of a match: .*\n  add MATCHED_ROWS"),
-        ("one", "1 AS one, MATCHED_ROWS() AS rows", "`one` as an array.*\n.*\n  name it: rows_of"),
+        (
+            "one",
+            "1 AS one, MATCHED_ROWS() AS rows",
+            "`one` as an array.*\n.*\n  name it: explode_matches",
+        ),
         (None, "MATCHED_ROWS() AS r, MATCHED_ROWS(A) AS s", "several columns have.*: r, s\n  name"),
     ],
 )
@@ -71,4 +75,4 @@ def test_what_has_no_rows_is_said(
     prices: DataFrame, column: str | None, measures: str, message: str
 ) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=message):
-        matchrec.rows_of(matched(prices, measures), column)
+        matchrec.explode_matches(matched(prices, measures), column)

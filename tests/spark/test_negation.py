@@ -1,4 +1,4 @@
-"""NOT of a Pattern, and what `convert` makes of it in SQL, find the same matches."""
+"""NOT of a Pattern, and what `transpile` makes of it in SQL, find the same matches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def random_patterns(count: int) -> Iterator[Pattern]:
         if "not_" in calls:
             pattern = built(calls, Pattern)
             try:
-                matchrec.convert(pattern, order_by="n")
+                matchrec.transpile(pattern, order_by="n")
             except matchrec.MatchRecognizeUnsupportedError:
                 continue
             count -= 1
@@ -63,9 +63,11 @@ def times(frame: DataFrame) -> Counter[tuple[str, int, int]]:
 
 
 def assert_same(streams: DataFrame, pattern: Pattern) -> None:
-    text = matchrec.convert(pattern, table="streams", order_by="n", partition_by="p").text
+    text = matchrec.transpile(pattern, events="streams", order_by="n", partition_by="p").text
     found = times(matchrec.sql(streams.sparkSession, text))
-    assert found == times(matchrec.detect(streams, pattern, order_by="n", partition_by="p")), text
+    assert found == times(
+        matchrec.match_pattern(streams, pattern, order_by="n", partition_by="p")
+    ), text
 
 
 @pytest.mark.parametrize("calls", some_of(PATTERNS))

@@ -192,8 +192,8 @@ def test_sessions_understand_the_clause_until_the_extension_is_unloaded(
     shell: InteractiveShell, spark: SparkSession, steps: DataFrame
 ) -> None:
     assert spark.sql(RISES, args={"least": 2}, steps=steps).count() == 2
-    matchrec.install(spark)
-    matchrec.uninstall(spark)
+    matchrec.enable(spark)
+    matchrec.disable(spark)
     assert spark.sql(RISES, args={"least": 2}, steps=steps).count() == 2
     shell.run_line_magic("unload_ext", "matchrec")
     with pytest.raises(PySparkException):

@@ -124,9 +124,9 @@ def test_bounds_of_bigquery(spark: SparkSession, steps: DataFrame) -> None:
     args = {"low": 4, "n": 1, "m": 2}
     found = matchrec.sql(spark, query, args, dialect="bigquery").orderBy("a")
     assert [tuple(row) for row in found.collect()] == [(1, 2), (3, 1)]
-    asked = matchrec.convert(query, read="bigquery", write="spark").text
+    asked = matchrec.transpile(query, read="bigquery", write="spark").text
     assert "A{:n,:m}" in asked
-    assert "A{@n,@m}" in matchrec.convert(asked, read="spark", write="bigquery").text
+    assert "A{@n,@m}" in matchrec.transpile(asked, read="spark", write="bigquery").text
 
 
 NO_BOUND = "parameter `:n`, the bound of a quantifier in PATTERN, is"
@@ -241,7 +241,7 @@ def test_functions_without_args_say_so(steps: DataFrame, marker: str, message: s
     assert "args=" in str(caught.value)
     pattern = matchrec.Pattern.begin("a").where(f"v > {marker}")
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-        matchrec.detect(steps, pattern, order_by="t")
+        matchrec.match_pattern(steps, pattern, order_by="t")
     assert message in str(caught.value)
 
 
@@ -274,7 +274,7 @@ def test_names_that_differ_in_case(spark: SparkSession, steps: DataFrame) -> Non
         query = f"SELECT M FROM {{t}} MATCH_RECOGNIZE ({clause}) WHERE k = 'x' AND K = 3"
         assert matchrec.sql(spark, query, t=both).collect() == [Row(M=5)]
         text = "PATTERN SEQ(ANY a, ANY b) RETURN a.v AS x, b.v AS X"
-        found = matchrec.sase(both.where("t < 3"), text, order_by="t")
+        found = matchrec.match_sase(both.where("t < 3"), text, order_by="t")
         assert found.collect() == [Row(x=5, X=6)]
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
@@ -291,7 +291,7 @@ def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
     assert [tuple(row) for row in expected] == [("x", 7)]
     assert matchrec.match_recognize(steps, clause, given).collect() == expected
     asked = matchrec.query(steps, clause, args=given)
-    assert asked.dataframe().collect() == expected
+    assert asked.to_df().collect() == expected
     assert "v >= :low" in asked.why().text
     del given["low"]
     with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:low` has no value"):
@@ -301,19 +301,19 @@ def test_a_clause_has_values(spark: SparkSession, steps: DataFrame) -> None:
 def test_events_have_values(steps: DataFrame) -> None:
     rises = matchrec.Pattern.begin("a").next("b").where("v > :low AND v = last(a.v) + :add")
     given = {"low": 6, "add": 1}
-    (match,) = matchrec.detect(steps, rises, given, order_by="t").collect()
+    (match,) = matchrec.match_pattern(steps, rises, given, order_by="t").collect()
     assert (match.start_time, match.b) == (2, [Row(t=3, v=7)])
     text = """PATTERN SEQ(ANY a, ANY b) WHERE strict_contiguity
         { b.v > :low AND b.v = a.v + :add } RETURN b.t + :add AS t"""
-    assert matchrec.sase(steps, text, given, order_by="t").collect() == [Row(t=4)]
+    assert matchrec.match_sase(steps, text, given, order_by="t").collect() == [Row(t=4)]
     for asked in (
         matchrec.query(steps, rises, given, order_by="t"),
         matchrec.query(steps, text, args=given, order_by="t"),
     ):
-        assert asked.dataframe().count() == 1
+        assert asked.to_df().count() == 1
         assert "match 1" in asked.why().text
     with pytest.raises(matchrec.MatchRecognizePlanError, match="parameter `:add` has no value"):
-        matchrec.sase(steps, text, {"low": 6}, order_by="t")
+        matchrec.match_sase(steps, text, {"low": 6}, order_by="t")
 
 
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
@@ -372,9 +372,9 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
     sase = "PATTERN SEQ(ANY a) WHERE skip_till_next_match { a.v >= 8 } RETURN a.t AS t"
     found = (
         matchrec.match_recognize(frame, clause),
-        matchrec.query(frame, clause).dataframe(),
-        matchrec.sase(frame, sase, order_by="t"),
-        matchrec.detect(frame, high, order_by="t").selectExpr("start_time AS t"),
+        matchrec.query(frame, clause).to_df(),
+        matchrec.match_sase(frame, sase, order_by="t"),
+        matchrec.match_pattern(frame, high, order_by="t").selectExpr("start_time AS t"),
         matchrec.match_rules(frame, {"high": high}, order_by="t").matches.selectExpr(
             "start_time AS t"
         ),
@@ -384,7 +384,7 @@ def test_functions_over_frames_of_other_libraries(spark: SparkSession, library: 
     swept = matchrec.sweep(frame, clause.replace("8", ":least"), {"least": [8, 9]})
     assert swept.to_pandas()["matches"].to_list() == [2, 1]
     labels: Any = pd.DataFrame({"begins": [1, 3], "ends": [1, 3]})
-    backtest = matchrec.query(frame, clause).against(labels, start="begins", end="ends")
+    backtest = matchrec.query(frame, clause).backtest(labels, start="begins", end="ends")
     assert str(backtest).startswith("2 incidents: 1 hit, 1 missed")
 
 
@@ -393,11 +393,11 @@ def test_spark_sql_takes_frames_of_other_libraries(spark: SparkSession) -> None:
     query = (
         "FROM {rows} MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS m PATTERN (A) DEFINE A AS v >= 8)"
     )
-    matchrec.install(spark)
+    matchrec.enable(spark)
     try:
         assert spark.sql(f"SELECT count(*) AS n {query}", rows=frame).collect()[0].n == 2
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_a_window_of_rows(spark: SparkSession) -> None:
@@ -458,7 +458,7 @@ def test_a_parameter_is_an_interval(spark: SparkSession, pings: DataFrame, withi
     grid = {"gap": [LENGTHS[within][0], "INTERVAL 11 MINUTES"]}
     if "MINUTE" not in within and "SECOND" not in within:
         assert [row[1] for row in matchrec.sweep(pings, clause, grid).rows] == [3, 2]
-    assert within in matchrec.convert(query, write="spark").text
+    assert within in matchrec.transpile(query, write="spark").text
 
 
 @pytest.mark.parametrize("within", [":gap BETWEEN ROWS", "INTERVAL :gap DAYS FROM A TO B"])
@@ -582,7 +582,7 @@ def test_the_cure_of_a_frame_without_rows(spark: SparkSession, transport: str) -
 @pytest.mark.parametrize(
     ("name", "cure"),
     [
-        ("engin", "write options=matchrec.Options(engine=...)"),
+        ("algoritm", "write options=matchrec.Options(algorithm=...)"),
         ("dialekt", "write dialect="),
         (
             "least",

@@ -1,4 +1,4 @@
-"""Runs that time out in SQL: those that `detect` finds, and what else looks at such a clause."""
+"""Runs that time out in SQL: the same as of `match_pattern`, and what else reads such a clause."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def events(spark: SparkSession) -> DataFrame:
 def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
     pattern = PATTERNS[name].within(8)
     streams = {"order_by": "second", "partition_by": "key"}
-    text = matchrec.convert(pattern, table="{events}", **streams).text
+    text = matchrec.transpile(pattern, events="{events}", **streams).text
     text = text.replace(
         " AS end_time\n",
         " AS end_time, MATCH_TIMEOUT() AS timed_out_at,\n"
         "    MATCH_NUMBER() AS number ONE ROW PER MATCH SHOW TIMEOUT MATCHES\n",
     )
     found = matchrec.sql(events.sparkSession, text, events=events)
-    expected = matchrec.detect(events, pattern, **streams, form="matches_and_timeouts")
+    expected = matchrec.match_pattern(events, pattern, **streams, timeouts=True)
     expected = expected.selectExpr("key", "start_time", "end_time", "timed_out_at", "match_number")
     rows = Counter(map(tuple, found.collect()))
     assert rows == Counter(map(tuple, expected.collect()))
@@ -58,11 +58,7 @@ def test_the_rows_of_detect(events: DataFrame, name: str) -> None:
 def test_a_run_of_a_rule_set_has_no_number(events: DataFrame) -> None:
     clause = SQL.replace("PARTITION BY key ORDER BY second", "")
     found = matchrec.match_rules(
-        events,
-        {"late": clause},
-        order_by="second",
-        partition_by="key",
-        options=matchrec.Options(event_columns=["kind"]),
+        events, {"late": clause}, order_by="second", partition_by="key", event_columns=["kind"]
     )
     for row in found.matches.collect():
         assert (row.match_number is None) == (row.events[-1].kind != "b")
@@ -102,4 +98,4 @@ def test_other_products_have_no_such_runs(write: str) -> None:
     clause = SQL.replace("TIMEOUT MATCHES", "UNFINISHED MATCHES").replace("WITHIN 4", "")
     query = f"SELECT * FROM events MATCH_RECOGNIZE ({clause})"
     with pytest.raises(MatchRecognizeUnsupportedError, match="no SHOW TIMEOUT MATCHES and SHOW UN"):
-        matchrec.convert(query, write=write)
+        matchrec.transpile(query, write=write)

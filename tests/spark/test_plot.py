@@ -69,14 +69,15 @@ def test_matches_that_are_arrays_of_events(prices: DataFrame) -> None:
     pattern = (
         matchrec.Pattern.begin("low").where("price < 4").followed_by("high").where("price > 8")
     )
-    matches = matchrec.detect(prices, pattern, order_by="day", partition_by="sym")
+    matches = matchrec.match_pattern(prices, pattern, order_by="day", partition_by="sym")
     page = charted(matches, prices).page(1, 6)
     assert page.spans == (MatchSpan("X", day(3), day(5), (day(3), day(5))),)
     text = """PATTERN SEQ(ANY a, ANY b)
         WHERE skip_till_next_match(a, b) { [sym] AND a.price < 4 AND b.price > 8 }"""
     events = prices.selectExpr("*", "'ANY' AS event_type")
     assert (
-        charted(matchrec.sase(events, text, order_by="day"), prices).page(1, 6).spans == page.spans
+        charted(matchrec.match_sase(events, text, order_by="day"), prices).page(1, 6).spans
+        == page.spans
     )
 
 
@@ -152,7 +153,7 @@ def test_both_zeros_are_one_series(spark: SparkSession) -> None:
         PATTERN (A DOWN) DEFINE DOWN AS v < PREV(v)"""
     of_sql = charted_by_key(matchrec.match_recognize(data, clause), data)
     pattern = matchrec.Pattern.begin("a").next("down").where("v < last(a.v)")
-    events = matchrec.detect(data, pattern, order_by="t", partition_by="k")
+    events = matchrec.match_pattern(data, pattern, order_by="t", partition_by="k")
     of_events = charted_by_key(events.select("a", "down"), data)
     for page in (of_sql, of_events):
         assert {name: line.values for name, line in page.series.items()} == {"0.0": [9, 8]}

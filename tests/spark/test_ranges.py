@@ -191,7 +191,7 @@ def check_large_table(spark: SparkSession) -> None:
     asked = f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({clause})"
     of_table = matchrec.query(spark, asked, rows=spark.range(100))
     assert "cut into ranges of `id`" in str(of_table.explain())
-    assert of_table.dataframe().count() == 14
+    assert of_table.to_df().count() == 14
     joined = spark.range(100).join(spark.range(3), "id")
     text = str(matchrec.query(spark, asked, rows=joined).explain())
     assert "the input would be computed three times" in text

@@ -90,10 +90,10 @@ def test_rules_of_all_languages_give_what_they_give_alone(ticks: DataFrame) -> N
         "v": (V, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {V}")),
         "falls": (FALLS, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {FALLS}")),
         "sd": (SPREAD, matchrec.match_recognize(ticks, f"PARTITION BY sym ORDER BY day {SPREAD}")),
-        "pairs": (PAIRS, matchrec.sase(ticks, PAIRS, **sase)),
-        "same": (SAME_USER, matchrec.sase(ticks, SAME_USER, **sase)),
-        "soon": (soon, matchrec.detect(ticks, soon, **STREAMS)),
-        "again": (again, matchrec.detect(ticks, again, **STREAMS)),
+        "pairs": (PAIRS, matchrec.match_sase(ticks, PAIRS, **sase)),
+        "same": (SAME_USER, matchrec.match_sase(ticks, SAME_USER, **sase)),
+        "soon": (soon, matchrec.match_pattern(ticks, soon, **STREAMS)),
+        "again": (again, matchrec.match_pattern(ticks, again, **STREAMS)),
     }
     alone = alone if FULL else {name: alone[name] for name in ("falls", "same", "soon")}
     rules = {name: rule for name, (rule, _) in alone.items()}
@@ -126,9 +126,7 @@ def test_without_a_match_there_is_no_list_of_its_rows(ticks: DataFrame, skip: st
 def test_matches_have_their_rule_their_times_and_their_events(ticks: DataFrame) -> None:
     rules = {"v": V, "same": SAME_USER, "none": "PATTERN (A?) DEFINE A AS price = 90"}
     rules["hidden"] = "MEASURES MATCHED_ROWS() AS m PATTERN (A {- B -}) DEFINE A AS price = 80"
-    found = matchrec.match_rules(
-        ticks, rules, **STREAMS, options=matchrec.Options(event_columns=["day", "user"])
-    ).matches
+    found = matchrec.match_rules(ticks, rules, **STREAMS, event_columns=["day", "user"]).matches
     assert found.columns == ["rule", "sym", "match_number", "start_time", "end_time", "events"]
     rows: dict[str, list[Any]] = defaultdict(list)
     for row in found.orderBy("sym", "match_number").collect():
@@ -171,9 +169,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(ticks: DataFrame
         wide = ticks.selectExpr("*", big)
         with pytest.raises(PythonException) as caught:
             matchrec.match_rules(wide, rules, **STREAMS).matches.collect()
-        kept = matchrec.match_rules(
-            wide, rules, **STREAMS, options=matchrec.Options(on_error="keep")
-        ).cache()
+        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="keep").cache()
         errors, sums, v = kept.errors.collect(), kept.rule("sums").collect(), kept.rule("v").count()
         kept.unpersist()
     error = matchrec.MatchRecognizeRunError.from_exception(caught.value)
@@ -198,9 +194,7 @@ def test_conditions_on_the_order_are_a_window_of_their_rule(ticks: DataFrame) ->
     with settings(ticks.sparkSession, ansi__enabled="false"):
         found = matchrec.match_rules(ticks, rules, **STREAMS)
         wide = ticks.withColumn("day", sql.expr(far))
-        kept = matchrec.match_rules(
-            wide, rules, **STREAMS, options=matchrec.Options(on_error="keep")
-        ).cache()
+        kept = matchrec.match_rules(wide, rules, **STREAMS, on_error="keep").cache()
         soon = [tuple(row) for row in found.rule("soon").orderBy("sym").collect()]
         errors, v = kept.errors.collect(), kept.rule("v").count()
         kept.unpersist()
@@ -320,9 +314,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         "unknown column `smy`",
     ),
     "an unknown column of events": (
-        lambda df: matchrec.match_rules(
-            df, {"v": V}, **STREAMS, options=matchrec.Options(event_columns="dya")
-        ),
+        lambda df: matchrec.match_rules(df, {"v": V}, **STREAMS, event_columns="dya"),
         "`dya` of event_columns is no column of the input",
     ),
     "two columns of one name": (
@@ -426,4 +418,6 @@ def test_rows_that_stay_behind_change_no_result(ticks: DataFrame) -> None:
     rules: dict[str, Any] = {"pair": pair, "dear": Pattern.begin("a").where("price > 90")}
     found = matchrec.match_rules(ticks, rules, **STREAMS)
     assert "only of rows with" in found.explain().text
-    assert in_any_order(found.rule("pair")) == in_any_order(matchrec.sase(ticks, pair, **STREAMS))
+    assert in_any_order(found.rule("pair")) == in_any_order(
+        matchrec.match_sase(ticks, pair, **STREAMS)
+    )

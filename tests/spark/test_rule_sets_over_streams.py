@@ -64,9 +64,6 @@ def of_rows(rows: list[dict[str, Any]]) -> Counter[str]:
     return Counter(repr(plain(row)) for row in rows)
 
 
-KEEPING = matchrec.Options(on_error="keep")
-
-
 def query_of_rules(rules: Any, **options: Any) -> Callable[[DataFrame], RuleMatches]:
     return lambda events: matchrec.match_rules(
         events, rules, **{**STREAMS, "type_column": "v", **options}
@@ -124,7 +121,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
-    streamed, group = StreamedRules(query_of_rules(rules, options=KEEPING), events, "ts"), Group()
+    streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
     found = in_two(streamed, group)
     failures = [row[wire.MESSAGE] for row in found if row[wire.MESSAGE]]
     assert [one.splitlines()[0] for one in failures] == [said]

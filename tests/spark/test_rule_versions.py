@@ -40,7 +40,6 @@ Content = str | Pattern | None
 Versions = dict[int | None, Content]  # by the second from which they are valid
 FALL = "MEASURES LAST(D.price) AS low PATTERN (S D+) DEFINE D AS price < PREV(price)"
 RISE = "MEASURES U.price AS high PATTERN (U) DEFINE U AS price > PREV(price)"
-KEEPING = matchrec.Options(on_error="keep")
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ def test_partitions_of_a_version_may_be_divided_and_may_fail(ticks: DataFrame) -
     rows = ticks.selectExpr("*", "price % 2 AS odd")
     rules = {"alike": {None: ALIKE, 3: ALIKE, 6: None}, "twins": {2: TWINS, 5: TWINS}}
     with settings(ticks.sparkSession, **INTERPRETED):
-        found = match(rows, rules, options=KEEPING)
+        found = match(rows, rules, on_error="keep")
         pairs = Counter(map(tuple, found.rule("alike").collect()))
         failed = sorted(tuple(row)[:3] for row in found.errors.collect())
         expected: Counter[tuple[Any, ...]] = Counter()
@@ -135,14 +134,14 @@ def test_what_is_no_rule_is_left_out_and_named(ticks: DataFrame) -> None:
     rows = [(name, text, None) for name, text in texts.items()]
     table = ticks.sparkSession.createDataFrame(rows, "rule string, text string, valid_from int")
     with pytest.warns(matchrec.warnings.RefusedRuleWarning, match="left out: rule `open`"):
-        found = match(ticks, table, options=KEEPING)
+        found = match(ticks, table, on_error="keep")
     assert found.rules == ("rise",)
     assert sorted(found.refused) == ["open", "other", "type"]
     assert "unknown column `prise` in DEFINE" in str(found.refused["other"])
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
         match(ticks, table)
     with pytest.raises(matchrec.MatchRecognizeError, match=r"^rule `open`: "):
-        match(ticks, table.where("rule = 'open'"), options=KEEPING)
+        match(ticks, table.where("rule = 'open'"), on_error="keep")
 
 
 FALLS = FALL.replace("D+", "D{:days,}") + " - :by"
@@ -255,7 +254,7 @@ def test_a_rule_with_wrong_parameters_is_left_out_and_shown_as_written(ticks: Da
     rows = [(name, text, None, values) for name, (text, values, _) in WRONG.items()]
     table = ticks.sparkSession.createDataFrame([("rise", RISE, None, "{}"), *rows], WITH_PARAMETERS)
     with pytest.warns(matchrec.warnings.RefusedRuleWarning):
-        found = match(ticks, table, options=KEEPING)
+        found = match(ticks, table, on_error="keep")
     assert found.rules == ("rise",)
     for name, (_, _, words) in WRONG.items():
         assert words in str(found.refused[name]), name

@@ -63,16 +63,16 @@ def test_from_every_action(spark: SparkSession, failing: DataFrame, end: str) ->
         check(raised(lambda: ENDS[end](frame)))
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("transport", ["arrow", "pandas"])
 @pytest.mark.parametrize("simplified", ["true", "false"])
 def test_from_every_way_to_the_worker(
-    spark: SparkSession, failing: DataFrame, engine: str, transport: str, simplified: str
+    spark: SparkSession, failing: DataFrame, algorithm: str, transport: str, simplified: str
 ) -> None:
     traceback = "execution__pyspark__udf__simplifiedTraceback__enabled"
     with settings(spark, ansi__enabled="true", **{traceback: simplified}):
         frame = matchrec.match_recognize(
-            failing, CLAUSE, options=matchrec.Options(engine=engine, transport=transport)
+            failing, CLAUSE, options=matchrec.Options(algorithm=algorithm, transport=transport)
         )
         check(raised(frame.collect))
 
@@ -110,7 +110,9 @@ def test_from_a_stream(spark: SparkSession, tmp_path: Path) -> None:
         pattern = (
             matchrec.Pattern.begin("a").next("b").where("last(a.x) / x > 0").within("9 seconds")
         )
-        found = matchrec.detect(stream.withWatermark("ts", "1 second"), pattern, order_by="ts")
+        found = matchrec.match_pattern(
+            stream.withWatermark("ts", "1 second"), pattern, order_by="ts"
+        )
         query = found.writeStream.format("noop").trigger(availableNow=True)
         started = query.option("checkpointLocation", str(tmp_path / "state")).start()
         awaited = raised(started.awaitTermination)
@@ -266,13 +268,13 @@ def test_other_languages(spark: SparkSession, zeros: DataFrame) -> None:
     with settings(spark, ansi__enabled="true"):
         sase = "PATTERN SEQ(T a, T b)\nWHERE skip_till_next_match { a.b > 0 AND 10 / b.b > 2 }"
         events = zeros.selectExpr("*", "'T' AS event_type")
-        error = raised(matchrec.sase(events, sase, order_by="id").collect)
+        error = raised(matchrec.match_sase(events, sase, order_by="id").collect)
         lines = shown(error)
         assert lines[0] == "the condition of `b` cannot be computed: division by zero"
         assert lines[1] == "  line 2, column 42"
         assert lines[3].strip() == "^^^^^^^^"
         pattern = matchrec.Pattern.begin("a").where("10 / b > 2")
-        lines = shown(raised(matchrec.detect(zeros, pattern, order_by="id").collect))
+        lines = shown(raised(matchrec.match_pattern(zeros, pattern, order_by="id").collect))
         assert lines[2:4] == ["      a, where: 10 / b > 2", "                ^^^^^^"]
 
 

@@ -59,7 +59,10 @@ def test_a_session_is_named(spark: SparkSession, request: pytest.FixtureRequest)
         )
 
 
-WHERE_ASKED = [(PYTHON, "analyze=True", 'on="spark"'), (COMMAND_LINE, "--analyze", "--on spark")]
+WHERE_ASKED = [
+    (PYTHON, "analyze=True", 'matchrec.session(engine="spark")'),
+    (COMMAND_LINE, "--analyze", "--engine spark"),
+]
 
 
 def test_counters_are_refused_by_the_name_of_what_asks_for_them(
@@ -125,13 +128,13 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     rows = spark.sql("VALUES (double('NaN'), 1), (sqrt(-1D), 2), (0.0D, 3), (-0.0D, 4) AS t(k, id)")
     clause = """PARTITION BY k ORDER BY id MEASURES A.id AS id AFTER MATCH SKIP TO NEXT ROW
         PATTERN (A) DEFINE A AS id >= 0"""
-    built = matchrec.query(rows, clause, options=matchrec.Options(engine="backtracking"))
+    built = matchrec.query(rows, clause, options=matchrec.Options(algorithm="backtracking"))
     totals = built.aggregate({"n": "count(*)", "ids": "sum(id)"}).collect()
     assert sorted((row["n"], row["ids"]) for row in totals) == [(2, 3), (2, 7)]
     swept = matchrec.sweep(rows, clause.replace("0", ":least"), {"least": [0]})
     assert swept.rows[0][:3] == (0, 4, 2)
     labels = spark.sql("VALUES (sqrt(-1D), 1, 1), (-0.0D, 3, 4) AS t(k, b, e)")
-    incidents = built.against(labels, start="b", end="e").incidents.collect()
+    incidents = built.backtest(labels, start="b", end="e").incidents.collect()
     assert sorted((row["b"], row["outcome"], row["matches"]) for row in incidents) == [
         (1, "hit", 1),
         (3, "hit", 2),
@@ -139,8 +142,8 @@ def test_figures_of_keys_with_one_nan_and_one_zero(spark: SparkSession) -> None:
     assert "2 rows" in str(built.why(partition={"k": float("nan")}))
     pairs = "PATTERN SEQ(Odd a, Even b) WHERE skip_till_any_match AND [k]"
     events = rows.selectExpr("*", "IF(id % 2 = 1, 'Odd', 'Even') AS event_type")
-    graph = matchrec.sase(events, pairs, order_by="id", form="compressed")
-    assert sorted(row["b"][0]["id"] for row in matchrec.unwind(graph).collect()) == [2, 4]
+    graph = matchrec.match_sase(events, pairs, order_by="id", output="graph")
+    assert sorted(row["b"][0]["id"] for row in matchrec.explode_graph(graph).collect()) == [2, 4]
 
 
 def test_orders_with_one_nan_and_one_zero(spark: SparkSession) -> None:
@@ -186,7 +189,7 @@ def test_rows_without_keys_stay_together_and_in_order(spark: SparkSession) -> No
         assert [row["n"] for row in found.collect()] == [30_000]
     framed = clause + " AND max(x) OVER (ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) < 3"
     query = matchrec.query(rows, framed)
-    assert [row["n"] for row in query.dataframe().collect()] == [30_000]
+    assert [row["n"] for row in query.to_df().collect()] == [30_000]
     assert "in match 1, rows 1 to 30000: A{30000}" in str(query.why(row=29_000))
 
 
@@ -243,7 +246,7 @@ OVER_A_STREAM: dict[str, Callable[[DataFrame], object]] = {
     "query": lambda rows: matchrec.sql(
         rows.sparkSession, f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({STREAM})", rows=rows
     ),
-    "pattern": lambda rows: matchrec.detect(
+    "pattern": lambda rows: matchrec.match_pattern(
         rows, matchrec.Pattern.begin("a").within("9 seconds"), order_by="timestamp"
     ),
     "rules": lambda rows: matchrec.match_rules(

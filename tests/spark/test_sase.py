@@ -1,4 +1,4 @@
-"""The queries of the SASE+ paper through `matchrec.sase`, and what its result looks like.
+"""The queries of the SASE+ paper through `matchrec.match_sase`, and what its result looks like.
 
 All expected matches were found by hand: for Query 3 those of the specification's worked example,
 for Queries 1 and 2 as the comments beside their streams say.
@@ -19,7 +19,7 @@ from tests.properties.test_queries import INTERPRETED, settings
 
 pytestmark = pytest.mark.one_of(4)
 
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 TRANSPORTS = ("arrow", "pandas")
 DAY = datetime(2026, 3, 2)
 
@@ -37,13 +37,15 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_matches_of_which_nothing_is_read(spark: SparkSession, engine: str, transport: str) -> None:
+def test_matches_of_which_nothing_is_read(
+    spark: SparkSession, algorithm: str, transport: str
+) -> None:
     text = "PATTERN SEQ(ANY a) RETURN 1 AS one"
-    counters = None if engine == "backtracking" else matchrec.Counters()
-    options = matchrec.Options(engine=engine, transport=transport, counters=counters)
-    found = matchrec.sase(spark.range(3), text, order_by="id", options=options)
+    counters = None if algorithm == "backtracking" else matchrec.Counters()
+    options = matchrec.Options(algorithm=algorithm, transport=transport, counters=counters)
+    found = matchrec.match_sase(spark.range(3), text, order_by="id", options=options)
     assert found.collect() == [Row(one=1)] * 3
 
 
@@ -84,7 +86,7 @@ def readings(spark: SparkSession) -> DataFrame:
 @pytest.mark.parametrize("correlated", ["a.tag_id = b.tag_id AND a.tag_id = c.tag_id", "[tag_id]"])
 def test_shoplifting(readings: DataFrame, correlated: str) -> None:
     query = SHOPLIFTING.format(correlated)
-    got = matchrec.sase(readings, query, order_by="ts")
+    got = matchrec.match_sase(readings, query, order_by="ts")
     assert sorted(got.collect()) == STOLEN
 
 
@@ -116,7 +118,7 @@ def test_contamination(spark: SparkSession) -> None:
     rows = [(at(time), *others) for time, *others in DELIVERIES]
     schema = "ts timestamp, event_type string, site string, type string, `from` string, `to` string"
     frame = spark.createDataFrame(rows, schema)
-    got = matchrec.sase(frame, CONTAMINATION, order_by="ts")
+    got = matchrec.match_sase(frame, CONTAMINATION, order_by="ts")
     assert got.columns == ["a", "b"]
     chains = got.selectExpr("concat_ws('-', a.site, b.to) AS chain")
     assert sorted(row.chain for row in chains.collect()) == [
@@ -153,7 +155,7 @@ def stocks(spark: SparkSession) -> DataFrame:
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_stock_trend(stocks: DataFrame, transport: str) -> None:
     def trends(frame: DataFrame) -> list[Row]:
-        return matchrec.sase(
+        return matchrec.match_sase(
             frame, TREND + RETURNED, order_by="ts", options=matchrec.Options(transport=transport)
         ).collect()
 
@@ -163,13 +165,13 @@ def test_stock_trend(stocks: DataFrame, transport: str) -> None:
 
 
 def test_a_worker_gives_matches_in_the_order_in_which_they_complete(stocks: DataFrame) -> None:
-    rows = matchrec.sase(stocks, TREND + RETURNED, order_by="ts").collect()
+    rows = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts").collect()
     assert rows == [R1, R2, R3]
 
 
 def test_stock_trend_without_overlaps(stocks: DataFrame) -> None:
     """R1 and R2 complete together, R1 starts first; behind e6 no volume is above 1000."""
-    got = matchrec.sase(stocks, TREND + RETURNED, order_by="ts", form="non_overlapping")
+    got = matchrec.match_sase(stocks, TREND + RETURNED, order_by="ts", output="non_overlapping")
     assert got.collect() == [R1]
 
 
@@ -193,7 +195,7 @@ POINTERS = [
 
 
 def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
-    graph = matchrec.sase(stocks, TREND, order_by="ts", form="compressed")
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
     rows = graph.selectExpr(
         "state", "event.e", "array_join(version, '.')", "previous_state", "previous_row", "row"
     ).collect()
@@ -205,19 +207,19 @@ def test_the_shared_buffer_of_the_stock_trend(stocks: DataFrame) -> None:
 
 def test_the_backtracking_engine_has_no_shared_buffer(stocks: DataFrame) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="shared buffer"):
-        matchrec.sase(
+        matchrec.match_sase(
             stocks,
             TREND,
             order_by="ts",
-            form="compressed",
-            options=matchrec.Options(engine="backtracking"),
+            output="graph",
+            options=matchrec.Options(algorithm="backtracking"),
         )
 
 
 def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) -> None:
-    graph = matchrec.sase(stocks, TREND, order_by="ts", form="compressed")
-    verbose = matchrec.sase(stocks, TREND, order_by="ts").select("a", "b").collect()
-    unwound = matchrec.unwind(graph).select("a", "b").collect()
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph")
+    verbose = matchrec.match_sase(stocks, TREND, order_by="ts").select("a", "b").collect()
+    unwound = matchrec.explode_graph(graph).select("a", "b").collect()
     assert sorted(unwound) == sorted(verbose)
     assert sorted([event.e for event in row.a + row.b] for row in unwound) == [
         [1, 2, 3, 4, 5, 6],
@@ -228,13 +230,13 @@ def test_unwound_the_matches_are_those_of_the_verbose_form(stocks: DataFrame) ->
 
 def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
     """All that ends before e8 is left: R1 and R2."""
-    graph = matchrec.sase(stocks, TREND, order_by="ts", form="compressed").where("event.e < 8")
-    assert sorted(len(row.a) for row in matchrec.unwind(graph).collect()) == [2, 5]
+    graph = matchrec.match_sase(stocks, TREND, order_by="ts", output="graph").where("event.e < 8")
+    assert sorted(len(row.a) for row in matchrec.explode_graph(graph).collect()) == [2, 5]
 
 
-def test_unwind_refuses_other_dataframes(stocks: DataFrame) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="compressed"):
-        matchrec.unwind(stocks)
+def test_explode_graph_refuses_other_dataframes(stocks: DataFrame) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="no match graph"):
+        matchrec.explode_graph(stocks)
 
 
 # Composition
@@ -257,7 +259,7 @@ def test_matches_are_the_events_of_another_query(spark: SparkSession) -> None:
     rows = [(at(time), *others) for time, *others in SALES]
     schema = "ts timestamp, event_type string, tag int, shop string"
     events = spark.createDataFrame(rows, schema)
-    thefts = matchrec.sase(
+    thefts = matchrec.match_sase(
         events,
         """PATTERN SEQ(Shelf a, ~(Register b), Exit c) WHERE skip_till_next_match { [tag] }
            WITHIN 12 hours RETURN c.ts, 'Theft' AS event_type, a.tag, a.shop""",
@@ -267,16 +269,18 @@ def test_matches_are_the_events_of_another_query(spark: SparkSession) -> None:
     series = """PATTERN SEQ(Theft+ t[]{}, Closing c) WHERE skip_till_next_match {{ [shop] }}
         RETURN t[1].tag AS first, t[t.LEN].tag AS last, t.LEN AS thefts, c.ts"""
     both = events.unionByName(thefts)
-    got = matchrec.sase(both, series.format(""), order_by="ts")
+    got = matchrec.match_sase(both, series.format(""), order_by="ts")
     assert sorted(got.collect()) == [
         Row(first=1, last=3, thefts=2, ts=at("10:30")),
         Row(first=3, last=3, thefts=1, ts=at("10:30")),
     ]
     pairs = """PATTERN SEQ(Theft a, {} Theft b) WHERE skip_till_next_match {{ [shop] }}
         RETURN a.tag AS one, b.tag AS other"""
-    assert matchrec.sase(both, pairs.format(""), order_by="ts").collect() == [Row(one=1, other=3)]
+    assert matchrec.match_sase(both, pairs.format(""), order_by="ts").collect() == [
+        Row(one=1, other=3)
+    ]
     watched = pairs.format("~(Patrol p),")
-    assert matchrec.sase(both, watched, order_by="ts").collect() == []
+    assert matchrec.match_sase(both, watched, order_by="ts").collect() == []
 
 
 # Event types
@@ -302,7 +306,7 @@ def test_event_types(
 ) -> None:
     frame = spark.createDataFrame(TYPED, "ts int, kind string, other string, n int")
     query = f"PATTERN SEQ({pattern}) RETURN a.n AS one, b.n AS other"
-    got = matchrec.sase(frame, query, order_by="ts", type_column=column)
+    got = matchrec.match_sase(frame, query, order_by="ts", type_column=column)
     assert sorted(map(tuple, got.collect())) == expected
 
 
@@ -331,7 +335,7 @@ def test_windows(
     frame = spark.createDataFrame(rows, f"ts {kind}, event_type string, n int")
     query = f"""PATTERN SEQ(A a, B b) WHERE skip_till_any_match {{}}
         WITHIN {window} RETURN a.n AS one, b.n AS other"""
-    assert matchrec.sase(frame, query, order_by="ts").collect() == [Row(one=1, other=2)]
+    assert matchrec.match_sase(frame, query, order_by="ts").collect() == [Row(one=1, other=2)]
 
 
 def test_an_event_without_a_time_is_in_no_window(spark: SparkSession) -> None:
@@ -340,7 +344,7 @@ def test_an_event_without_a_time_is_in_no_window(spark: SparkSession) -> None:
     frame = spark.createDataFrame(rows, "ts int, event_type string, n int")
 
     def numbers(query: str) -> list[tuple[int, ...]]:
-        got = matchrec.sase(frame, query, order_by=["ts", "n"])
+        got = matchrec.match_sase(frame, query, order_by=["ts", "n"])
         return sorted(map(tuple, got.collect()))
 
     pairs = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match {} {} RETURN a.n, b.n AS m"
@@ -365,7 +369,7 @@ def test_attributes_of_any_name_and_fields(spark: SparkSession) -> None:
     query = """PATTERN SEQ(A select, B ts) WHERE skip_till_any_match {
         [sale.shop] AND ts.sale.price < 80%*select.sale.price }
         RETURN select.`my n`, ts.`my n` AS other, ts.ts"""
-    got = matchrec.sase(frame, query, order_by="ts")
+    got = matchrec.match_sase(frame, query, order_by="ts")
     assert got.collect() == [Row(**{"my n": 1, "other": 4, "ts": 4})]
 
 
@@ -381,10 +385,10 @@ def test_partitions_by_expressions(spark: SparkSession) -> None:
     """In `x` both a are followed by b3; by `lower(k)` alone they are one stream."""
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B b) RETURN a.ts AS one, b.ts AS other"
-    got = matchrec.sase(frame, query, order_by="ts", partition_by=["lower(k)"])
+    got = matchrec.match_sase(frame, query, order_by="ts", partition_by=["lower(k)"])
     assert got.columns == ["lower(k)", "one", "other"]
     assert sorted(map(tuple, got.collect())) == [("x", 1, 3), ("x", 2, 3)]
-    got = matchrec.sase(frame, query, order_by="ts", partition_by=["k", "ts > 9"])
+    got = matchrec.match_sase(frame, query, order_by="ts", partition_by=["k", "ts > 9"])
     assert got.columns == ["k", "(ts > 9)", "one", "other"]
     assert sorted(map(tuple, got.collect())) == [("X", False, 2, 3), ("x", False, 1, 4)]
 
@@ -396,7 +400,7 @@ def test_returned_values(spark: SparkSession) -> None:
         RETURN a.v, upper(a.k) AS big, b.LEN, count(b[].v) AS n, avg(b[].v) AS m,
             sum(b[].v + 1) AS s, min(b[].v), max(b[..b.LEN].ts) AS t,
             coalesce(b[b.LEN].v, -1) AS last, b[1].ts - a.ts AS passed, 'AB' AS event_type"""
-    got = matchrec.sase(frame, query, order_by="ts", partition_by="lower(k)")
+    got = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
     assert [tuple(row) for row in got.collect()] == [("x", 1, "X", 2, 1, 3.0, 4, 3, 4, -1, 2, "AB")]
     assert got.columns == [
         "lower(k)", "v", "big", "b.LEN", "n", "m", "s", "min(b[].v)", "t", "last", "passed",
@@ -413,7 +417,9 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
         b.x & 4 = 4 AND exists(array(b.x), x -> x > .5) {} }} RETURN b.ts, b.x::string AS text"""
 
     def found(also: str) -> list[tuple[object, ...]]:
-        return sorted(map(tuple, matchrec.sase(frame, query.format(also), order_by="ts").collect()))
+        return sorted(
+            map(tuple, matchrec.match_sase(frame, query.format(also), order_by="ts").collect())
+        )
 
     assert found("") == [(3, "7"), (4, "12")]
     assert found("AND b.x > a.x + (SELECT max(v) FROM limits_of_x)") == [(4, "12")]
@@ -422,7 +428,7 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
 def test_without_return_each_variable_is_an_array_of_its_events(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, ~(A c), B+ b[]) WHERE strict_contiguity {}"
-    got = matchrec.sase(frame, query, order_by="ts", partition_by="lower(k)")
+    got = matchrec.match_sase(frame, query, order_by="ts", partition_by="lower(k)")
     events = spark_types.ArrayType(frame.schema, containsNull=False)
     assert got.schema == spark_types.StructType(
         [
@@ -444,7 +450,7 @@ def test_types_of_the_result(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = """PATTERN SEQ(A a, B+ b[]) RETURN a.ts, a.v, b[1].event_type AS kind, b.LEN AS n,
         avg(b[].v) AS m, sum(b[].v) AS s, count(b[]) AS c, max(b[].k) AS k, 'AB' AS event_type"""
-    got = matchrec.sase(frame, query, order_by="ts")
+    got = matchrec.match_sase(frame, query, order_by="ts")
     assert got.schema.simpleString() == (
         "struct<ts:int,v:int,kind:string,n:bigint,m:double,s:bigint,c:bigint,k:string,"
         "event_type:string>"
@@ -456,19 +462,19 @@ def test_types_of_the_result(spark: SparkSession) -> None:
 def test_an_empty_dataframe(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_any_match { [k] }"
-    assert matchrec.sase(frame, query, order_by="ts").collect() == []
-    graph = matchrec.sase(frame, query, order_by="ts", form="compressed")
+    assert matchrec.match_sase(frame, query, order_by="ts").collect() == []
+    graph = matchrec.match_sase(frame, query, order_by="ts", output="graph")
     assert graph.collect() == []
-    assert matchrec.unwind(graph).collect() == []
-    returned = matchrec.sase(frame, query + " RETURN a.v, b.LEN AS n", order_by="ts")
+    assert matchrec.explode_graph(graph).collect() == []
+    returned = matchrec.match_sase(frame, query + " RETURN a.v, b.LEN AS n", order_by="ts")
     assert returned.columns == ["v", "n"]
     assert returned.collect() == []
 
 
-def test_columns_of_the_compressed_form(spark: SparkSession) -> None:
+def test_columns_of_the_graph(spark: SparkSession) -> None:
     frame = spark.createDataFrame(KEYED, KEYED_SCHEMA)
     query = "PATTERN SEQ(A a, B+ b[]) WHERE skip_till_next_match { [event_type, k] }"
-    graph = matchrec.sase(frame, query, order_by="ts", partition_by="v > 0", form="compressed")
+    graph = matchrec.match_sase(frame, query, order_by="ts", partition_by="v > 0", output="graph")
     assert [(name, kind) for name, kind in graph.dtypes if name != "event"] == [
         ("(v > 0)", "boolean"),
         ("event_type", "string"),
@@ -486,4 +492,6 @@ def test_columns_of_the_compressed_form(spark: SparkSession) -> None:
 def test_fields_of_a_struct_are_named_after_attributes(spark: SparkSession) -> None:
     events = spark.createDataFrame([("A", 1, 5), ("B", 2, 7)], "event_type string, ts int, x int")
     text = "PATTERN SEQ(A a, B b) RETURN to_json(struct(a.x, b.ts + 1, b.ts)) AS j"
-    assert matchrec.sase(events, text, order_by="ts").collect()[0].j == '{"x":5,"col2":3,"ts":2}'
+    assert (
+        matchrec.match_sase(events, text, order_by="ts").collect()[0].j == '{"x":5,"col2":3,"ts":2}'
+    )

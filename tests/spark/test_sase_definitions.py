@@ -263,7 +263,7 @@ def interpreted(spark: SparkSession) -> Iterator[None]:
 
 def test_all_matches(spark: SparkSession) -> None:
     cases = some_of(ALL)
-    results = found(spark, cases, verbose("all"))
+    results = found(spark, cases, verbose("matches"))
     for case, matches in zip(cases, results, strict=True):
         assert matches == case.expected(), case.query
 

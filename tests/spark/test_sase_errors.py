@@ -1,8 +1,9 @@
 """Messages of SASE+ queries that need the DataFrame, whole, with the caret in the user's own text.
 
 Those that the text alone shows are in tests/unit/frontends/sase/errors.txt; the situations that
-users meet most are here again, to show that they come through `matchrec.sase` unchanged.
-sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of `sase`.
+users meet most are here again, to show that they come through `matchrec.match_sase` unchanged.
+sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of
+`match_sase`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.quick.scale import some_of
 from tests.unit import golden_text
 
 HERE = Path(__file__).parent
-OF_OPTIONS = {"engine", "sort", "transport"}
+OF_OPTIONS = {"algorithm", "sort", "transport"}
 SCHEMA = """ts int, day date, at timestamp, event_type string, name string, x int, y double,
     tags map<string, int>, place struct<city: string>"""
 
@@ -38,7 +39,7 @@ def message(events: DataFrame, given: str) -> str:
     options = {name: arguments.pop(name) for name in OF_OPTIONS & arguments.keys()}
     try:
         arguments["options"] = matchrec.Options(**options)
-        matchrec.sase(events, pattern + behind, **arguments)
+        matchrec.match_sase(events, pattern + behind, **arguments)
     except matchrec.MatchRecognizeError as error:
         return str(error)
     return "no error"

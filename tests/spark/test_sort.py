@@ -175,14 +175,14 @@ def test_patterns_and_sase(rows: DataFrame) -> None:
         [
             sorted(map(str, one.collect()))
             for one in (
-                matchrec.detect(
+                matchrec.match_pattern(
                     rows,
                     pattern,
                     order_by="id",
                     partition_by="k",
                     options=matchrec.Options(sort=sort),
                 ),
-                matchrec.sase(
+                matchrec.match_sase(
                     rows,
                     text,
                     order_by="id",
@@ -212,7 +212,7 @@ def test_events_keep_their_types_and_names(spark: SparkSession) -> None:
         events = events.drop("calendar")
     pattern = matchrec.Pattern.begin("a").next("b").where("days > last(a.days)")
     by_workers, by_spark = (
-        matchrec.detect(
+        matchrec.match_pattern(
             events,
             pattern,
             order_by="at",

@@ -17,11 +17,11 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.range(60).selectExpr("id % 2 AS k", "id AS t", "1 AS v")
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
-def test_the_error_names_partition_and_row(rows: DataFrame, engine: str) -> None:
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
+def test_the_error_names_partition_and_row(rows: DataFrame, algorithm: str) -> None:
     one_key = rows.where("k = 1")
     asked = matchrec.match_recognize(
-        one_key, HOPELESS, options=matchrec.Options(engine=engine, max_steps=1000)
+        one_key, HOPELESS, options=matchrec.Options(algorithm=algorithm, max_steps=1000)
     )
     with pytest.raises(PythonException) as error:
         asked.collect()
@@ -43,14 +43,14 @@ def test_event_selection_has_no_steps(rows: DataFrame) -> None:
         matchrec.match_recognize(rows, clause, options=matchrec.Options(max_steps=9))
 
 
-def test_an_installed_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
-    matchrec.install(spark, options=matchrec.Options(max_steps=1000))
+def test_an_enabled_session_keeps_to_it(spark: SparkSession, rows: DataFrame) -> None:
+    matchrec.enable(spark, options=matchrec.Options(max_steps=1000))
     try:
         asked = spark.sql(f"SELECT * FROM {{rows}} MATCH_RECOGNIZE ({HOPELESS})", rows=rows)
         with pytest.raises(PythonException, match="more than 1000 times"):
             asked.collect()
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_explain_says_how_time_grows(rows: DataFrame) -> None:

@@ -95,9 +95,7 @@ def test_a_query_goes_on_from_its_checkpoint(feed: Feed) -> None:
     """Events out of order, one that is late, a run and a window that are open when it stops."""
 
     def query(events: DataFrame) -> DataFrame:
-        return matchrec.detect(
-            events, RISE, order_by="ts", partition_by="k", form="matches_and_timeouts"
-        )
+        return matchrec.match_pattern(events, RISE, order_by="ts", partition_by="k", timeouts=True)
 
     feed.put(
         [("p", 1, "a", 1), ("q", 2, "a", 5), ("p", 5, "b", 2)],
@@ -125,8 +123,8 @@ def test_sase_without_partitions(feed: Feed) -> None:
     """
 
     def query(events: DataFrame) -> DataFrame:
-        return matchrec.sase(
-            events, text, order_by=["ts", "x"], type_column="v", form="non_overlapping"
+        return matchrec.match_sase(
+            events, text, order_by=["ts", "x"], type_column="v", output="non_overlapping"
         )
 
     feed.put(
@@ -142,7 +140,7 @@ def test_sase_without_partitions(feed: Feed) -> None:
 def test_matches_of_which_nothing_is_read(feed: Feed) -> None:
     def query(events: DataFrame) -> DataFrame:
         text = "PATTERN SEQ(a x, b y) WITHIN 9 seconds RETURN 'hit' AS tag"
-        return matchrec.sase(events, text, order_by="ts", type_column="v")
+        return matchrec.match_sase(events, text, order_by="ts", type_column="v")
 
     feed.put([("p", 1, "a", 1), ("q", 2, "b", 2)], [("p", 3, "a", 2), ("q", 4, "b", 3)])
     feed.put([("p", 300, "z", 0)])
@@ -172,8 +170,8 @@ def test_any_pieces_give_what_the_whole_gives(spark: SparkSession, skip: AfterMa
 
     def query(events: DataFrame) -> DataFrame:
         orders = ["ts", "x", "v"]
-        return matchrec.detect(
-            events, pattern, order_by=orders, partition_by="k", form="matches_and_timeouts"
+        return matchrec.match_pattern(
+            events, pattern, order_by=orders, partition_by="k", timeouts=True
         )
 
     streamed = Streamed(query, events_of(spark, rows), "ts")
@@ -203,9 +201,9 @@ def test_windows_between_neighbours_end_by_the_clock(spark: SparkSession) -> Non
         for second in sorted(rnd.choices(range(100, 120), k=9))
     ]
     for query in (
-        lambda events: detect(events, pattern, partition_by="k", form="matches_and_timeouts"),
-        lambda events: detect(
-            events, pattern.within("9 seconds"), partition_by="k", form="matches_and_timeouts"
+        lambda events: match_pattern(events, pattern, partition_by="k", timeouts=True),
+        lambda events: match_pattern(
+            events, pattern.within("9 seconds"), partition_by="k", timeouts=True
         ),
     ):
         streamed, timed_out = Streamed(query, events_of(spark, rows), "ts"), 0
@@ -223,7 +221,7 @@ def test_a_run_out_of_its_window_between_neighbours_is_let_go(spark: SparkSessio
     soon = Pattern.begin("a").where("v = 'a'").followed_by("b").where("v = 'b'")
     soon = soon.within("2 seconds", "previous_to_current")
     streamed = Streamed(
-        lambda events: detect(events, soon, form="matches_and_timeouts"),
+        lambda events: match_pattern(events, soon, timeouts=True),
         events_of(spark, [("p", 1, "a", 1)]),
         "ts",
     )
@@ -243,7 +241,7 @@ def test_a_row_comes_out_with_the_watermark_that_reaches_it(spark: SparkSession)
     """Also where the watermark was a millisecond before it, and stands still then."""
     any_a = Pattern.begin("a").where("v = 'a'")
     streamed = Streamed(
-        lambda events: detect(events, any_a), events_of(spark, [("p", 3, "a", 1)]), "ts"
+        lambda events: match_pattern(events, any_a), events_of(spark, [("p", 3, "a", 1)]), "ts"
     )
     group = Group()
     group.watermark = 2999
@@ -267,7 +265,7 @@ def pieces_of(seconds: list[int], rnd: random.Random) -> list[tuple[int, int]]:
 
 def test_the_state_does_not_grow_with_the_stream(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
-        return matchrec.detect(events, AND_NO_MORE, order_by="ts", partition_by="k")
+        return matchrec.match_pattern(events, AND_NO_MORE, order_by="ts", partition_by="k")
 
     group, most = after_a_long_stream(spark, query, "ab")
     assert most < 100_000
@@ -311,7 +309,7 @@ def events_of(spark: SparkSession, rows: Sequence[Any]) -> DataFrame:
 
 def test_the_state_of_another_query_is_refused(spark: SparkSession) -> None:
     def query(events: DataFrame) -> DataFrame:
-        return matchrec.detect(events, RISE, order_by="ts")
+        return matchrec.match_pattern(events, RISE, order_by="ts")
 
     streamed, group = Streamed(query, events_of(spark, [("p", 1, "a", 1)]), "ts"), Group()
     list(streamed.batch(streamed.by_key[0], group))
@@ -364,7 +362,7 @@ def test_a_stream_takes_no_more_memory_than_it_may(
 
     def rows_out(asked: Pattern) -> int:
         streamed = Streamed(
-            lambda df: detect(df, asked, partition_by="k"), events_of(spark, rows), "ts"
+            lambda df: match_pattern(df, asked, partition_by="k"), events_of(spark, rows), "ts"
         )
         return len(list(streamed.in_pieces(streamed.by_key[0], [(8, 107_000)], Group())))
 
@@ -385,7 +383,9 @@ def test_a_state_that_is_too_large_says_so(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(f"p{i}", 100 + i, "a", 1) for i in range(2000)]
-    streamed = Streamed(lambda df: detect(df, RISE, partition_by="k"), events_of(spark, rows), "ts")
+    streamed = Streamed(
+        lambda df: match_pattern(df, RISE, partition_by="k"), events_of(spark, rows), "ts"
+    )
     monkeypatch.setattr(bucket, "MOST_STATE", 1 << 14)
     few, all_rows = streamed.frame[:10], streamed.frame
     list(streamed.batch(few, Group()))
@@ -398,8 +398,8 @@ def test_a_state_that_is_too_large_says_so(
     assert group.bytes > 1 << 14
 
 
-def detect(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFrame:
-    return matchrec.detect(events, pattern, **{"order_by": "ts", **options})
+def match_pattern(events: DataFrame, pattern: Pattern = RISE, **options: Any) -> DataFrame:
+    return matchrec.match_pattern(events, pattern, **{"order_by": "ts", **options})
 
 
 SPREAD = Pattern.begin("a").one_or_more().next("b").where("x > stddev(a.x)")
@@ -423,16 +423,22 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        (lambda df: detect(df, order_by="timestamp_seconds(x)"), "has no watermark"),
-        (lambda df: detect(df, options=matchrec.Options(engine="backtracking")), "leave it out"),
-        (lambda df: detect(df, options=matchrec.Options(transport="arrow")), "leave transport out"),
-        (lambda df: detect(df, options=COUNTED), "lastProgress"),
-        (lambda df: detect(df, LEAST), "compare with first or last"),
-        (lambda df: detect(df, SPREAD), "lists are not kept between two micro-batches"),
-        (lambda df: detect(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
+        (lambda df: match_pattern(df, order_by="timestamp_seconds(x)"), "has no watermark"),
         (
-            lambda df: matchrec.sase(df, SEQ, order_by="ts", type_column="v", form="compressed"),
-            'write form="all"',
+            lambda df: match_pattern(df, options=matchrec.Options(algorithm="backtracking")),
+            "leave it out",
+        ),
+        (
+            lambda df: match_pattern(df, options=matchrec.Options(transport="arrow")),
+            "leave transport out",
+        ),
+        (lambda df: match_pattern(df, options=COUNTED), "lastProgress"),
+        (lambda df: match_pattern(df, LEAST), "compare with first or last"),
+        (lambda df: match_pattern(df, SPREAD), "lists are not kept between two micro-batches"),
+        (lambda df: match_pattern(df.selectExpr("*", "array(x) AS xs")), "leave the column out"),
+        (
+            lambda df: matchrec.match_sase(df, SEQ, order_by="ts", type_column="v", output="graph"),
+            'write output="matches"',
         ),
         (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "without ORDER BY"),
         (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),
@@ -448,7 +454,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             "neighbouring rows",
         ),
         (lambda df: clause(df, f"{SKIPS} ALL MATCHES DEFINE B AS x > PREV(A.x)"), "are not kept"),
-        (lambda df: clause(df, UNFINISHED), 'use matchrec.detect with form="matches_and_timeouts"'),
+        (lambda df: clause(df, UNFINISHED), "use matchrec.match_pattern with timeouts=True"),
         (lambda df: clause(df, OVER), "aggregate the rows of a pattern variable"),
         (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (

@@ -114,7 +114,7 @@ def test_days_in_hours_are_told(
         matchrec.match_rules(rows, {"a day": days.removeprefix("ORDER BY ts ")}, order_by="ts")
     near = Pattern.begin("a").next("b").within("1 day", "previous_to_current")
     with pytest.warns(DaysInHoursWarning, match=told):
-        matchrec.detect(rows, near, order_by="ts")
+        matchrec.match_pattern(rows, near, order_by="ts")
     marked = days.replace("4", ":least")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.sweep(rows, marked, {"least": [4]})

@@ -82,10 +82,10 @@ def types_of(frame: DataFrame, columns: Iterable[str]) -> list[str]:
     return [frame.schema[one].dataType.simpleString() for one in columns]
 
 
-def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], by: str) -> DataFrame:
+def by_spark(spark: SparkSession, matches: str, aggregates: dict[str, str], per: str) -> DataFrame:
     """Spark's own aggregates of the matches."""
     columns = ", ".join(f"{text} AS {name}" for name, text in aggregates.items())
-    return matchrec.sql(spark, f"SELECT {KEYS[by]}, {columns} FROM {matches} GROUP BY {KEYS[by]}")
+    return matchrec.sql(spark, f"SELECT {KEYS[per]}, {columns} FROM {matches} GROUP BY {KEYS[per]}")
 
 
 def random_clause(random: Random) -> str:
@@ -103,26 +103,26 @@ def random_clause(random: Random) -> str:
 @pytest.mark.parametrize("seed", batches(24))
 def test_the_search_gives_what_spark_gives(spark: SparkSession, seed: int, table: str) -> None:
     random = Random(seed)
-    clause, by = random_clause(random), random.choice(list(KEYS))
+    clause, per = random_clause(random), random.choice(list(KEYS))
     asked = asked_of(random.sample(CARRIED, 12))
     with matches_refused():
-        found = matchrec.query(spark.table(table), clause).aggregate(asked, by=by)  # type: ignore[arg-type]
-    built = by_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, by)
+        found = matchrec.query(spark.table(table), clause).aggregate(asked, per=per)  # type: ignore[arg-type]
+    built = by_spark(spark, f"{table} MATCH_RECOGNIZE ({clause})", asked, per)
     assert types_of(found, asked) == types_of(built, asked)
     assert exactly(found) == exactly(built)
 
 
-@pytest.mark.parametrize("by", KEYS)
-def test_built_matches_give_what_the_search_gives(spark: SparkSession, by: str) -> None:
+@pytest.mark.parametrize("per", KEYS)
+def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str) -> None:
     asked = asked_of(CARRIED)
-    one_at_a_time = matchrec.Options(engine="backtracking")
+    one_at_a_time = matchrec.Options(algorithm="backtracking")
     rows = spark.table("t")
-    found = matchrec.query(rows, CLAUSE).aggregate(asked, by=by)  # type: ignore[arg-type]
+    found = matchrec.query(rows, CLAUSE).aggregate(asked, per=per)  # type: ignore[arg-type]
     built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
-    assert "each match is built, because the engine that is asked for finds one match" in (
+    assert "each match is built, because the algorithm that you chose finds one match" in (
         built.explain(aggregates=asked).text
     )
-    aggregated = built.aggregate(asked, by=by)  # type: ignore[arg-type]
+    aggregated = built.aggregate(asked, per=per)  # type: ignore[arg-type]
     assert aggregated.schema == found.schema
     assert exactly(aggregated) == exactly(found)
 
@@ -146,9 +146,9 @@ def test_what_no_run_carries_builds_each_match(
     assert values(found) == values(built)
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("type_", ["double", "float"])
-def test_nan_is_the_greatest_number(spark: SparkSession, engine: str, type_: str) -> None:
+def test_nan_is_the_greatest_number(spark: SparkSession, algorithm: str, type_: str) -> None:
     """Wherever it stands, matches are built or not: as a sum of greatest values they are."""
     values = ("1 NaN 0", "NaN 0 1", "0 1 NaN", "NaN NaN NULL", "2 NULL 1", "NULL NULL")
     rows = ", ".join(
@@ -159,7 +159,7 @@ def test_nan_is_the_greatest_number(spark: SparkSession, engine: str, type_: str
     clause = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY n MEASURES A.v AS v, max(A.v) AS most
         PATTERN (A) ALL MATCHES)"""
     text = f"SELECT * FROM (SELECT * FROM VALUES {rows} AS t(k, n, v)) {clause}"
-    query = matchrec.query(spark, text, options=matchrec.Options(engine=engine))
+    query = matchrec.query(spark, text, options=matchrec.Options(algorithm=algorithm))
     carried = {"least": "min(v)", "most": "max(most)"}
     expected = ["0.0 NaN", "0.0 NaN", "0.0 NaN", "NaN NaN", "1.0 2.0", "NULL NULL"]
     for asked in (carried, carried | {"total": "sum(most)"}):
@@ -172,7 +172,7 @@ def test_aggregates_of_sql_are_sparks(spark: SparkSession) -> None:
     text = f"SELECT k, count(*), max(n) FROM {MATCHES} GROUP BY k"
     query = matchrec.query(spark, text)
     assert "aggregates over all matches" not in query.explain().text
-    assert types_of(query.dataframe(), ["count(1)", "max(n)"]) == ["bigint", "bigint"]
+    assert types_of(query.to_df(), ["count(1)", "max(n)"]) == ["bigint", "bigint"]
     assert "by the search" in query.explain(aggregates={"c": "count(*)"}, clause=1).text
 
 
@@ -184,7 +184,7 @@ def test_without_arguments_matches_are_counted(spark: SparkSession, keys: str, k
     assert found.columns == ["k", "matches"] if keys else ["matches"]
     assert types_of(found, ["matches"]) == ["bigint"]
     listed = clause.replace("PATTERN", "MEASURES 1 AS one PATTERN")
-    matches = matchrec.query(spark.table("t"), listed).dataframe().count()
+    matches = matchrec.query(spark.table("t"), listed).to_df().count()
     assert sum(row.matches for row in found.collect()) == matches > 0
 
 
@@ -265,23 +265,23 @@ MOST = 2**63 - 1
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
-@pytest.mark.parametrize("by", ["partition", "end"])
-@pytest.mark.parametrize("engine", ["auto", "backtracking"])
+@pytest.mark.parametrize("per", ["partition", "end"])
+@pytest.mark.parametrize("algorithm", ["auto", "backtracking"])
 def test_matches_that_come_to_too_much_are_an_error(
-    spark: SparkSession, engine: str, by: str, enabled: str
+    spark: SparkSession, algorithm: str, per: str, enabled: str
 ) -> None:
     rows = spark.range(3).selectExpr("0 AS id", f"{MOST}L AS x")  # rows that end matches are equal
-    query = matchrec.query(rows, EACH, options=matchrec.Options(engine=engine))  # type: ignore[arg-type]
+    query = matchrec.query(rows, EACH, options=matchrec.Options(algorithm=algorithm))  # type: ignore[arg-type]
     with ansi(spark, enabled):
         for aggregate, wanted in (
             ("CAST(sum(x) AS DECIMAL(38, 0))", 3 * MOST),
             ("CAST(sum(x) AS DOUBLE)", float(3 * MOST)),
             ("avg(x)", float(MOST)),
         ):
-            found = query.aggregate({"c": aggregate}, by=by)  # type: ignore[arg-type]
+            found = query.aggregate({"c": aggregate}, per=per)  # type: ignore[arg-type]
             assert [row.c for row in found.collect()] == [wanted]
         with pytest.raises(Exception, match=r"is too large for BIGINT") as caught:
-            query.aggregate({"c": "sum(x)"}, by=by).collect()  # type: ignore[arg-type]
+            query.aggregate({"c": "sum(x)"}, per=per).collect()  # type: ignore[arg-type]
         assert "write it as CAST(... AS DECIMAL(38, 0)) or CAST(... AS DOUBLE)" in str(caught.value)
 
 
@@ -328,18 +328,16 @@ ALL_PAIRS = """PATTERN SEQ(A+ a[], B b) WHERE skip_till_any_match AND b.v > 2 WI
     RETURN COUNT(a[]) AS n, SUM(a[].v) AS s, b.v AS bv"""
 
 
-@pytest.mark.parametrize("by", ["partition", "start", "end"])
-def test_aggregates_of_sase(events: DataFrame, by: str) -> None:
+@pytest.mark.parametrize("per", ["partition", "start", "end"])
+def test_aggregates_of_sase(events: DataFrame, per: str) -> None:
     text = ALL_PAIRS + ", a[1].ts AS first_ts, b.ts AS last_ts"
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     asked = {"c": "count(*)", "n": "sum(n)", "most": "MAX( `bv` )", "mean": "avg(s)"}
-    keys = {"partition": [], "start": ["first_ts"], "end": ["last_ts"]}[by]
+    keys = {"partition": [], "start": ["first_ts"], "end": ["last_ts"]}[per]
     built = (
-        query.dataframe()
-        .groupBy("k", *keys)
-        .agg({"k": "count", "n": "sum", "bv": "max", "s": "avg"})
+        query.to_df().groupBy("k", *keys).agg({"k": "count", "n": "sum", "bv": "max", "s": "avg"})
     )
-    found = query.aggregate(asked, by=by)  # type: ignore[arg-type]
+    found = query.aggregate(asked, per=per)  # type: ignore[arg-type]
     assert found.columns == ["k", *(["ts"] if keys else []), *asked]
     built = built.select("k", *keys, "count(k)", "sum(n)", "max(bv)", "avg(s)")
     assert values(found) == values(built)
@@ -349,11 +347,11 @@ def test_aggregates_of_a_pattern(events: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("v > 3").one_or_more().followed_by("b")
     pattern = pattern.where("v < 3").within("20")
     query = matchrec.query(events, pattern, order_by="ts", partition_by="k")
-    built = {(row.k, row["count"]) for row in query.dataframe().groupBy("k").count().collect()}
+    built = {(row.k, row["count"]) for row in query.to_df().groupBy("k").count().collect()}
     assert {tuple(row) for row in query.aggregate().collect()} == built
     skipping = pattern.after_match(matchrec.AfterMatch.SKIP_TO_NEXT)  # whose matches are built
     query = matchrec.query(events, skipping, order_by="ts", partition_by="k")
-    built = {(row.k, row["count"]) for row in query.dataframe().groupBy("k").count().collect()}
+    built = {(row.k, row["count"]) for row in query.to_df().groupBy("k").count().collect()}
     found = query.aggregate()
     assert {tuple(row) for row in found.collect()} == built
     assert types_of(found, ["matches"]) == ["bigint"]
@@ -389,7 +387,7 @@ def test_rows_that_must_be_absent(events: DataFrame, text: str | matchrec.Patter
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
     with matches_refused():
         found = query.aggregate()
-    built = query.dataframe().groupBy("k").count()
+    built = query.to_df().groupBy("k").count()
     assert values(found) == values(built) != []
 
 
@@ -404,7 +402,7 @@ def matches_refused() -> Iterator[None]:
 @pytest.mark.parametrize(("text", "reason"), some_of(BUILT_ALL_THE_SAME))
 def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str) -> None:
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
-    assert values(query.aggregate()) == values(query.dataframe().groupBy("k").count())
+    assert values(query.aggregate()) == values(query.to_df().groupBy("k").count())
     with pytest.raises(TypeError), matches_refused():
         query.aggregate()
 
@@ -420,46 +418,46 @@ def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
             query.aggregate(asked)
     by_sum = matchrec.query(events, ALL_PAIRS, order_by="ts + 1", partition_by="k")
     with pytest.raises(matchrec.MatchRecognizeError, match="not sorted by a column"):
-        by_sum.aggregate(by="start")
+        by_sum.aggregate(per="start")
 
 
 @pytest.mark.parametrize("name", ["K", "ts"])
 def test_an_aggregate_is_not_called_as_a_column_of_groups(events: DataFrame, name: str) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     with pytest.raises(matchrec.MatchRecognizeError, match=f"would have two columns `{name}`"):
-        query.aggregate({name: "count(*)"}, by="end")
+        query.aggregate({name: "count(*)"}, per="end")
     with pytest.raises(matchrec.MatchRecognizeError, match="would have two columns `C`"):
         query.aggregate({"c": "count(*)", "C": "sum(n)"})
 
 
-@pytest.mark.parametrize("by", ["start", "end"])
-def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, by: str) -> None:
+@pytest.mark.parametrize("per", ["start", "end"])
+def test_a_measure_may_be_called_as_what_rows_are_sorted_by(events: DataFrame, per: str) -> None:
     text = (
         ALL_PAIRS.partition("RETURN")[0] + "RETURN b.v AS ts, a[1].ts AS first_ts, b.ts AS last_ts"
     )
     query = matchrec.query(events, text, order_by="ts", partition_by="k")
-    built = query.dataframe().groupBy("k", "first_ts" if by == "start" else "last_ts")
-    found = query.aggregate({"most": "max(ts)"}, by=by)  # type: ignore[arg-type]
+    built = query.to_df().groupBy("k", "first_ts" if per == "start" else "last_ts")
+    found = query.aggregate({"most": "max(ts)"}, per=per)  # type: ignore[arg-type]
     assert found.columns == ["k", "ts", "most"]
     assert values(found) == values(built.agg({"ts": "max"}))
 
 
-@pytest.mark.parametrize("form", ["non_overlapping", "compressed"])
-def test_what_is_aggregated_is_what_comes_out(events: DataFrame, form: str) -> None:
+@pytest.mark.parametrize("output", ["non_overlapping", "graph"])
+def test_what_is_aggregated_is_what_comes_out(events: DataFrame, output: str) -> None:
     query = matchrec.query(
-        events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", form=form
+        events, ALL_PAIRS.partition("RETURN")[0], order_by="ts", partition_by="k", output=output
     )
-    rows = query.dataframe()
-    matches = matchrec.unwind(rows) if form == "compressed" else rows
+    rows = query.to_df()
+    matches = matchrec.explode_graph(rows) if output == "graph" else rows
     assert values(query.aggregate()) == values(matches.groupBy("k").count()) != []
 
 
 def test_explain_says_how_an_aggregate_is_run(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
-    carried = query.explain(aggregates={"n": "sum(n)"}, by="end", analyze=True).text
+    carried = query.explain(aggregates={"n": "sum(n)"}, per="end", analyze=True).text
     assert "by the search, which builds no match: a row for each row with which" in carried
     assert "sum(FINAL count" in carried
-    built = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, by="start").text
+    built = query.explain(aggregates={"s": "sum(s)", "v": "max(bv)"}, per="start").text
     assert "each row with which matches start" in built
     assert "aggregates over all matches" not in query.explain().text
 
@@ -477,7 +475,7 @@ def test_over_a_stream_only_ends_are_final(spark: SparkSession) -> None:
     sase = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match WITHIN 1 hour"
     rows = stream.selectExpr("timestamp", "'A' AS event_type")
     asked = matchrec.query(rows, sase, order_by="timestamp")
-    for by in ("start", "partition"):
+    for per in ("start", "partition"):
         with pytest.raises(matchrec.MatchRecognizeError, match="further matches of such a group"):
-            asked.aggregate(by=by)  # type: ignore[arg-type]
-    assert asked.aggregate(by="end").columns == ["timestamp", "matches"]
+            asked.aggregate(per=per)  # type: ignore[arg-type]
+    assert asked.aggregate(per="end").columns == ["timestamp", "matches"]

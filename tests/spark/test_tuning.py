@@ -168,9 +168,7 @@ def test_rules_are_queries_too(plain: SparkSession) -> None:
         warnings.simplefilter("error")
         matchrec.match_rules(noted, rules, order_by="id")
     with pytest.warns(UntunedSessionWarning) as found:
-        matchrec.match_rules(
-            noted, rules, order_by="id", options=matchrec.Options(event_columns="id")
-        )
+        matchrec.match_rules(noted, rules, order_by="id", event_columns="id")
     assert [one.filename for one in found] == [__file__]
 
 

@@ -299,9 +299,11 @@ def test_types_that_arrow_lacks_come_through_all_rows_and_measures(odd: DataFram
 def test_types_that_arrow_lacks_come_through_arrays_of_events(odd: DataFrame) -> None:
     pattern = matchrec.Pattern.begin("a").where("i > 0")
     for found in (
-        matchrec.detect(odd, pattern, order_by="i").selectExpr("inline(a)"),
-        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
-        matchrec.sase(odd, "PATTERN SEQ(ANY a)", order_by="i", form="compressed").select("event.*"),
+        matchrec.match_pattern(odd, pattern, order_by="i").selectExpr("inline(a)"),
+        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i").selectExpr("inline(a)"),
+        matchrec.match_sase(odd, "PATTERN SEQ(ANY a)", order_by="i", output="graph").select(
+            "event.*"
+        ),
     ):
         assert shown(found) == shown(odd)
 
@@ -323,15 +325,15 @@ def test_an_aggregate_that_a_type_does_not_have_is_refused(odd: DataFrame) -> No
             matchrec.match_recognize(odd, clause)
 
 
-@pytest.mark.parametrize("engine", ["backtracking", "breadth_first"])
+@pytest.mark.parametrize("algorithm", ["backtracking", "breadth_first"])
 @pytest.mark.parametrize("condition", ["B.nothing = A.nothing", "A.nothing > B.nothing"])
 def test_a_void_column_in_a_condition_on_the_run_is_null(
-    odd: DataFrame, engine: str, condition: str
+    odd: DataFrame, algorithm: str, condition: str
 ) -> None:
     for text, matches in ((condition, 0), (f"({condition}) IS NULL AND A.i < B.i", 1)):
         clause = f"ORDER BY i MEASURES A.i AS i PATTERN (A B) DEFINE B AS {text}"
         found = matchrec.match_recognize(
-            odd, clause, options=matchrec.Options(engine=engine)
+            odd, clause, options=matchrec.Options(algorithm=algorithm)
         ).collect()
         assert found == [Row(i=1)] * matches
 

@@ -75,8 +75,8 @@ def test_unsigned_integers_of_a_file(spark: SparkSession, tmp_path: Path) -> Non
     for kind, high in HIGH.items():
         clause = CLAUSE.format(kind)
         query = matchrec.query(rows, f"{clause} AND {kind} > FIRST({kind})")
-        assert [tuple(row) for row in query.dataframe().collect()] == [(high, high)]
-        assert query.dataframe().dtypes[0][1] == READ_AS[kind]
+        assert [tuple(row) for row in query.to_df().collect()] == [(high, high)]
+        assert query.to_df().dtypes[0][1] == READ_AS[kind]
         assert f"{high - 1} > 100 is true" in str(query.why(row=1))
         rules = {"rises": clause.removeprefix("ORDER BY t ")}
         found = matchrec.match_rules(rows, rules, order_by="t").rule("rises")

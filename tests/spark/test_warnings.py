@@ -49,7 +49,7 @@ def test_sase_text_has_its_own_words(prices: DataFrame) -> None:
     with pytest.warns(
         matchrec.warnings.SameValueWarning, match="comparison in WHERE has the same"
     ) as found:
-        matchrec.sase(prices, text, order_by="ts", type_column="kind")
+        matchrec.match_sase(prices, text, order_by="ts", type_column="kind")
     assert "b.price = b.price }\n" in str(found[0].message)
     assert "write a[i-1].x for the event before" in str(found[0].message)
     explained = matchrec.query(prices, text, order_by="ts", type_column="kind").explain()
@@ -61,7 +61,7 @@ def test_a_pattern_has_its_own_words(prices: DataFrame) -> None:
     with pytest.warns(
         matchrec.warnings.NeverTrueWarning, match="`<>` with NULL in a condition"
     ) as found:
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")
     assert str(found[0].message).endswith("write x IS NOT NULL")
     explained = matchrec.query(prices, pattern, order_by="ts").explain()
     assert "\nwarnings\n  `<>` with NULL in a condition" in str(explained)
@@ -99,7 +99,7 @@ def test_a_stage_that_has_no_event_yet(
     prices: DataFrame, pattern: Pattern, read: str, note: str
 ) -> None:
     with pytest.warns(matchrec.warnings.NeverTrueWarning) as found:
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")
     (told,) = found
     assert f"a comparison with `{read}` in a condition is never true" in str(told.message)
     assert f"no row yet when {note}, so that {read} is NULL" in str(told.message)
@@ -121,7 +121,7 @@ def test_a_stage_that_has_no_event_yet(
 def test_a_stage_that_may_have_events(prices: DataFrame, pattern: Pattern) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", matchrec.warnings.NeverTrueWarning)
-        matchrec.detect(prices, pattern, order_by="ts")
+        matchrec.match_pattern(prices, pattern, order_by="ts")
 
 
 # Traps with event selection: what a clause gives, and what the warning says to write.
@@ -175,7 +175,7 @@ def test_a_wildcard_that_finds_nothing(spark: SparkSession) -> None:
     assert [row.at for row in found.collect()] == [1]
     pattern = Pattern.begin("a").where("kind = 'payment%'")
     with pytest.warns(matchrec.warnings.WildcardWarning, match="in a condition looks for a"):
-        matchrec.detect(events, pattern, order_by="ts")
+        matchrec.match_pattern(events, pattern, order_by="ts")
 
 
 # Ties: the warning belongs to the first action.
@@ -246,7 +246,7 @@ def test_ties_as_errors_and_switched_off(ticks: DataFrame) -> None:
 
 def test_other_languages_and_rules_tell_ties(ticks: DataFrame) -> None:
     pattern = Pattern.begin("a").next("b").where("price < last(a.price)")
-    found = matchrec.detect(ticks, pattern, order_by="ts", partition_by="sym")
+    found = matchrec.match_pattern(ticks, pattern, order_by="ts", partition_by="sym")
     (told,) = ties_in(found.collect)
     assert "add a column to order_by" in str(told.message)
     rules = {"fall": "PATTERN (A DOWN+) DEFINE DOWN AS price < PREV(price)"}

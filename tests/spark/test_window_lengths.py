@@ -126,7 +126,7 @@ def test_positive_constants(
 def test_sase(rows: DataFrame, within: str) -> None:
     order = "n" if within == "0" else "ts"
     with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-        matchrec.sase(rows, f"PATTERN SEQ(* a, * b) WITHIN {within}", order_by=order)
+        matchrec.match_sase(rows, f"PATTERN SEQ(* a, * b) WITHIN {within}", order_by=order)
     assert str(caught.value).split("\n")[0] == ZERO
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from matchrec.engine.engines import Algorithm
+from matchrec.engine.engines import Strategy
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
@@ -28,13 +28,13 @@ def is_small(partitions: Partitions) -> bool:
     return partitions.rows <= MOST_COMPARED
 
 
-def compare_with_python(algorithm: Algorithm, task: Task, partitions: Partitions) -> None:
+def compare_with_python(strategy: Strategy, task: Task, partitions: Partitions) -> None:
     """Python finds in some partitions what is found there, if they are small."""
     if not is_small(partitions):
         return
-    once = outcome(algorithm, task, partitions)
+    once = outcome(strategy, task, partitions)
     for _ in as_python_runs(partitions):
-        assert outcome(algorithm, task, partitions) == once
+        assert outcome(strategy, task, partitions) == once
 
 
 def as_python_runs(partitions: Partitions) -> Iterator[None]:
@@ -63,11 +63,11 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
         yield taken
 
 
-def outcome(algorithm: Algorithm, task: Task, partitions: Partitions) -> tuple[object, ...]:
+def outcome(strategy: Strategy, task: Task, partitions: Partitions) -> tuple[object, ...]:
     """Each match, its rows in chains or not, and where the search has come to; or the failure."""
     partitions = replace(partitions, frontier=copy.deepcopy(partitions.frontier))
     try:
-        found = [one for chunk in algorithm.search(task, partitions) for one in rows_of(chunk)]
+        found = [one for chunk in strategy.search(task, partitions) for one in rows_of(chunk)]
     except RunFailure as failure:
         return failure.args
     frontier = partitions.frontier

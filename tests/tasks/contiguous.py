@@ -17,7 +17,7 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
@@ -182,16 +182,16 @@ def query(text: str) -> Query:
 
 
 def search(
-    engine: Engine, task: Task, partitions: Partitions, counters: IntArray | None = None
+    algorithm: Algorithm, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
     """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
     asked = replace(task, windowed=partitions.window_end is not None)
-    algorithm = engine.choose(asked)
-    if algorithm.matching == "chained" and not asked.chained and is_small(partitions):
+    strategy = algorithm.choose(asked)
+    if strategy.matching == "chained" and not asked.chained and is_small(partitions):
         chained = replace(asked, chained=True)
-        once, again = (outcome(algorithm, one, partitions) for one in (asked, chained))
+        once, again = (outcome(strategy, one, partitions) for one in (asked, chained))
         assert again == once
-    return search_both_sizes(algorithm, asked, partitions, counters)
+    return search_both_sizes(strategy, asked, partitions, counters)
 
 
 def kind_of(failure: RunFailure) -> str:
@@ -199,20 +199,20 @@ def kind_of(failure: RunFailure) -> str:
     return next(name for name, one in vars(failures).items() if one is failure.message)
 
 
-def run_engine(engine: Engine, query: Query, rows: Rows) -> Outcome:
+def run_algorithm(algorithm: Algorithm, query: Query, rows: Rows) -> Outcome:
     """Matches as (partition, number, first row, word), an excluded row's variable in brackets."""
     task = query.task()
     try:
         partitions = query.satisfied(rows).partitions(task.variables)
-        chunks = list(search(engine, task, partitions))
+        chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
         return kind_of(failure), partition, failure.row
     return [match for chunk in chunks for match in listed(chunk, query.variables)]
 
 
-def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) -> Outcome:
-    """As `run_engine`, with `step` more rows of a partition at each call, without those done."""
+def run_algorithm_in_pieces(algorithm: Algorithm, query: Query, rows: Rows, step: int) -> Outcome:
+    """As `run_algorithm`, with `step` more rows of a partition at each call, without those done."""
     task = query.task()
     seen = find_lookaround(task, len(rows.columns[Kind.INTEGER]), ())
     assert seen is not None
@@ -228,7 +228,7 @@ def run_engine_in_pieces(engine: Engine, query: Query, rows: Rows, step: int) ->
             frontier = Frontier.of(piece.starts, start, edge, number, steps)
             place = offset + begin
             try:
-                chunks = list(search(engine, task, replace(piece, frontier=frontier)))
+                chunks = list(search(algorithm, task, replace(piece, frontier=frontier)))
             except RunFailure as failure:
                 return kind_of(failure), partition, place + failure.row
             found = [one for chunk in chunks for one in listed(chunk, query.variables)]

@@ -20,7 +20,7 @@ from hypothesis import currently_in_test_context
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, parts_of
 from matchrec.engine.coverage import Counts, Coverable, find_matches
-from matchrec.engine.engines import Algorithm
+from matchrec.engine.engines import Strategy
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
@@ -38,28 +38,28 @@ FRONTIER = ("start", "number")  # memory that grows makes steps more
 
 
 def search_both_sizes(
-    algorithm: Algorithm, task: Task, partitions: Partitions, counters: IntArray | None = None
+    strategy: Strategy, task: Task, partitions: Partitions, counters: IntArray | None = None
 ) -> Iterator[Matches]:
     """The matches of an example, of a random one after as many have been found in many copies.
 
     Raises RunFailure, with which copies fail as well.
     """
-    compare_with_python(algorithm, task, partitions)
+    compare_with_python(strategy, task, partitions)
     copies = copies_of_example(partitions) if currently_in_test_context() else 1
     if copies == 1:
-        return algorithm.search(task, partitions, counters)
-    roomy = with_room(algorithm)
+        return strategy.search(task, partitions, counters)
+    roomy = with_room(strategy)
     beside = copies_beside(partitions, copies)
     try:
-        found = list(algorithm.search(task, partitions, counters))
+        found = list(strategy.search(task, partitions, counters))
     except RunFailure as failure:
         check_failure(roomy, task, beside, failure)
         raise
-    check_copies(roomy, task, beside, parts_of_found(algorithm, found, partitions), copies)
+    check_copies(roomy, task, beside, parts_of_found(strategy, found, partitions), copies)
     if partitions.rows and can_follow_each_other(task, partitions):
         gap = gap_of(task, partitions)
         once, often = (one_after_another(task, partitions, gap, n) for n in (1, copies))
-        one = Found.of(list(algorithm.search(task, once)), once)
+        one = Found.of(list(strategy.search(task, once)), once)
         check_copies(roomy, task, often, [replace(one, partitions=0)], copies)
     return iter(found)
 
@@ -70,26 +70,24 @@ def copies_of_example(partitions: Partitions) -> int:
     return copies_of(partitions.rows, LARGE if is_eighth else MIDDLE)
 
 
-def with_room(algorithm: Algorithm) -> Algorithm:
+def with_room(strategy: Strategy) -> Strategy:
     """The algorithm, with room for more than a few matches in a chunk."""
-    return algorithm if algorithm.room.rows > LEAST.rows else replace(algorithm, room=LEAST)
+    return strategy if strategy.room.rows > LEAST.rows else replace(strategy, room=LEAST)
 
 
-def check_failure(
-    algorithm: Algorithm, task: Task, copies: Partitions, expected: RunFailure
-) -> None:
+def check_failure(strategy: Strategy, task: Task, copies: Partitions, expected: RunFailure) -> None:
     """Whether a search of copies fails at the first row of the first copy that fails."""
     with pytest.raises(RunFailure) as raised:
-        for _ in algorithm.search(task, copies):
+        for _ in strategy.search(task, copies):
             pass
     assert raised.value.args[:3] == expected.args[:3]
 
 
 def check_copies(
-    algorithm: Algorithm, task: Task, large: Partitions, one: Sequence[Found], copies: int
+    strategy: Strategy, task: Task, large: Partitions, one: Sequence[Found], copies: int
 ) -> None:
     """Whether a search of copies finds what it has found in one, as often."""
-    found = parts_of_found(algorithm, list(algorithm.search(task, large)), large)
+    found = parts_of_found(strategy, list(strategy.search(task, large)), large)
     for part, often in zip(one, found, strict=True):
         expected = part.times(copies)
         if task.output is MatchOutput.GRAPH:
@@ -99,14 +97,14 @@ def check_copies(
                 expected.pop(name, None)
         for name, values in expected.items():
             equal = np.array_equal(often.arrays[name], values)
-            assert equal, f"{algorithm}: copies differ in {name}"
+            assert equal, f"{strategy}: copies differ in {name}"
 
 
 def parts_of_found(
-    algorithm: Algorithm, chunks: Sequence[Matches], partitions: Partitions
+    strategy: Strategy, chunks: Sequence[Matches], partitions: Partitions
 ) -> list[Found]:
     """What is found: matches, and apart from them runs that come after all of them."""
-    if not algorithm.partial:
+    if not strategy.partial:
         return [Found.of(chunks, partitions)]
     parts: tuple[list[Matches], list[Matches]] = [], []
     for chunk in chunks:

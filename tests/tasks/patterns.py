@@ -1,4 +1,4 @@
-"""Patterns on both engines without Spark, and many of them for one Spark job.
+"""Patterns on both algorithms without Spark, and many of them for one Spark job.
 
 Every stage is the package's own but the computation of columns before the match: over Python values
 for one question alone, by one query of Spark for a batch. The function of Spark's workers runs
@@ -38,7 +38,7 @@ from tests.references.patterns import Skip
 from tests.tasks.linking import link
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
 
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 TABLE = "pattern_events"
 KEYS = ("q", "p")
 COLUMNS = InputColumns(("q", *NAMES))
@@ -68,27 +68,27 @@ def after_match(skip: Skip) -> AfterMatch:
 
 
 def answers(
-    question: Question, engines: Sequence[str] = ENGINES, rows_a_batch: int = ROWS_A_BATCH
+    question: Question, algorithms: Sequence[str] = ALGORITHMS, rows_a_batch: int = ROWS_A_BATCH
 ) -> dict[str, list[str]]:
     """By engine the lines, or the error."""
     try:
-        linked, prepared = made_ready(question, engines)
+        linked, prepared = made_ready(question, algorithms)
     except MatchRecognizeError as error:
-        return {engine: [f"error {error}"] for engine in engines}
+        return {algorithm: [f"error {error}"] for algorithm in algorithms}
     return {
-        engine: run(Run(one, prepared, None, rows_a_batch), question.streams)
-        for engine, one in linked.items()
+        algorithm: run(Run(one, prepared, None, rows_a_batch), question.streams)
+        for algorithm, one in linked.items()
     }
 
 
 def made_ready(
-    question: Question, engines: Sequence[str]
+    question: Question, algorithms: Sequence[str]
 ) -> tuple[dict[str, Executable], Prepared]:
     """The executable of each engine, and their columns. Raises MatchRecognizeError."""
     plan, streams = drafted(question), question.streams
     events = [{"q": 0, **event} for stream in streams.values() for event in stream]
     types = {one: value_type(spark_type(computed(one, events).type)) for one in plan.columns()}
-    linked = {engine: link(plan, types, engine, ansi=True) for engine in engines}
+    linked = {algorithm: link(plan, types, algorithm, ansi=True) for algorithm in algorithms}
     wanted = {c for one in linked.values() for c in (*one.crossing.columns, *one.conditions)}
     starts = np.zeros(len(events), np.bool_)
     starts[np.cumsum([0, *map(len, streams.values())])[:-1]] = True
@@ -159,10 +159,10 @@ class PatternBatch(QueryBatch):
 
     def answers(self) -> dict[str, list[list[str]]]:
         """By engine, the lines of every question."""
-        linked = {engine: self.link(engine) for engine in ENGINES}
+        linked = {algorithm: self.link(algorithm) for algorithm in ALGORITHMS}
         prepared = self.prepared([one for each in linked.values() for one in each.values()])
         numbers = range(len(self.questions))
-        return {e: [self.lines(n, linked[e], prepared) for n in numbers] for e in ENGINES}
+        return {e: [self.lines(n, linked[e], prepared) for n in numbers] for e in ALGORITHMS}
 
     def lines(self, number: int, linked: dict[int, Executable], prepared: Prepared) -> list[str]:
         """The lines of one question, or its error."""

@@ -208,7 +208,7 @@ class QueryBatch:
             projected.add(run, run.of_copies(run.copies))
         expected = Counter((n, row) for n, (_, rows) in enumerate(few) for row in rows)
         if projected.tables:
-            found = of_each_copy(projected.dataframe(), few[0][0].copies)
+            found = of_each_copy(projected.to_df(), few[0][0].copies)
             assert Counter((row.run, tuple(row.texts)) for row in found) == expected
 
 
@@ -345,11 +345,11 @@ class Projected:
     def texts(self) -> list[Texts]:
         """The rows of every run."""
         found: list[Texts] = [[] for _ in range(self.runs)]
-        for row in self.dataframe().collect() if self.tables else ():
+        for row in self.to_df().collect() if self.tables else ():
             found[row.run].append(tuple(row.texts))
         return found
 
-    def dataframe(self) -> DataFrame:
+    def to_df(self) -> DataFrame:
         """One row for every output row of every run."""
         schema = StructType([*self.fields, StructField("run", IntegerType())])
         table = pa.concat_tables(self.tables, promote_options="default").select(schema.names)

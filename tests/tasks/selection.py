@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Absent, Condition, Task
 from matchrec.engine.matches import Matches, RunFailure
 from matchrec.engine.partitions import Partitions
@@ -93,14 +93,14 @@ def task(query: SelectionQuery) -> Task:
     )
 
 
-def run_engine(engine: Engine, query: SelectionQuery, rows: WindowedRows) -> Outcome:
-    return run_task(engine, task(query), rows)
+def run_algorithm(algorithm: Algorithm, query: SelectionQuery, rows: WindowedRows) -> Outcome:
+    return run_task(algorithm, task(query), rows)
 
 
-def run_task(engine: Engine, task: Task, rows: WindowedRows) -> Outcome:
+def run_task(algorithm: Algorithm, task: Task, rows: WindowedRows) -> Outcome:
     partitions = rows.partitions(task.variables)
     try:
-        chunks = list(search(engine, task, partitions))
+        chunks = list(search(algorithm, task, partitions))
     except RunFailure as failure:
         partition = int(np.searchsorted(partitions.starts, failure.row, side="right")) - 1
         return kind_of(failure), partition, failure.row

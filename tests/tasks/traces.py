@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from matchrec.engine.interface import Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
@@ -23,13 +23,13 @@ def check_traces(task: Task, partitions: Partitions) -> None:
     attempts.
     """
     task = replace(task, windowed=partitions.window_end is not None)
-    able = (engine for engine in ENGINES.values() if engine.supports(task) is None)
-    algorithms = [engine.choose(task) for engine in able]
+    able = (algorithm for algorithm in ALGORITHMS.values() if algorithm.supports(task) is None)
+    algorithms = [algorithm.choose(task) for algorithm in able]
     count, large = len(partitions.starts) - 1, copies_beside(partitions, copies_of(partitions.rows))
-    for algorithm in algorithms if FULL else algorithms[:1]:
+    for strategy in algorithms if FULL else algorithms[:1]:
         with suppress(RunFailure):
             for asked in (partitions, large):
-                found = engine_matches(algorithm, task, asked)
+                found = engine_matches(strategy, task, asked)
                 attempts(task, asked, found, range(len(asked.starts) - 1)[-count:])
 
 

@@ -191,7 +191,7 @@ unknown_event_column = plan_error("""`{name}` of event_columns is no column of t
     write one of these""")
 not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} in a rule set
     note: rules share their partitions; a worker divides them further for one rule
-    name the column in partition_by, or call matchrec.sase for this query""")
+    name the column in partition_by, or call matchrec.match_sase for this query""")
 rows_of_something_else = plan_error("""the rows given to of() have no column `{missing[0]}`
     note: they are `rows` of the same rule set, as they are read where they were written
     write and read all columns of `rows`""")

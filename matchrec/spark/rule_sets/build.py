@@ -162,7 +162,7 @@ def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
         drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]
         types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
-        run = (types, conditions.during, question.ansi, question.options.engine)
+        run = (types, conditions.during, question.ansi, question.options.algorithm)
         found.append(replace(linked, identity=digest(*asked, drafted.plan, *run)[:IDENTITY]))
     return replace(rule_set, rules=tuple(found))
 
@@ -174,7 +174,7 @@ def match_rules(prepared: PreparedRules, rule_set: RuleSet) -> tuple[DataFrame, 
     def worker(sends: pa.Schema) -> RuleSetWorker:
         return RuleSetWorker(rule_set, slots, sends, on_error, sent.incoming)
 
-    on_error = prepared.question.options.on_error
+    on_error = prepared.question.on_error
     name = f"match_recognize[{len(rule_set.rules)} rules]"
     return sent.run(worker, schema_of_rows(rule_set, sent.fields, fields), name), slots
 

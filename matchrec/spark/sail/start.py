@@ -1,6 +1,6 @@
 """A session where nobody has given one: on which engine it runs, and how it starts.
 
-What somebody has said wins: `on`, a master or an address among the settings, SPARK_REMOTE, the
+What somebody has said wins: `engine`, a master or an address among the settings, SPARK_REMOTE, the
 program that `spark-submit` runs in, or its --master in PYSPARK_SUBMIT_ARGS. Else it is Sail where
 that is installed, and Spark where not.
 """
@@ -14,7 +14,7 @@ from importlib.metadata import version
 
 from pyspark.sql import SparkSession
 
-from matchrec.arguments import COUNT, ArgumentKind, checked
+from matchrec.arguments import ArgumentKind
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.spark.environment import tune
@@ -42,39 +42,10 @@ MEMORY_SIZE = ArgumentKind(
 )
 
 
-@checked(on=ENGINE.or_none(), cores=COUNT.or_none(), memory=MEMORY_SIZE.or_none())
-def session(
-    on: str | None = None, *, cores: int | None = None, memory: str | None = None
-) -> SparkSession:
-    """The session that runs, else a new session: on Sail if it is installed, else on Spark.
-
-    The extra `sail` brings Sail, an engine that takes PySpark's calls and SQL, runs
-    in this program without Java, and starts in a second (Spark and Sail: docs/reference).
-
-    on: the engine of a new session: `"sail"`, `"spark"`, or the address of a server of Spark
-    Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first, then what
-    is installed. cores: how many tasks run at once. memory: the most that the engine takes, `"4g"`.
-    A server settles both when it starts.
-
-    The session ends with the program, and has the settings of `tune`. Raises
-    MatchRecognizePlanError if a session runs already and you pass any argument.
-
-    >>> spark = matchrec.session()
-    >>> spark.range(3).count()
-    3
-    """
-    if (running := SparkSession.getActiveSession()) is None:
-        return start(on, None, cores, memory)
-    asked = {"on": on, "cores": cores, "memory": memory}
-    if given := [name for name, value in asked.items() if value is not None]:
-        raise errors.session_runs(given=given)
-    return running
-
-
-def engine_for(on: str | None, settings: Settings) -> str:
+def engine_for(engine: str | None, settings: Settings) -> str:
     remote = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
-    if on is not None or remote:
-        return on or remote or SPARK
+    if engine is not None or remote:
+        return engine or remote or SPARK
     return SAIL if server.is_installed() and not has_master(settings) else SPARK
 
 
@@ -84,7 +55,7 @@ def has_master(settings: Settings) -> bool:
 
 
 def start(
-    on: str | None = None,
+    engine: str | None = None,
     settings: Settings | None = None,
     cores: int | None = None,
     memory: str | None = None,
@@ -93,16 +64,16 @@ def start(
     Sail, and it does not take the PySpark that is installed, Spark does.
     """
     given = dict(settings or {})
-    if (engine := engine_for(on, given)) == SAIL:
+    if (chosen := engine_for(engine, given)) == SAIL:
         try:
             session = server.start_sail(cores, bytes_of(memory) if memory else None)
         except MatchRecognizeError:
-            if on == SAIL or not server.is_there("py4j"):
+            if engine == SAIL or not server.is_there("py4j"):
                 raise
-            engine = SPARK
+            chosen = SPARK
         else:
             return tuned(session, given)
-    return tuned(start_spark(engine, given, cores, memory), {})
+    return tuned(start_spark(chosen, given, cores, memory), {})
 
 
 def start_spark(

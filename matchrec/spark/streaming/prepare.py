@@ -210,8 +210,8 @@ def check_executable(executable: Executable) -> None:
         raise streams.aggregate_over_stream()
     if not task.selects:
         return
-    if executable.algorithm.engine != "breadth_first":
-        raise streams.engine_over_stream(engine=executable.algorithm.engine)
+    if executable.strategy.algorithm != "breadth_first":
+        raise streams.algorithm_over_stream(algorithm=executable.strategy.algorithm)
     if any(isinstance(call, Aggregated) for call in task.calls()):
         raise streams.list_over_stream()
     integers = enumerate(crossing.integers)

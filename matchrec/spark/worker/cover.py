@@ -74,9 +74,9 @@ class CoverageWorker:
             matches=number,
             covered=int(np.count_nonzero(piece.covered)) - covered,
             ties=self.ties(piece, partitions),
-            longest=longest,
-            largest=int(sizes.max()),
-            held=piece.table.num_rows,
+            longest_match=longest,
+            largest_partition=int(sizes.max()),
+            rows_held=piece.table.num_rows,
         )
 
     def ties(self, piece: Piece, partitions: Partitions) -> int:

@@ -114,11 +114,11 @@ class Worker:
         return satisfy_nearby(partitions, self.executable.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        algorithm, tally = self.executable.algorithm, self.tally
+        strategy, tally = self.executable.strategy, self.tally
         task = self.executable.task
         if self.output is None:
             task = chain_matches(self.executable, piece.table)
-        return tally.count_matches(algorithm.search(task, partitions, tally.of_kernels), piece)
+        return tally.count_matches(strategy.search(task, partitions, tally.of_kernels), piece)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
         """The rows that no match covers, with every measure NULL. first: int64[p], where the search

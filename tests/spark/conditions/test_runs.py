@@ -17,7 +17,7 @@ from matchrec.compile.executable import Executable
 from matchrec.errors import MatchRecognizeError
 from tests.generators.run_conditions import Both, Conditions
 from tests.generators.run_forms import COLUMNS, TAME, WINDOWS
-from tests.properties.test_queries import ENGINES, INTERPRETED, settings
+from tests.properties.test_queries import ALGORITHMS, INTERPRETED, settings
 from tests.quick.scale import SEED, examples
 from tests.spark.conditions.rows import create_rows
 from tests.tasks.query_batches import Prepared, QueryBatch, Run
@@ -53,17 +53,19 @@ def differences(spark: SparkSession, conditions: list[Both], *, ansi: bool) -> I
     queries = QueryBatch(
         spark, "runs", [CLAUSE.format(one.ours) for one in conditions], names=("k", "t", *COLUMNS)
     )
-    linked = {engine: queries.link(engine, ansi=ansi) for engine in ENGINES if queries.drafts}
+    linked = {
+        algorithm: queries.link(algorithm, ansi=ansi) for algorithm in ALGORITHMS if queries.drafts
+    }
     taken = [one for one in conditions if CLAUSE.format(one.ours) not in queries.refused]
     assert len(taken) > 0.7 * len(conditions) or ansi, list(queries.refused.items())
     if not taken:
         return
-    prepared = queries.prepared(linked[ENGINES[0]].values())
+    prepared = queries.prepared(linked[ALGORITHMS[0]].values())
     for one, expected in zip(taken, rows_of_spark(spark, taken), strict=True):
-        for engine in ENGINES:
-            found = rows_of_matchrec(linked[engine][CLAUSE.format(one.ours)], prepared)
+        for algorithm in ALGORITHMS:
+            found = rows_of_matchrec(linked[algorithm][CLAUSE.format(one.ours)], prepared)
             if found != expected and not (isinstance(found, str) and BEYOND in found):
-                yield f"{engine}: {one.ours}\n{one.sparks}\n{expected}\n{found}"
+                yield f"{algorithm}: {one.ours}\n{one.sparks}\n{expected}\n{found}"
 
 
 @pytest.mark.parametrize("batch", range(-(-CONDITIONS // BATCH)))

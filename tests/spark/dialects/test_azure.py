@@ -39,4 +39,4 @@ def test_what_is_refused(spark: SparkSession, written: str, instead: str, messag
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="azure")
     with pytest.raises(matchrec.MatchRecognizeError, match="not written for it"):
-        matchrec.convert(query, write="azure")
+        matchrec.transpile(query, write="azure")

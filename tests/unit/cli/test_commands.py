@@ -13,10 +13,10 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from matchrec.__main__ import main
-from matchrec.arguments import DialectName, Engine, WrittenDialect
+from matchrec.arguments import Algorithm, DialectName, WrittenDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from matchrec.frontends.dialects.products import PRODUCTS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
@@ -74,7 +74,7 @@ def read_json_lines(path: Path) -> pd.DataFrame:
 def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
     query = "SELECT :n + 1 AS n, :s AS s, :d AS d, current_timezone() AS zone, :none AS none"
     parameters = ["n=41", "s=O'Hara, 1%", "d=DATE'2026-01-31'", "none=null"]
-    told = [word for one in parameters for word in ("--param", one)]
+    told = [word for one in parameters for word in ("--arg", one)]
     zone = ("--conf", "spark.sql.session.timeZone=Asia/Tokyo")
     result = invoke("run", "-", "--format", "jsonl", *told, *zone, given=query)
     assert result.exit_code == 0, result.stderr
@@ -89,7 +89,7 @@ def test_parameters_and_settings_reach_the_query(embedded: Path) -> None:
 
 def test_a_parameter_is_a_bound_of_the_pattern(embedded: Path) -> None:
     query = STREAKS.replace("UP+", "UP{:n,}")
-    result = invoke("run", "-", *STOCKS, "--format", "csv", "--param", "n=2", given=query)
+    result = invoke("run", "-", *STOCKS, "--format", "csv", "--arg", "n=2", given=query)
     assert result.stdout.splitlines() == ["sym,low,high,n", "X,10,12,3"]
 
 
@@ -98,7 +98,7 @@ def test_a_parameter_is_an_interval(embedded: Path) -> None:
     clause = """ORDER BY at MEASURES COUNT(*) AS n PATTERN (A+) WITHIN {} DEFINE A AS ts > 0"""
     rows = "(SELECT timestamp_seconds(ts) AS at, ts FROM t WHERE sym = 'X')"
     query = f"SELECT * FROM {rows} MATCH_RECOGNIZE ({clause})"
-    asked = ("run", "-", *STOCKS, "--format", "csv", "--param")
+    asked = ("run", "-", *STOCKS, "--format", "csv", "--arg")
     for gap in ("2 SECONDS", "INTERVAL '2' SECOND", "interval 2 seconds"):
         for within in (":gap", "INTERVAL :gap"):
             result = invoke(*asked, f"gap={gap}", given=query.format(within))
@@ -109,7 +109,7 @@ def test_a_parameter_is_an_interval(embedded: Path) -> None:
     assert "length of time" in refused(*asked, "gap=soon", given=query.format(":gap"), code=1)
     added = query.format("'1 day'").replace("at < :gap", "at < FIRST(at) + :gap")
     told = refused(*asked, "gap=10 minutes", given=added, code=1)
-    assert told.endswith("for a parameter pass --param name=\"INTERVAL '10' MINUTE\"\n")
+    assert told.endswith("for a parameter pass --arg name=\"INTERVAL '10' MINUTE\"\n")
     assert invoke(*asked, "gap=INTERVAL '10' MINUTE", given=added).exit_code == 0
 
 
@@ -149,11 +149,11 @@ def test_why_says_how_long_the_window_is(embedded: Path) -> None:
     assert told.endswith(f"then it needed UP, but {outside}")
 
 
-def test_against_labels(embedded: Path) -> None:
+def test_backtest(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\nZ,1,9\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     asked = ("--start", "begins", "--end", "ends", "--key", "sym", "--svg", "hits.svg")
-    found = invoke("against", "streaks.sql", *STOCKS, *labels, *asked)
+    found = invoke("backtest", "streaks.sql", *STOCKS, *labels, *asked)
     assert found.exit_code == 0, found.stderr
     assert "2 incidents: 1 hit, 1 missed" in found.stdout
     assert "1 no row has this key" in found.stdout
@@ -164,7 +164,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     (embedded / "labels.csv").write_text("sym,begins,ends\nX,1,2\n")
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     asked = ("--start", "begin", "--end", "ends")
-    assert refused("against", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
+    assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
         "matchrec: `--start begin` names no column of `labels`\n"
         "  columns: sym, begins, ends\n"
         "  write --start begins\n"
@@ -173,7 +173,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
 
 def test_sweep(embedded: Path) -> None:
     clause = "PARTITION BY sym ORDER BY ts PATTERN (UP{:n,}) DEFINE UP AS price > PREV(price)"
-    asked = ("--events", "t", "--values", "n=1,2", "--svg", "grid.svg")
+    asked = ("--events", "t", "--grid", "n=1,2", "--svg", "grid.svg")
     found = invoke("sweep", "-", *STOCKS, *asked, given=clause)
     assert found.exit_code == 0, found.stderr
     lines = [line.split()[:4] for line in found.stdout.splitlines()]
@@ -187,15 +187,15 @@ def test_sweep(embedded: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "message", "code"),
     [
-        ("- --values n", "NAME=VALUE", 2),
-        ("- --values 1n=3", "`1n` is no name of a marker", 2),
-        ("- --values n=1..3", "write --values n=1,2,3", 2),
-        ("- --values n=-1..9", "write --values n=-1,0,1,...", 2),
-        ("- --values n=3 --values n=4", "`n` is given twice", 2),
-        ("- --values n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
-        ("- --values m=3", "has no marker `:m`", 1),
-        ("up.sase --values n=3", "this command is for SQL", 2),
-        ("-c PATTERN(A) --table u=prices.csv --values n=3", "a clause needs --events", 2),
+        ("- --grid n", "NAME=VALUE", 2),
+        ("- --grid 1n=3", "`1n` is no name of a marker", 2),
+        ("- --grid n=1..3", "write --grid n=1,2,3", 2),
+        ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
+        ("- --grid n=3 --grid n=4", "`n` is given twice", 2),
+        ("- --grid n=3,x", "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'", 1),
+        ("- --grid m=3", "has no marker `:m`", 1),
+        ("up.sase --grid n=3", "this command is for SQL", 2),
+        ("-c PATTERN(A) --table u=prices.csv --grid n=3", "a clause needs --events", 2),
     ],
 )
 def test_what_is_wrong_with_a_sweep(embedded: Path, asked: str, message: str, code: int) -> None:
@@ -240,7 +240,7 @@ def test_no_rows_are_explained_at_a_terminal(
     query: str, told: str, embedded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (embedded / "all.sql").write_text(query.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
-    asked = ("all.sql", *STOCKS, "--param", "n=100")
+    asked = ("all.sql", *STOCKS, "--arg", "n=100")
     assert "0 rows" not in invoke("run", *asked).stderr
     monkeypatch.setattr(commands, "tell_at_terminal", failures.tell)
     again = f"matchrec coverage {shlex.join(asked)}\n"
@@ -264,7 +264,7 @@ def test_a_command_is_written_as_the_program_was_started(
 
 
 def test_nobody_listens_at_an_address() -> None:
-    asked = ("run", "-c", "SELECT 1", "--on", "sc://localhost:1")
+    asked = ("run", "-c", "SELECT 1", "--engine", "sc://localhost:1")
     assert "no server answers at sc://localhost:1" in refused(*asked, code=3)
     assert "no server answers" in refused(*asked[:-1], "sc://localhost:x", code=3)
 
@@ -279,7 +279,9 @@ def test_questions_about_events(files: Path) -> None:
     (files / "rises.sase").write_text("PATTERN SEQ(A a, B b) WHERE skip_till_next_match {}")
     assert "SASE+ needs --order-by" in refused("why", "rises.sase", *STOCKS)
     assert "SASE+ needs --order-by" in refused("coverage", "rises.sase", *STOCKS)
-    assert "--engine is not for" in refused("coverage", "streaks.sql", *STOCKS, "--engine", "auto")
+    assert "--algorithm is not for" in refused(
+        "coverage", "streaks.sql", *STOCKS, "--algorithm", "auto"
+    )
     assert "--clause is not for SASE+" in refused("why", "rises.sase", *STOCKS, "--clause", "1")
 
 
@@ -404,12 +406,12 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),
         (("run", "-", "--limit", "2147483647"), "'--limit'"),
-        (("run", "-", "--engine", "x"), "'--engine'"),
+        (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
-        (("run", "-", "--param", "n"), "`n` is not NAME=VALUE"),
-        (("run", "-", "--param", ":n=1"), "leave it out: --param n=VALUE"),
+        (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
+        (("run", "-", "--arg", ":n=1"), "leave it out: --arg n=VALUE"),
         (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
-        (("against", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
+        (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
         (("why", "-", "--svg", "why.png"), "the name of `why.png` does not show its format"),
         (("demo", "--output", "x.gif"), "known: .png, .svg"),
@@ -424,15 +426,12 @@ def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> 
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (("run", "query.sql", "--param", ""), ["least=", "gap=", "low="]),
-        (
-            ("run", "query.sql", "--table", "t=t.csv", "--param", "least=2", "--param", "g"),
-            ["gap="],
-        ),
-        (("run", "-c", "SELECT :n", "--param", ""), ["n="]),
-        (("sweep", "-c", "PATTERN (A{:n,})", "--values", ""), ["n="]),
-        (("run", "nowhere.sql", "--param", ""), []),
-        (("run", "--param", ""), []),
+        (("run", "query.sql", "--arg", ""), ["least=", "gap=", "low="]),
+        (("run", "query.sql", "--table", "t=t.csv", "--arg", "least=2", "--arg", "g"), ["gap="]),
+        (("run", "-c", "SELECT :n", "--arg", ""), ["n="]),
+        (("sweep", "-c", "PATTERN (A{:n,})", "--grid", ""), ["n="]),
+        (("run", "nowhere.sql", "--arg", ""), []),
+        (("run", "--arg", ""), []),
     ],
 )
 def test_a_shell_completes_the_parameters_of_the_query(
@@ -451,11 +450,11 @@ def test_no_command_shows_examples() -> None:
     assert "Exit codes:" in shown
 
 
-def test_type_checkers_know_all_dialects_and_engines() -> None:
+def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     assert get_args(DialectName) == tuple(PRODUCTS)
     written = [name for name, product in PRODUCTS.items() if product.is_written]
     assert list(get_args(WrittenDialect)) == written
-    assert get_args(Engine) == ("auto", *ENGINES)
+    assert get_args(Algorithm) == ("auto", *ALGORITHMS)
 
 
 @pytest.mark.parametrize(

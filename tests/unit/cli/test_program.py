@@ -46,7 +46,7 @@ def test_what_needs_no_spark_loads_none(arguments: list[str]) -> None:
 
 def test_no_java(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(files))
-    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv", "--on", "spark")
+    result = program(files, "run", "streaks.sql", "--table", "t=prices.csv", "--engine", "spark")
     assert (result.returncode, result.stdout) == (ExitCode.FAILED, "")
     assert "Spark did not start" in result.stderr
     assert "install Java 17" in result.stderr
@@ -85,7 +85,7 @@ MATCH_RECOGNIZE (ORDER BY id MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS id 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_query_with_one_line(files: Path) -> None:
     (files / "long.sql").write_text(LONG)
-    command = [sys.executable, "-m", "matchrec", "run", "long.sql", "--on", "spark", "--conf"]
+    command = [sys.executable, "-m", "matchrec", "run", "long.sql", "--engine", "spark", "--conf"]
     command += ["spark.eventLog.enabled=true", "--conf", f"spark.eventLog.dir={files}", "--conf"]
     command += ["spark.eventLog.compress=false"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

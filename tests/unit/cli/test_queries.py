@@ -60,20 +60,13 @@ def test_patterns_of_a_file(clicks: Path) -> None:
     one = '1,2,"[{""who"":""bob"",""ts"":1,""event_type"":""a""}]"'
     (found,) = rows("pairs.py", *EVENTS)
     assert found.startswith(f"bob,1,{one}")
-    both = rows("pairs.py:relaxed", *EVENTS, "--param", "kind=b")
+    both = rows("pairs.py:relaxed", *EVENTS, "--arg", "kind=b")
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
 def test_a_pattern_of_a_module(clicks: Path) -> None:
     shown = invoke(
-        "explain",
-        "pairs:relaxed",
-        "--language",
-        "pattern",
-        *EVENTS,
-        "--analyze",
-        "--param",
-        "kind=b",
+        "explain", "pairs:relaxed", "--language", "pattern", *EVENTS, "--analyze", "--arg", "kind=b"
     )
     assert shown.exit_code == 0, shown.stderr
     assert "matches                            2" in shown.stdout
@@ -81,12 +74,12 @@ def test_a_pattern_of_a_module(clicks: Path) -> None:
 
 def test_a_pattern_as_sql(clicks: Path) -> None:
     told = ("--write", "spark", "--order-by", "ts", "--events", "clicks")
-    assert "FROM clicks MATCH_RECOGNIZE" in invoke("convert", "pairs.py", *told).stdout
+    assert "FROM clicks MATCH_RECOGNIZE" in invoke("transpile", "pairs.py", *told).stdout
 
 
 def test_aggregates_over_the_matches_of_a_clause(clicks: Path) -> None:
     asked = "run", "streaks.sql", "--table", "t=prices.csv", "--format", "csv", "--clause", "1"
-    shown = invoke(*asked, "--by", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
+    shown = invoke(*asked, "--per", "end", "--aggregate", "rows=CAST(sum(n) AS DECIMAL(38, 0))")
     names, *found = shown.stdout.splitlines()
     assert (names, sorted(found)) == ("sym,ts,rows", ["X,3,3", "Y,3,2"])
 
@@ -95,10 +88,10 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     (clicks / "any.sase").write_text(
         f"{SASE} ".replace("RETURN", "WHERE skip_till_any_match RETURN")
     )
-    assert rows("any.sase", *EVENTS, "--by", "end") == ["ann,3,1", "bob,2,1"]
+    assert rows("any.sase", *EVENTS, "--per", "end") == ["ann,3,1", "bob,2,1"]
     asked = ("--aggregate", "least=min(since)", "--aggregate", "n=count(*)")
     assert rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
-    shown = invoke("explain", "any.sase", *EVENTS, "--by", "end")
+    shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
     assert "by the search, which builds no match" in shown.stdout
     assert "is no aggregate over matches" in refused(
         "run", "any.sase", *EVENTS, "--aggregate", "n=median(since)", code=1
@@ -113,8 +106,8 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
         (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
-        (("streaks.sql", "--form", "matches"), "--form is not for SQL"),
-        (("streaks.sql", "--clause", "1"), "--clause is for --aggregate and --by"),
+        (("streaks.sql", "--result", "matches"), "--result is not for SQL"),
+        (("streaks.sql", "--clause", "1"), "--clause is for --aggregate and --per"),
         (("no.py:pattern", *EVENTS), "the query `no.py` does not exist"),
         (("pairs", "--language", "pattern", *EVENTS), "write FILE.py:NAME"),
     ],
@@ -155,18 +148,18 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
     [
         ("run", QUERY.replace("PATTERN (", "PATTERN (("), "`(` is not closed before DEFINE"),
         (
-            "explain --param n=2",
+            "explain --arg n=2",
             QUERY.replace("DEFINE B", "DEFINE C"),
             "DEFINE of `C`, which is not in PATTERN",
         ),
-        ("why --param n=x", QUERY, "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'"),
-        ("coverage --dialect trino --param n=2", QUERY.replace("ts PAT", "ts) PAT"), "`)`"),
+        ("why --arg n=x", QUERY, "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'"),
+        ("coverage --dialect trino --arg n=2", QUERY.replace("ts PAT", "ts) PAT"), "`)`"),
         (
             "run --language sase --order-by ts --events t",
             "PATTERN SEQ(A a",
             "`(` is not closed in the query",
         ),
-        ("sweep --events t --values n=1,2", REPEATED.replace("DEFINE B", "DEFINE"), "DEFINE"),
+        ("sweep --events t --grid n=1,2", REPEATED.replace("DEFINE B", "DEFINE"), "DEFINE"),
     ],
 )
 def test_a_mistake_in_a_text_is_said_before_an_engine_starts(
@@ -190,22 +183,22 @@ def test_a_query_is_read_once(embedded: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_session_says_whose_sql_a_query_is(embedded: Path) -> None:
     query = QUERY.replace(":n", "@n").replace("x > 1", "price > 1")
-    asked = ("run", "-", "--table", "t=prices.csv", "--param", "n=2")
+    asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
     assert "pass --dialect bigquery" in refused(*asked, given=query, code=1)
 
 
 def test_a_parameter_that_the_query_does_not_name(embedded: Path) -> None:
-    asked = ("run", "-", "--table", "t=prices.csv", "--param", "n=2")
-    said = refused(*asked, "--param", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=1)
+    asked = ("run", "-", "--table", "t=prices.csv", "--arg", "n=2")
+    said = refused(*asked, "--arg", "N=3", given=QUERY.replace("x > 1", "price > 1"), code=1)
     assert "the query has no `:N`" in said
-    assert "pass --param n=VALUE" in said
+    assert "pass --arg n=VALUE" in said
 
 
 @pytest.mark.parametrize(
     ("asked", "cure"),
     [
-        (("run", "--master", "local[1]"), "write --on spark --conf spark.master=local[4]"),
-        (("convert", "--to", "trino"), "write --write"),
+        (("run", "--master", "local[1]"), "write --engine spark --conf spark.master=local[4]"),
+        (("transpile", "--to", "trino"), "write --write"),
         (("why", "--key", "sym=a"), "write --partition"),
         (("run", "-o", "x.csv"), "write --output FILE"),
         (("run", "-", "t=prices.csv"), "write --table t=prices.csv"),
@@ -247,8 +240,8 @@ def test_a_value_in_quotes_is_a_text_and_so_is_what_is_no_literal() -> None:
 
 CLAUSE = "MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts MEASURES COUNT(*) AS n PATTERN (A) {0})"
 ADVICE = {
-    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > :least"): "pass --param least=VALUE",
-    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > ?"): "and pass --param name=VALUE",
+    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > :least"): "pass --arg least=VALUE",
+    "SELECT * FROM t " + CLAUSE.format("DEFINE A AS price > ?"): "and pass --arg name=VALUE",
     "SELECT * FROM {u} " + CLAUSE.format(""): "write u without braces, and pass --table u=FILE",
     "SELECT * FROM shares " + CLAUSE.format(""): "pass --table shares=FILE",
     "SELECT * FROM shares": "pass --table shares=FILE",

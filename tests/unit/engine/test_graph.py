@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import Reduction
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.plan.clauses import EventSelection, MatchOutput
@@ -17,14 +17,14 @@ from matchrec.spark.after.expand import paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Rows, search
-from tests.tasks.selection import SelectionQuery, WindowedRows, run_engine, task
+from tests.tasks.selection import SelectionQuery, WindowedRows, run_algorithm, task
 
 ROOM = Room()
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """A row of the compressed form, without its event."""
+    """A row of the graph, without its event."""
 
     state: str
     row: int
@@ -38,7 +38,7 @@ def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[
     """The pointers of each partition; rows are numbered over all partitions."""
     asked = task(replace(query, output=MatchOutput.GRAPH))
     partitions = rows.partitions(query.variables)
-    (found,) = search(Engine("breadth_first", room), asked, partitions)
+    (found,) = search(Algorithm("breadth_first", room), asked, partitions)
     all_pointers = list(pointers_of(found, query.variables))
     count = len(partitions.starts) - 1
     return [
@@ -124,5 +124,5 @@ def test_every_match_is_unwound_by_version(
         for pointers in graph(query, rows, room)
         for path in paths(pointers)
     ]
-    expected = run_engine(Engine("breadth_first"), query, rows)
+    expected = run_algorithm(Algorithm("breadth_first"), query, rows)
     assert sorted(unwound) == sorted(mapped for _, _, _, mapped in expected)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.incremental import (
     FurtherSearch,
     SearchCall,
@@ -68,7 +68,7 @@ def test_pieces_give_what_the_whole_gives(
         whole = one_partition(rows.partitions(asked.variables), partition)
         try:
             expected = listed(
-                list(search(Engine("breadth_first"), asked, whole)), np.arange(whole.rows)
+                list(search(Algorithm("breadth_first"), asked, whole)), np.arange(whole.rows)
             )
         except RunFailure:
             continue

@@ -19,7 +19,7 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ENGINES, Engine, choose
+from matchrec.engine.engines import ALGORITHMS, Algorithm, choose
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partitions import Partitions
@@ -32,9 +32,9 @@ from matchrec.jit.kept import ALL
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.shortcuts import Shortcuts, in_force
-from tests.tasks.contiguous import Query, query, run_engine, search, words
+from tests.tasks.contiguous import Query, query, run_algorithm, search, words
 
-engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
 
 
@@ -55,7 +55,7 @@ def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Part
     )
 
 
-def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
+def listed(algorithm: Algorithm, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
     return [
         (
             int(chunk.partition[i]),
@@ -63,7 +63,7 @@ def listed(engine: Engine, query: Query, rows: Partitions) -> list[tuple[int, ..
             int(chunk.start[i]),
             *chunk.classifiers[chunk.offsets[i] : chunk.offsets[i + 1]].tolist(),
         )
-        for chunk in search(engine, query.task(), rows)
+        for chunk in search(algorithm, query.task(), rows)
         for i in range(chunk.count)
     ]
 
@@ -93,56 +93,56 @@ def test_engines_agree_on_many_rows(
     rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
     sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
     small = Room(rows=500, matches=50, memory=2)
-    found = listed(Engine("backtracking"), sought, rows)
+    found = listed(Algorithm("backtracking"), sought, rows)
     assert len(found) > 5
-    for engine in (
-        Engine("backtracking", small),
-        Engine("breadth_first"),
-        Engine("breadth_first", small),
+    for algorithm in (
+        Algorithm("backtracking", small),
+        Algorithm("breadth_first"),
+        Algorithm("breadth_first", small),
     ):
-        assert listed(engine, sought, rows) == found
+        assert listed(algorithm, sought, rows) == found
 
 
-@engines
-def test_chunks_are_bounded_and_overlapping_matches_too(engine: Engine) -> None:
+@algorithms
+def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: Algorithm) -> None:
     rows = partitions(np.ones(3_000, np.int64), 3_000)
-    bounded = replace(engine, room=Room(rows=5_000, matches=100))
+    bounded = replace(algorithm, room=Room(rows=5_000, matches=100))
     chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
     assert sum(chunk.count for chunk in chunks) == 3_000
     assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
     assert max(chunk.count for chunk in chunks) <= 100
 
 
-@engines
-def test_a_match_larger_than_a_chunk_is_found_whole(engine: Engine) -> None:
+@algorithms
+def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: Algorithm) -> None:
     rows = partitions(np.ones(10_000, np.int64), 10_000)
-    small = replace(engine, room=Room(rows=16, matches=4))
+    small = replace(algorithm, room=Room(rows=16, matches=4))
     (chunk,) = search(small, query("A+").task(), rows)
     assert len(chunk.classifiers) == 10_000
 
 
-@engines
-def test_read_only_rows_need_no_other_kernel(engine: Engine) -> None:
+@algorithms
+def test_read_only_rows_need_no_other_kernel(algorithm: Algorithm) -> None:
     rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
-    assert listed(engine, query("A A"), rows) == found
+    assert listed(algorithm, query("A A"), rows) == found
     compiled = sum(len(one.compiled) for one in ALL)
     rows.satisfied.flags.writeable = False
-    assert listed(engine, query("A A"), rows) == found
+    assert listed(algorithm, query("A A"), rows) == found
     assert sum(len(one.compiled) for one in ALL) == compiled
 
 
-@engines
-def test_more_than_64_row_conditions(engine: Engine) -> None:
+@algorithms
+def test_more_than_64_row_conditions(algorithm: Algorithm) -> None:
     names = [f"V{number}" for number in range(70)]
     satisfied = np.zeros((70, 2), np.uint64)
     for number in range(70):
         satisfied[number, number // 64] = np.uint64(1 << number % 64)
     plain = partitions(np.zeros(70, np.int64), 70)
     rows = Partitions(plain.starts, satisfied, *(getattr(plain, n) for n in plain.__slots__[2:]))
-    assert listed(engine, query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
+    assert listed(algorithm, query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
 
 
-@engines
+@algorithms
 @pytest.mark.parametrize(
     ("skip", "text", "expected"),
     [
@@ -152,26 +152,26 @@ def test_more_than_64_row_conditions(engine: Engine) -> None:
     ],
 )
 def test_skip_that_would_not_go_on_fails(
-    engine: Engine, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
+    algorithm: Algorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
 ) -> None:
     rows = words("- A B/A C" if expected[1] else "- A C")
-    assert run_engine(engine, Query(parse_row_pattern(text), skip), rows) == expected
+    assert run_algorithm(algorithm, Query(parse_row_pattern(text), skip), rows) == expected
 
 
-@engines
-def test_after_an_empty_match_skip_does_not_matter(engine: Engine) -> None:
+@algorithms
+def test_after_an_empty_match_skip_does_not_matter(algorithm: Algorithm) -> None:
     skip = AfterMatchSkip(SkipTo.FIRST, "A")
-    found = run_engine(engine, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
+    found = run_algorithm(algorithm, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
     assert found == [(0, 1, 0, ""), (0, 2, 1, "")]
 
 
-@engines
-def test_a_condition_that_overflows_names_row_and_variable(engine: Engine) -> None:
+@algorithms
+def test_a_condition_that_overflows_names_row_and_variable(algorithm: Algorithm) -> None:
     total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
     run_conditions = {"B": operate(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
     rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
     with pytest.raises(RunFailure) as caught:
-        listed(engine, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
+        listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
     failure = pickle.loads(pickle.dumps(caught.value))
     assert failure.message == failures.overflow_in_condition
     assert (failure.row, failure.fields) == (3, {"variable": "B"})
@@ -180,15 +180,17 @@ def test_a_condition_that_overflows_names_row_and_variable(engine: Engine) -> No
 LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A A | A)+ B"]
 
 
-@engines
+@algorithms
 @pytest.mark.parametrize("text", LINEAR)
-def test_no_pattern_over_the_data_takes_more_than_linear_time(engine: Engine, text: str) -> None:
+def test_no_pattern_over_the_data_takes_more_than_linear_time(
+    algorithm: Algorithm, text: str
+) -> None:
     """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
     rows = partitions(np.ones(200_000, np.int64), 200_000)
     with in_force(Shortcuts(few_steps=0)):  # compiles
-        listed(engine, query(text), partitions(np.ones(10, np.int64), 10))
+        listed(algorithm, query(text), partitions(np.ones(10, np.int64), 10))
     begin = time.process_time()
-    sum(chunk.count for chunk in search(engine, query(text).task(), rows))
+    sum(chunk.count for chunk in search(algorithm, query(text).task(), rows))
     assert time.process_time() - begin < 5
 
 
@@ -206,8 +208,8 @@ def test_auto_says_why(
     text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
 ) -> None:
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
-    algorithm, reason = choose(task)
-    assert (algorithm.engine, algorithm.name) == expected
+    strategy, reason = choose(task)
+    assert (strategy.algorithm, strategy.name) == expected
     assert reason
 
 
@@ -224,8 +226,8 @@ def test_auto_says_why(
 def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     changes: dict[str, object], name: str
 ) -> None:
-    algorithm, _ = choose(replace(query("A B+").task(), **changes))  # type: ignore[arg-type]
-    assert (algorithm.engine, algorithm.name) == ("backtracking", name)
+    strategy, _ = choose(replace(query("A B+").task(), **changes))  # type: ignore[arg-type]
+    assert (strategy.algorithm, strategy.name) == ("backtracking", name)
 
 
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from matchrec.engine import selection
-from matchrec.engine.engines import ENGINES, Engine
+from matchrec.engine.engines import ALGORITHMS, Algorithm
 from matchrec.engine.interface import Room
 from matchrec.engine.kernels import layout
 from matchrec.engine.records import prepare_input
@@ -42,18 +42,18 @@ def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.Mon
     for skip in ("", "past last event"):
         task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
         counters = np.zeros(layout.COUNTERS, np.int64)
-        for _ in search(Engine("breadth_first"), task, partitions, counters):
+        for _ in search(Algorithm("breadth_first"), task, partitions, counters):
             pass
         reads[skip] = counters[layout.READS]
     assert reads["past last event"] < ROWS * 30 < reads[""]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_partitions_come_out_one_after_the_other(engine: str) -> None:
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
     """Of each the match, then the run that timed out."""
     words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
     calls = "begin(a).next(b).within(5)"
     task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
-    chunks = ENGINES[engine].choose(task).search(task, partitions)
+    chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
     found = [np.stack([one.partition, one.number, one.start], axis=1) for one in chunks]
     assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

@@ -18,7 +18,7 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ENGINES, Engine, classify_time
+from matchrec.engine.engines import ALGORITHMS, Algorithm, classify_time
 from matchrec.engine.interface import Room, Task
 from matchrec.engine.matches import RunFailure
 from matchrec.engine.partial import PartialSearch, find_starts
@@ -31,7 +31,7 @@ from tests.tasks.contiguous import query, search
 SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
 SOME: RunExpression = operate(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
 NEVER: RunExpression = operate(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
-engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 
 def task(pattern: str, run_conditions: dict[str, RunExpression], most: int | None) -> Task:
@@ -50,11 +50,11 @@ def ones(*sizes: int) -> Partitions:
     )
 
 
-@engines
-def test_a_hopeless_search_ends_where_it_is(engine: Engine) -> None:
+@algorithms
+def test_a_hopeless_search_ends_where_it_is(algorithm: Algorithm) -> None:
     hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
     with pytest.raises(RunFailure) as failure:
-        list(search(engine, hopeless, ones(3, 200)))
+        list(search(algorithm, hopeless, ones(3, 200)))
     assert failure.value.message is failures.too_many_steps
     assert 3 <= failure.value.row < 203
     assert failure.value.fields == {"limit": 3000}
@@ -72,54 +72,54 @@ def test_the_search_for_runs_without_a_match_ends_too() -> None:
     assert failure.value.row == 0
 
 
-@engines
-def test_each_partition_has_its_own_steps(engine: Engine) -> None:
+@algorithms
+def test_each_partition_has_its_own_steps(algorithm: Algorithm) -> None:
     run_conditions: dict[str, RunExpression] = {"A": SOME}
-    wide = list(search(engine, task("A A", run_conditions, None), ones(*[4] * 50)))
+    wide = list(search(algorithm, task("A A", run_conditions, None), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in wide) == 100
-    enough = list(search(engine, task("A A", run_conditions, 8), ones(*[4] * 50)))
+    enough = list(search(algorithm, task("A A", run_conditions, 8), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
     with pytest.raises(RunFailure, match="were asked more than"):
-        list(search(engine, task("A A", run_conditions, 3), ones(4)))
+        list(search(algorithm, task("A A", run_conditions, 3), ones(4)))
 
 
-@engines
-def test_steps_of_a_partition_in_pieces_add_up(engine: Engine) -> None:
+@algorithms
+def test_steps_of_a_partition_in_pieces_add_up(algorithm: Algorithm) -> None:
     asked = task("A A", {"A": SOME}, 100)
     rows = ones(40)
     frontier = Frontier.of(rows.starts, edge=40)
-    list(search(engine, asked, replace(rows, frontier=frontier)))
+    list(search(algorithm, asked, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
     again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
     with pytest.raises(RunFailure, match="were asked more than"):
-        list(search(engine, asked, again))
+        list(search(algorithm, asked, again))
 
 
-@engines
-def test_python_takes_no_more_steps_than_it_may(engine: Engine) -> None:
+@algorithms
+def test_python_takes_no_more_steps_than_it_may(algorithm: Algorithm) -> None:
     """However many ways there are; compiled code goes on from where Python has come to."""
     many = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
     most, runs = 30, 12
     with python_takes_steps(most) as taken:
-        found = engine.choose(many).search(many, ones(12))
+        found = algorithm.choose(many).search(many, ones(12))
         assert sum(chunk.count for chunk in found) == 12
     assert most <= max(taken) <= most + 1 + runs
 
 
-@engines
-def test_python_takes_no_longer_than_it_may(engine: Engine) -> None:
+@algorithms
+def test_python_takes_no_longer_than_it_may(algorithm: Algorithm) -> None:
     """Conditions on the data are no steps, and may still be asked of many ways."""
     asked, second = task("A", {}, None), 1 << 14
     clock = mock.patch("matchrec.engine.search.perf_counter", side_effect=itertools.count())
     with python_takes_steps(second) as taken, clock:
-        found = engine.choose(asked).search(asked, ones(12))
+        found = algorithm.choose(asked).search(asked, ones(12))
         assert sum(chunk.count for chunk in found) == 12
     assert taken == [second], "for one starting row"
 
 
-@engines
-def test_conditions_on_the_data_are_no_steps(engine: Engine) -> None:
-    found = list(search(engine, task("(A | B)+ C", {}, 1), ones(100)))
+@algorithms
+def test_conditions_on_the_data_are_no_steps(algorithm: Algorithm) -> None:
+    found = list(search(algorithm, task("(A | B)+ C", {}, 1), ones(100)))
     assert sum(chunk.count for chunk in found) == 1
 
 

@@ -39,7 +39,7 @@ def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverag
 
 def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
     """A thousand rows without a match, one of which came to A."""
-    figures = Figures(rows=1000, partitions=1, largest=1000, held=held)
+    figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
     places = (
         occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
         occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),

@@ -12,7 +12,7 @@ from matchrec.jit.decorators import inner, kernel
 
 PLANNING = """
 import sys, matchrec
-matchrec.sql, matchrec.sase, matchrec.detect, matchrec.match_rules
+matchrec.sql, matchrec.match_sase, matchrec.match_pattern, matchrec.match_rules
 sys.exit("numba" in sys.modules)
 """
 

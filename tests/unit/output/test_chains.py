@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.engines import Engine
+from matchrec.engine.engines import Algorithm
 from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
@@ -60,9 +60,9 @@ def test_chains_are_read_as_the_rows_written_out(
     query, partitions = case
     task, rows = query.task(), partitions.rows
     room = data.draw(st.sampled_from([Room(), Room(rows=3, matches=2, memory=1)]))
-    engine = Engine("backtracking", room)
-    chained = list(search(engine, replace(task, chained=True), partitions))
-    plain = list(search(engine, task, partitions))
+    algorithm = Algorithm("backtracking", room)
+    chained = list(search(algorithm, replace(task, chained=True), partitions))
+    plain = list(search(algorithm, task, partitions))
     variable = data.draw(st.sampled_from([None, *query.variables]))
     end, distance = data.draw(st.sampled_from(End)), data.draw(st.sampled_from([0, -1, 2]))
     navigation = Navigation(variable, end, 0, distance)
@@ -104,7 +104,7 @@ def at(values: np.ndarray, index: np.ndarray) -> np.ndarray:
 def test_a_row_is_searched_once_for_each_state(text: str) -> None:
     query = Query(parse_row_pattern(text), NEXT_ROW)
     rows = Rows((tuple([frozenset("AB")] * 2_000),)).partitions(query.variables)
-    chunks = list(search(Engine("backtracking"), replace(query.task(), chained=True), rows))
+    chunks = list(search(Algorithm("backtracking"), replace(query.task(), chained=True), rows))
     assert sum(int(found.offsets[-1]) for found in chunks) > 20 * rows.rows
     searched = sum(len(found.rows) for found in chunks if found.rows is not None)
     # each chunk begins with the rows of a match that the one before has seen

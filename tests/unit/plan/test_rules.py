@@ -165,7 +165,7 @@ FORBIDDEN = [
     (
         rules.first_matches_are_counted,
         MatchPlan(AB, first_matches=FirstMatches(2), output=MatchOutput.GRAPH),
-        'FIRST 2 MATCHES with form="compressed" is not supported',
+        'FIRST 2 MATCHES with output="graph" is not supported',
     ),
     (
         rules.matches_are_values_of_one_row,

@@ -101,9 +101,9 @@ def test_rows_partitions_ties_and_the_nearest_run() -> None:
         matches=1,
         covered=3,
         ties=2,
-        longest=3,
-        largest=6,
-        held=9,
+        longest_match=3,
+        largest_partition=6,
+        rows_held=9,
     )
     came, ended, false = told
     assert came == [4, 2, 1]
@@ -133,7 +133,7 @@ def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
     whole, told, nearest = counted(task, rows)
     for rows_a_call in (1, 4, 16):
         figures, pieces_told, pieces_nearest = counted(task, rows, rows_a_call, size=3)
-        assert replace(figures, held=whole.held) == whole
+        assert replace(figures, rows_held=whole.rows_held) == whole
         assert (pieces_told, pieces_nearest) == (told, nearest)
 
 
@@ -197,7 +197,7 @@ def told_by(
     (row,) = batch.to_pylist()
     figures, counts = add_up(task, [row[wire.COUNTERS]])
     told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
-    return replace(figures, held=0), [*told, *list(row.values())[1:]]
+    return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
 
 
 def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:

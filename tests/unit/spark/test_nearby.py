@@ -29,7 +29,7 @@ from tests.tasks.linking import link
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"
 AHEAD = "PATTERN (A B+) DEFINE A AS x < NEXT(x, 2), B AS x >= NEXT(x, 2) AND x > 1"
 NULLS = "PATTERN (A B) DEFINE A AS NEXT(x) IS NULL OR PREV(x) IS NULL, B AS B.x <= PREV(x, 2)"
-ENGINES = ("backtracking", "breadth_first")
+ALGORITHMS = ("backtracking", "breadth_first")
 
 
 def planned(text: str) -> MatchPlan:
@@ -40,7 +40,7 @@ def planned(text: str) -> MatchPlan:
 
 def linked(
     text: str,
-    engine: str = "auto",
+    algorithm: str = "auto",
     types: dict[str, ValueType] | None = None,
     *,
     ansi: bool = False,
@@ -50,7 +50,7 @@ def linked(
     assert drafted.needs_spark is None
     known = {row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
-    return link(drafted, found, engine, ansi=ansi)
+    return link(drafted, found, algorithm, ansi=ansi)
 
 
 def written(name: str) -> str:
@@ -119,14 +119,14 @@ def expected(text: str, partitions: list[list[int]]) -> list[list[int]]:
 @settings(max_examples=examples(150), deadline=None, database=None)
 @given(
     st.sampled_from([V_SHAPE, AHEAD, NULLS]),
-    st.sampled_from(ENGINES),
+    st.sampled_from(ALGORITHMS),
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=12), min_size=1, max_size=4),
     st.integers(1, 4),
 )
 def test_pieces_of_partitions_have_the_matches_of_the_whole(
-    text: str, engine: str, partitions: list[list[int]], size: int
+    text: str, algorithm: str, partitions: list[list[int]], size: int
 ) -> None:
-    executable = linked(text, engine)
+    executable = linked(text, algorithm)
     assert found_by(executable, partitions, size) == expected(text, partitions)
     assert found_by(executable, partitions, 100) == expected(text, partitions)
 
@@ -146,7 +146,7 @@ def test_equal_conditions_are_one_bit_and_sparks_part_of_them_another() -> None:
 def test_to_an_engine_they_look_only_at_the_data() -> None:
     executable = linked(V_SHAPE)
     assert executable.task.looks_only_at_data
-    assert executable.algorithm.name == "memoised"
+    assert executable.strategy.name == "memoised"
     assert executable.relevant == ()
     explained = str(ExplainedClause(planned(V_SHAPE), executable))
     assert (

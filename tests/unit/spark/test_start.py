@@ -31,10 +31,12 @@ def test_nothing_is_said(comes_along: str) -> None:
     assert engine_for(None, {"spark.sql.shuffle.partitions": "3"}) == comes_along
 
 
-@pytest.mark.parametrize("on", ["sail", "spark", ADDRESS])
-def test_what_is_asked_for_wins(comes_along: str, on: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("engine", ["sail", "spark", ADDRESS])
+def test_what_is_asked_for_wins(
+    comes_along: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
-    assert engine_for(on, {"spark.master": "local"}) == on
+    assert engine_for(engine, {"spark.master": "local"}) == engine
 
 
 def test_an_address_wins(comes_along: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,8 +68,27 @@ def test_a_client_takes_no_compressed_answers() -> None:
 
 def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
     assert matchrec.session() is spark
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`on, cores` cannot be chosen"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`engine, cores` cannot be chosen"):
         matchrec.session("spark", cores=2)
+
+
+ENABLED = """
+import sys, matchrec
+spark = matchrec.session(sys.argv[1])
+rows = "SELECT * FROM VALUES (1), (2) AS t(x) MATCH_RECOGNIZE (ORDER BY x MEASURES A.x AS found {})"
+print(spark.sql(rows.format("PATTERN (A) DEFINE A AS x > 1")).collect())
+print(matchrec.session() is spark, matchrec.sql("SELECT 1 AS one").collect())
+"""
+
+
+def test_a_new_session_understands_the_clause(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    if (engine := request.config.getoption("--on")) not in ("sail", "spark"):
+        return
+    command = [sys.executable, "-c", ENABLED, engine]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.stdout == "[Row(found=2)]\nTrue [Row(one=1)]\n", ran.stderr
 
 
 AFTER_SAIL = """
@@ -89,10 +110,10 @@ def test_spark_starts_where_a_session_on_sail_has_ended(
     assert ran.stdout == "3\n", ran.stderr
 
 
-@pytest.mark.parametrize(("on", "memory"), [("duckdb", None), (None, "much"), (None, "0g")])
-def test_what_is_no_engine_and_no_size(on: str | None, memory: str | None) -> None:
+@pytest.mark.parametrize(("engine", "memory"), [("duckdb", None), (None, "much"), (None, "0g")])
+def test_what_is_no_engine_and_no_size(engine: str | None, memory: str | None) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError):
-        matchrec.session(on, memory=memory)
+        matchrec.session(engine, memory=memory)
 
 
 def test_a_server_has_threads_left_where_searches_end(

@@ -8,7 +8,7 @@ import pytest
 
 from matchrec.conditions.run_condition import Comparison, Constant, Reduce, Reduction, operate
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ENGINES
+from matchrec.engine.engines import ALGORITHMS
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.tracing.search import Attempt, Outcome, Tracer
 from matchrec.tracing.trace import check_attempt, engine_matches, starting_rows
@@ -19,7 +19,7 @@ from tests.tasks.selection import query as selection_query
 from tests.tasks.selection import task
 from tests.tasks.traces import check_traces
 
-BACKTRACKING = ENGINES["backtracking"]
+BACKTRACKING = ALGORITHMS["backtracking"]
 SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.KNOWN: "="}
 
 

@@ -1,4 +1,4 @@
-"""`install` holds for every session of an application, until `uninstall`."""
+"""`enable` holds for every session of an application, until `disable`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ HOPELESS = QUERY.replace("v > PREV(v)", "t - v > FIRST(S.t) - sum(v)")
 
 @pytest.fixture
 def installed_session(spark: SparkSession) -> Iterator[SparkSession]:
-    matchrec.install(spark)
+    matchrec.enable(spark)
     yield spark
-    matchrec.uninstall(spark)
+    matchrec.disable(spark)
 
 
 def other_session(spark: SparkSession) -> SparkSession:
@@ -41,7 +41,7 @@ def test_another_session_of_the_application(installed_session: SparkSession) -> 
     other = other_session(installed_session)
     assert other is not installed_session
     assert other.sql(QUERY).collect() == [Row(a=1)]
-    matchrec.uninstall(other)
+    matchrec.disable(other)
     with pytest.raises(AnalysisException):
         installed_session.sql(QUERY).collect()
 
@@ -73,26 +73,26 @@ def test_a_subclass_with_a_method_of_its_own(spark: SparkSession) -> None:
 
     session = object.__new__(Logging)
     session.__dict__.update(spark.__dict__)
-    matchrec.install(session)
+    matchrec.enable(session)
     try:
         assert session.sql(QUERY).collect() == [Row(a=1)]
         assert spark.sql(QUERY).collect() == [Row(a=1)]
     finally:
-        matchrec.uninstall(session)
+        matchrec.disable(session)
     assert asked
     assert not any("MATCH_RECOGNIZE" in text for text in asked)
     assert Logging.sql.__qualname__.endswith("Logging.sql")
 
 
-def test_options_of_the_last_install_are_those_of_all(spark: SparkSession) -> None:
+def test_options_of_the_last_enable_are_those_of_all(spark: SparkSession) -> None:
     other = other_session(spark)
-    matchrec.install(spark)
-    matchrec.install(other, options=matchrec.Options(engine="breadth_first", max_steps=1))
+    matchrec.enable(spark)
+    matchrec.enable(other, options=matchrec.Options(algorithm="breadth_first", max_steps=1))
     try:
         with pytest.raises(Exception, match="more than 1 times"):
             spark.sql(HOPELESS).collect()
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_another_application_is_left_alone(
@@ -110,7 +110,7 @@ def test_who_wraps_it_afterwards_stays(
     from functools import wraps
 
     asked = []
-    matchrec.install(spark)
+    matchrec.enable(spark)
     ours = type(spark).sql
 
     @wraps(ours)
@@ -120,23 +120,23 @@ def test_who_wraps_it_afterwards_stays(
 
     monkeypatch.setattr(type(spark), "sql", watched)
     assert spark.sql(QUERY).collect() == [Row(a=1)]
-    matchrec.uninstall(spark)
+    matchrec.disable(spark)
     assert spark.sql("SELECT 1 AS x").collect() == [Row(x=1)]
     assert asked[-1] == ("SELECT 1 AS x",)
     with pytest.raises(AnalysisException):
         spark.sql(QUERY).collect()
     monkeypatch.undo()
-    matchrec.install(spark)
-    matchrec.uninstall(spark)
+    matchrec.enable(spark)
+    matchrec.disable(spark)
 
 
 def test_nothing_is_left_behind(spark: SparkSession) -> None:
     before = type(spark).sql
-    matchrec.uninstall(spark)
-    matchrec.install(spark)
+    matchrec.disable(spark)
+    matchrec.enable(spark)
     assert type(spark).sql is not before
     assert type(spark).sql.__doc__ == before.__doc__
-    matchrec.uninstall(spark)
+    matchrec.disable(spark)
     assert type(spark).sql is before
 
 
@@ -159,18 +159,18 @@ def test_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
         del number
         session = batch.sparkSession
         if by_itself:
-            matchrec.install(session)
+            matchrec.enable(session)
         batch.createOrReplaceTempView("batch")
         found = session.sql(f"SELECT * FROM batch MATCH_RECOGNIZE ({CLAUSE})")
         found.write.mode("append").parquet(out)
 
     if not by_itself:
-        matchrec.install(spark)
+        matchrec.enable(spark)
     try:
         query = stream.writeStream.foreachBatch(write).trigger(availableNow=True).start()
         query.awaitTermination()
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
     assert spark.read.parquet(out).collect() == [Row(a=1)]
 
 
@@ -181,12 +181,12 @@ def test_a_misspelt_clause_is_an_error_of_ours(installed_session: SparkSession) 
 
 def test_a_query_without_a_clause_is_spark_s_in_any_dialect(spark: SparkSession) -> None:
     frame = spark.range(2)
-    matchrec.install(spark, dialect="trino")
+    matchrec.enable(spark, dialect="trino")
     try:
         query = "SELECT id AS `an id` FROM {frame} DISTRIBUTE BY id"  # no SQL of Trino
         assert spark.sql(query, frame=frame).columns == ["an id"]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 @pytest.mark.parametrize("call", ["sql", "installed"])
@@ -197,7 +197,7 @@ def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> 
     other = spark.newSession()
     query = f"SELECT * FROM {{ticks}} MATCH_RECOGNIZE ({CLAUSE})"
     frames = {one: one.sql("VALUES (1, 5), (2, 6) AS t(t, v)") for one in (spark, other)}
-    matchrec.install(spark)
+    matchrec.enable(spark)
     try:
         ask = SparkSession.sql if call == "installed" else matchrec.sql
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
@@ -209,7 +209,7 @@ def test_a_frame_of_another_session_is_named(spark: SparkSession, call: str) -> 
         for session, ticks in frames.items():
             assert ask(session, query, ticks=ticks).collect() == [Row(a=1)]  # type: ignore[operator]
     finally:
-        matchrec.uninstall(spark)
+        matchrec.disable(spark)
 
 
 def test_a_session_may_have_several_objects(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""`convert`: a query of a product, SASE+ or a Pattern in the SQL of a product."""
+"""`transpile`: a query of a product, SASE+ or a Pattern in the SQL of a product."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
 from matchrec.writing.convert import Conversion, read_pattern, read_sase, to_sql
 
-__all__ = ["Conversion", "convert"]
+__all__ = ["Conversion", "transpile"]
 
 STREAMS = {"order_by": TEXTS, "partition_by": TEXTS}  # no DataFrame is there to have Columns
 
 
 @checked(query=QUERY, read=READS, write=DIALECT, **{**ARGUMENTS, **STREAMS})
-def convert(  # noqa: PLR0913 -- public signature
+def transpile(  # noqa: PLR0913 -- public signature
     query: str | Pattern,
     *,
     read: ReadLanguage = "spark",
     write: WrittenDialect = "spark",
-    table: str = "events",
+    events: str = "events",
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
@@ -39,28 +39,29 @@ def convert(  # noqa: PLR0913 -- public signature
     SASE+. From SQL to SQL, text that need not change keeps its words, comments and layout.
     Raises MatchRecognizeError if it cannot read the query, or cannot write a part of it.
 
-    table, order_by, partition_by, type_column: the arguments of `sase` and `detect` that SQL needs
-    in its text, if SASE+ or a Pattern becomes SQL. `convert` needs no Spark. `Query.to_sql`
-    converts a `Query`, which knows its rows and its form.
+    events: the name of the table of events. order_by, partition_by, type_column: as for
+    `match_sase` and `match_pattern`. SQL needs all of these in its text, if SASE+ or a Pattern
+    becomes SQL. `transpile` needs no Spark. `Query.to_sql` converts a `Query`, which knows its rows
+    and its output.
 
-    >>> print(matchrec.convert("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
+    >>> print(matchrec.transpile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)
     SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts NULLS FIRST PATTERN (A B) DEFINE B AS x > LAG(x))
     """
-    return conversion(query, read, write, table, order_by, partition_by, type_column)
+    return conversion(query, read, write, events, order_by, partition_by, type_column)
 
 
-def conversion(  # noqa: PLR0913 -- the arguments of `convert`
+def conversion(  # noqa: PLR0913 -- the arguments of `transpile`
     query: str | Pattern,
     read: str,
     write: str,
-    table: str,
+    events: str,
     order_by: str | Sequence[str] = (),
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
-    form: str = "all",
+    output: str = "matches",
 ) -> Conversion:
-    """What `convert` gives. form: as of `sase` and `detect`."""
+    """What `transpile` returns. output: as for `match_sase` and `match_pattern`."""
     if isinstance(query, str) and read in PRODUCTS:
         translation = translate_query(query, PRODUCTS[read], PRODUCTS[write])
         return Conversion(translation.text, translation.notes, Source(query))
@@ -68,7 +69,7 @@ def conversion(  # noqa: PLR0913 -- the arguments of `convert`
         raise errors.pattern_as_text()
     if not order_by:
         raise errors.no_order()
-    output = MatchOutput.NON_OVERLAPPING if form == "non_overlapping" else MatchOutput.ALL
-    streams = Streams(orders(order_by), keys(partition_by), type_column, output)
+    kind = MatchOutput.NON_OVERLAPPING if output == "non_overlapping" else MatchOutput.ALL
+    streams = Streams(orders(order_by), keys(partition_by), type_column, kind)
     reading = read_sase(query, streams) if isinstance(query, str) else read_pattern(query, streams)
-    return to_sql(reading, table, PRODUCTS[write])
+    return to_sql(reading, events, PRODUCTS[write])

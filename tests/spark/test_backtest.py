@@ -1,4 +1,4 @@
-"""`against`: incidents and matches compared by hand, and attempts with what `coverage` counts."""
+"""`backtest`: incidents and matches compared by hand, and attempts with what `coverage` counts."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def labels_of(spark: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
 
 def outcomes(found: matchrec.Backtest) -> list[tuple[Any, ...]]:
     """What became of each incident."""
-    names = ("k", "b", "e", "matches", "match_start", "came_to", "attempt_start", "needed")
+    labelled = ("k", "b", "e", "matches", "match_start")
+    names = (*labelled, "furthest_variable", "attempt_start", "rows_missing")
     return sorted(
-        (tuple(row[name] for name in (*names, "because")) for row in found.incidents.collect()),
+        (tuple(row[name] for name in (*names, "reason")) for row in found.incidents.collect()),
         key=str,
     )
 
@@ -58,7 +59,7 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
         ("c", 1, 9),
         (None, 1, 2),
     )
-    found = matchrec.query(rows, HIGH).against(labels, start="b", end="e")
+    found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e")
     missed = (0, None, None, None, None)
     assert outcomes(found) == sorted(
         [
@@ -73,8 +74,8 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
         ],
         key=str,
     )
-    alarms = sorted(tuple(row) for row in found.alarms.collect())
-    assert alarms == [("a", 2, 3, 1, 2), ("a", 3, 7, 1, 3), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
+    places = sorted(tuple(row) for row in found.matches.collect())
+    assert places == [("a", 2, 3, 1, 2), ("a", 3, 7, 1, 3), ("b", 1, 2, 1, 0), ("b", 2, 3, 1, 0)]
     assert (found.score.incidents, found.score.hits, found.score.hit_by_several) == (8, 3, 2)
     assert (found.score.matches, found.score.false_alarms) == (4, 2)
     assert str(found).splitlines()[:3] == [
@@ -92,14 +93,14 @@ def test_each_kind_of_incident(spark: SparkSession, rows: DataFrame) -> None:
 
 def test_lanes_of_numbers_stand_by_their_values(spark: SparkSession, rows: DataFrame) -> None:
     labels = labels_of(spark, ("10", 1, 9), ("9", 1, 9), ("-1", 1, 9))
-    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).against(labels, start="b", end="e")
+    found = matchrec.query(rows.where("k = 'nobody'"), HIGH).backtest(labels, start="b", end="e")
     (panel,) = found.figure().axes
     assert [one.get_text() for one in panel.get_yticklabels()] == ["-1", "9", "10"]
 
 
 def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> None:
     labels = labels_of(spark, ("x", 1, 1), ("y", 7, 7), ("z", 10, 11))
-    found = matchrec.query(rows, HIGH).against(labels, start="b", end="e", key=[])
+    found = matchrec.query(rows, HIGH).backtest(labels, start="b", end="e", key=[])
     assert [row[:4] for row in outcomes(found)] == [
         ("x", 1, 1, 1),
         ("y", 7, 7, 1),
@@ -110,7 +111,7 @@ def test_incidents_of_all_partitions(spark: SparkSession, rows: DataFrame) -> No
 
 def test_nothing_at_all(spark: SparkSession, rows: DataFrame) -> None:
     none = matchrec.query(rows.where("k = 'x'"), HIGH)
-    found = none.against(labels_of(spark), start="b", end="e")
+    found = none.backtest(labels_of(spark), start="b", end="e")
     assert str(found).splitlines() == [
         "0 incidents: 0 hit, 0 missed",
         "0 matches: 0 over an incident, 0 false alarms",
@@ -182,7 +183,7 @@ def test_hits_are_those_of_the_matches(
         query = query.replace("count(*) AS n", "FIRST(at) AS first, LAST(at) AS last")
     asked = matchrec.query(rows, query, **arguments)
     matches: dict[str, list[tuple[int, int]]] = {}
-    for row in asked.dataframe().collect():
+    for row in asked.to_df().collect():
         if "first" in row:
             key, span = row.k, (row.first, row.last)
         elif "start_time" in row:
@@ -190,16 +191,16 @@ def test_hits_are_those_of_the_matches(
         else:
             key, span = row.a[0].k, (row.a[0].at, row.b[0].at)
         matches.setdefault(key, []).append(span)
-    found = asked.against(labels, key="host", start="b", end="e")
+    found = asked.backtest(labels, key="host", start="b", end="e")
     for row in found.incidents.collect():
         assert row.matches == overlapping((row.b, row.e), matches.get(row.host, [])), row
-        assert (row.outcome == "hit") == (row.matches > 0) == (row.because is None)
+        assert (row.outcome == "hit") == (row.matches > 0) == (row.reason is None)
     incidents: dict[str, set[tuple[int, int]]] = {}
     for row in labels.collect():
         incidents.setdefault(row.host, set()).add((row.b, row.e))
-    alarms = found.alarms.collect()
-    assert sum(row.matches for row in alarms) == sum(map(len, matches.values()))
-    for row in alarms:
+    places = found.matches.collect()
+    assert sum(row.matches for row in places) == sum(map(len, matches.values()))
+    for row in places:
         ends = (row.match_start, row.match_end)
         assert row.incidents == overlapping(ends, list(incidents.get(row[0], ()))), row
 
@@ -207,10 +208,10 @@ def test_hits_are_those_of_the_matches(
 def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame) -> None:
     labels = labels_of(spark, ("a", 1, 4), ("b", 5, 9))
     longest = "PARTITION BY k ORDER BY at PATTERN (H+) LONGEST MATCH DEFINE H AS load > 8"
-    found = matchrec.query(rows, longest).against(labels, start="b", end="e")
+    found = matchrec.query(rows, longest).backtest(labels, start="b", end="e")
     (_, hit), (_, miss) = sorted((row.k, row) for row in found.incidents.collect())
-    assert (hit.outcome, hit.because) == ("hit", None)
-    assert miss.because.startswith("not known: ")
+    assert (hit.outcome, hit.reason) == ("hit", None)
+    assert miss.reason.startswith("not known: ")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
         ({"start": "nix"}, '`start="nix"` names no column of `labels`'),
         ({"end": "E_"}, "columns: k, b, e\n  name one of these"),
         ({"key": "nix"}, '`key="nix"` names no column of `labels`'),
-        ({"key": ["k", "b"]}, "`key` of `Query.against` has 2 columns"),
+        ({"key": ["k", "b"]}, "`key` of `Query.backtest` has 2 columns"),
         ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),
         ({"start": "k"}, "`k` of `labels` is string, and the order of the query is int"),
     ],
@@ -229,7 +230,7 @@ def test_labels_that_do_not_fit(
 ) -> None:
     asked = matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError) as raised:
-        asked.against(labels_of(spark), **{"start": "b", "end": "e", **arguments})
+        asked.backtest(labels_of(spark), **{"start": "b", "end": "e", **arguments})
     assert words in str(raised.value)
 
 
@@ -242,24 +243,24 @@ def test_labels_of_pandas_have_times_where_the_order_has_dates(spark: SparkSessi
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="`b` of `labels` is timestamp"
     ) as no:
-        asked.against(labels, start="b", end="e")
+        asked.backtest(labels, start="b", end="e")
     cure = "labels.assign(b=pandas.to_datetime(labels.b).dt.date)"
     assert cure in " ".join(str(no.value).split())
     labels = labels.assign(b=pd.to_datetime(labels.b).dt.date, e=pd.to_datetime(labels.e).dt.date)
-    assert asked.against(labels, start="b", end="e").score.hits == 1
+    assert asked.backtest(labels, start="b", end="e").score.hits == 1
 
 
 def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     labels, asked = labels_of(spark), matchrec.query(rows, HIGH)
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has no column `k`, by which"):
-        asked.against(labels.drop("k"), start="b", end="e")
+        asked.backtest(labels.drop("k"), start="b", end="e")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has a column `Outcome`"):
-        asked.against(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
+        asked.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="have no order"):
-        unordered.against(labels, start="b", end="e")
+        unordered.backtest(labels, start="b", end="e")
     stream = matchrec.query(
         spark.readStream.format("rate").load(), "ORDER BY timestamp PATTERN (A)"
     )
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="come little by little"):
-        stream.against(labels, start="b", end="e", key=[])
+        stream.backtest(labels, start="b", end="e", key=[])

@@ -1,4 +1,4 @@
-"""`detect` over DataFrames: what comes out, and how it is asked; matches themselves are cases."""
+"""`match_pattern` over DataFrames: its arguments and results; matches themselves are cases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def events(spark: SparkSession) -> DataFrame:
 
 
 def found(events: DataFrame, pattern: Pattern, **asked: Any) -> list[Row]:
-    return matchrec.detect(events, pattern, order_by="time", partition_by="key", **asked).collect()
+    return matchrec.match_pattern(
+        events, pattern, order_by="time", partition_by="key", **asked
+    ).collect()
 
 
 def test_a_row_for_each_match(events: DataFrame) -> None:
@@ -51,7 +53,7 @@ def test_an_absent_stage_is_an_empty_array(events: DataFrame) -> None:
 
 
 def test_a_row_for_each_event(events: DataFrame) -> None:
-    rows = found(events, SOON, form="events")
+    rows = found(events, SOON, output="events")
     assert [(row.match_number, row.stage, row.second) for row in rows] == [
         (1, "a", 0),
         (1, "b", 1),
@@ -60,15 +62,15 @@ def test_a_row_for_each_event(events: DataFrame) -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ["breadth_first", "backtracking"])
-def test_timed_out_runs(events: DataFrame, engine: str) -> None:
-    options = matchrec.Options(engine=engine)
+@pytest.mark.parametrize("algorithm", ["breadth_first", "backtracking"])
+def test_timed_out_runs(events: DataFrame, algorithm: str) -> None:
+    options = matchrec.Options(algorithm=algorithm)
     rows = [
         row
         for row in found(
             events.drop("time").withColumnRenamed("second", "time"),
             Pattern((*SOON.stages[:-1], replace(SOON.stages[-1], within=None))).within(3),
-            form="matches_and_timeouts",
+            timeouts=True,
             options=options,
         )
         if row.match_number is None
@@ -80,12 +82,12 @@ def test_timed_out_runs(events: DataFrame, engine: str) -> None:
 def test_two_windows_along_decimals(events: DataFrame, kind: str) -> None:
     """The ends of windows of other numbers of digits compare."""
     pattern = A.followed_by("b").where("kind = 'b'").within("0.75", "previous_to_current")
-    rows = matchrec.detect(
+    rows = matchrec.match_pattern(
         events.selectExpr("key", "kind", f"CAST(second AS {kind}) / 2 AS time"),
         pattern.within("1"),
         order_by="time",
         partition_by="key",
-        form="matches_and_timeouts",
+        timeouts=True,
     ).collect()
     found = {(row.key, float(row.start_time), row.match_number) for row in rows}
     assert found == {("x", 0.0, 1), ("x", 1.5, 2), ("y", 0.0, None)}
@@ -126,7 +128,7 @@ def test_a_missed_stage_is_an_error_that_names_the_partition(events: DataFrame) 
     ],
 )
 def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> None:
-    query = matchrec.convert(pattern, table="{events}", order_by="time", partition_by="key")
+    query = matchrec.transpile(pattern, events="{events}", order_by="time", partition_by="key")
     rows = matchrec.sql(spark, query.text, events=events).collect()
     expected = Counter((row.key, row.start_time, row.end_time) for row in found(events, pattern))
     assert Counter((row.key, row.start_time, row.end_time) for row in rows) == expected
@@ -142,7 +144,7 @@ def test_as_sql(spark: SparkSession, events: DataFrame, pattern: Pattern) -> Non
 )
 def test_not_as_sql(pattern: Pattern, words: str) -> None:
     with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match=words):
-        matchrec.convert(pattern, table="t", order_by="time")
+        matchrec.transpile(pattern, events="t", order_by="time")
 
 
 @pytest.mark.parametrize(
@@ -176,15 +178,15 @@ def test_the_value_vector_by_state(events: DataFrame) -> None:
 
 @pytest.mark.parametrize("given", [5, None, ["t", 5]])
 def test_order_by_takes_texts(events: DataFrame, given: object) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`order_by` of `detect`"):
-        matchrec.detect(events, A, order_by=given)  # type: ignore[arg-type]
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="`order_by` of `match_pattern`"):
+        matchrec.match_pattern(events, A, order_by=given)  # type: ignore[arg-type]
 
 
 def test_an_unknown_column_of_order_by(events: DataFrame) -> None:
     with pytest.raises(
         matchrec.MatchRecognizePlanError, match="unknown column `nosuch` in order_by"
     ):
-        matchrec.detect(events, matchrec.Pattern.begin("a"), order_by="nosuch")
+        matchrec.match_pattern(events, matchrec.Pattern.begin("a"), order_by="nosuch")
 
 
 def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
@@ -192,7 +194,9 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
 
     def refused(column: Any) -> str:
         with pytest.raises(matchrec.MatchRecognizePlanError) as caught:
-            matchrec.detect(events, matchrec.Pattern.begin("a").where(column), order_by="time")
+            matchrec.match_pattern(
+                events, matchrec.Pattern.begin("a").where(column), order_by="time"
+            )
         return str(caught.value)
 
     assert "must be boolean, Column<'second'> is " in refused(col("second"))
@@ -222,20 +226,24 @@ def test_hours_between_neighbours_along_dates(
         near = Pattern.begin("a").followed_by_any("b").within("36 hours", "previous_to_current")
     if request.config.getoption("--on") == "sail":
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds whole days only"):
-            matchrec.detect(days, near, order_by="at")
+            matchrec.match_pattern(days, near, order_by="at")
         return
-    found = matchrec.detect(days, near, order_by="at", form="events").orderBy("match_number", "at")
+    found = matchrec.match_pattern(days, near, order_by="at", output="events").orderBy(
+        "match_number", "at"
+    )
     assert [row["n"] for row in found.collect()] == [0, 1, 1, 2]
 
 
 def test_columns_order_and_divide(spark: SparkSession) -> None:
     events = spark.sql("VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 3) AS e(at, `a key`, v)")
     pattern = matchrec.Pattern.begin("a").next("b").where("v > last(a.v)")
-    written = matchrec.detect(events, pattern, order_by="at", partition_by="`a key`")
+    written = matchrec.match_pattern(events, pattern, order_by="at", partition_by="`a key`")
     for order in (sql.col("at"), [events["at"], "v"]):
-        found = matchrec.detect(events, pattern, order_by=order, partition_by=sql.col("a key"))
+        found = matchrec.match_pattern(
+            events, pattern, order_by=order, partition_by=sql.col("a key")
+        )
         assert found.columns == written.columns
         assert found.select("a").collect() == written.select("a").collect() != []
     for wrong in (sql.col("at").desc(), sql.col("at") + 1):
         with pytest.raises(matchrec.MatchRecognizePlanError, match="a Column in `order_by` must"):
-            matchrec.detect(events, pattern, order_by=wrong)
+            matchrec.match_pattern(events, pattern, order_by=wrong)
