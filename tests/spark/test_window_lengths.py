@@ -86,7 +86,8 @@ def test_null(rows: DataFrame, order: str) -> None:
 @pytest.mark.parametrize("value", [0, -1, 0.0])
 def test_numbers_as_values(rows: DataFrame, value: float) -> None:
     sentence, marked = refusal(rows, "n", ":gap", {"gap": value})
-    assert sentence.startswith(":gap in WITHIN of ") and marked == ":gap"
+    assert sentence.startswith(":gap in WITHIN of ")
+    assert marked == ":gap"
     assert refusal(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
     assert refusal(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
 
@@ -94,7 +95,8 @@ def test_numbers_as_values(rows: DataFrame, value: float) -> None:
 @pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
 def test_times_as_values(rows: DataFrame, value: object) -> None:
     sentence, marked = refusal(rows, "ts", ":gap", {"gap": value})
-    assert sentence.endswith("no event lies less than that after another") and marked == ":gap"
+    assert sentence.endswith("no event lies less than that after another")
+    assert marked == ":gap"
 
 
 def test_other_values(rows: DataFrame) -> None:
