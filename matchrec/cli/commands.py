@@ -158,7 +158,7 @@ def demo(picture: Path, engine: str | None) -> None:
     print("Falls of at least three days that were won back day after day, by 4 % or more.")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
     print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
-    print("This takes seconds, and twice as long the first time on a machine.\n", flush=True)
+    print("This takes seconds, and longer the first time on a machine.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)

@@ -290,7 +290,11 @@ no_room_on_machine = run_error("""a Python worker has no room: its machine, or i
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
         spark.executor.cores""")
 no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
-    name folders with more room in spark.local.dir, or have Spark sort: {option[sort=spark]}""")
+    name folders with more room in spark.local.dir, or on Sail in TMPDIR, or have Spark sort:
+        {option[sort=spark]}""")
+no_file_for_sorting = run_error("""rows that are being sorted cannot be written to the folder of
+        {folder}: {reason}
+    name folders that exist and can be written to in spark.local.dir, or on Sail in TMPDIR""")
 stopped_session = refused("""the Spark session has been stopped
     start another, matchrec.session(), and read its DataFrames anew""")
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from matchrec.jit import kept
+from matchrec.jit import kept, trust
 
 Function = Callable[[int, int, int], int]
 
@@ -38,18 +38,24 @@ def pointer_to(function: Function) -> Any:
 def compiled(function: Function) -> Any:
     """What numba makes of a function, as long as the process lives."""
     assert isinstance(function, FunctionType)
-    import numba
+    import numba  # noqa: F401 -- as a whole first: threads that import parts of it fail
+    from numba.core.ccallback import CFunc
+    from numba.core.sigutils import normalize_signature
 
-    cfunc: Any = numba.cfunc  # its types do not know all options
     name = f"{function.__qualname__}-pointer-{kept.digest_of_sources()}"
     named = kept.with_parts(function, name)
-    place = kept.enable_caching(kept.taken_by_numba(named, {}))
-    with kept.lock_name(place, name):
-        if not kept.is_found(function, place, name):
-            kept.announce_compiling()
-        found = cfunc(_SIGNATURE, cache=place is not None, **_OPTIONS)(named)
-        if place is not None:
-            kept.Files(place, name).vouch()
+    found: Any = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+    try:
+        place = kept.enable_caching(found, named)
+        with trust.files_for_us_alone(), kept.lock_name(place, name):
+            if not kept.is_found(function, place, name):
+                kept.announce_compiling()
+            found.compile()
+            if place is not None:
+                kept.Files(place, name).vouch()
+    except OSError:  # there is no room to keep it, or a file that must not be used
+        found = CFunc(named, normalize_signature(_SIGNATURE), {}, dict(_OPTIONS))
+        found.compile()
     return found
 
 

@@ -6,7 +6,9 @@ numba keeps them, in the first of these places that can be written to:
     __pycache__             beside the source
     the user's cache        ~/.cache/numba on Linux
 
-Where there is none, each process compiles for itself. Five things are added to what numba does.
+A place in which another user could write is passed over with a line on the standard error, see
+`trust`. Where there is none, each process compiles for itself. Six things are added to what numba
+does, `trust` is one of them.
 It would use code that was made from other sources than those there are now, as it looks only at the
 file of the function itself: so a digest of all sources is in the name of its files. It numbers a
 function's files, and two processes that compile it for different types could take the same number:
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,11 +32,12 @@ from importlib.resources import files
 from pathlib import Path
 from threading import RLock
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import numpy as np
 
+from matchrec.jit import trust
 from matchrec.loading import without_collector
 from matchrec.shortcuts import taken
 
@@ -58,6 +62,16 @@ class Files:
     def kept(self) -> list[Path]:
         """Numba's files: the code, then the lists that say where it is."""
         return sorted(self.place.glob(f"*.{self.name}-*.nb[ci]"))
+
+    def all(self) -> list[Path]:
+        """Numba's files, and the one that vouches for them, as far as they exist."""
+        return [file for file in (*self.kept(), self.voucher) if os.path.lexists(file)]
+
+    def are_trusted(self, writers: trust.Writers) -> bool:
+        """Return whether nobody but these writers can have written the files."""
+        if not trust.has_users():
+            return True
+        return all(trust.find_fault_of_file(file, writers) is None for file in self.all())
 
     def digests(self) -> str:
         """What vouches for the files as they are: a line for each, as `sha256sum` writes it."""
@@ -187,14 +201,16 @@ def lock_name(place: Path | None, name: str) -> Iterator[None]:
         yield
 
 
-# Says once on the standard error that a process compiles, since somebody waits for it.
+# Says once on the standard error that a process compiles, since somebody waits for it. How long
+# depends on the kernel, the processor and what else runs: a first `aggregate` has taken from 5 to
+# 60 seconds. So the line gives no number; docs/explanation/performance.md has a table by kernel.
 #
 # Nothing is compiled where a query is made, only in the workers; their standard error is the
 # terminal's in a local session, else the executor's log.
 
 LINE = (
     "matchrec: compiling the search for the first query of its kind on this machine; this takes"
-    " 2 to 5 seconds, once"
+    " several seconds, or tens of seconds on a busy machine; `matchrec warm` does it beforehand"
 )
 
 
@@ -270,39 +286,72 @@ class KeptFunction:
         import numba
 
         name = self.name(types)
-        compiled = taken_by_numba(with_parts(self.function, name), self.options)
+        function = with_parts(self.function, name)
+        compiled = taken_by_numba(function, self.options)
         try:
-            place = enable_caching(compiled)
-            with lock_name(place, name):
+            place = enable_caching(compiled, function)
+            with trust.files_for_us_alone(), lock_name(place, name):
                 if not is_found(self.function, place, name):
                     announce_compiling()
                 compiled.compile(tuple(map(numba.typeof, arguments)))
                 if place is not None and sum(compiled.stats.cache_misses.values()):
                     Files(place, name).vouch()
             return compiled
-        except OSError:  # there is no room to keep it
+        except OSError:  # there is no room to keep it, or a file that must not be used
             return taken_by_numba(with_parts(self.function), self.options)
 
     def place(self) -> Path | None:
-        return enable_caching(taken_by_numba(self.function, {}))
+        return place_of(cache_of(self.function))
+
+
+class DamagedFilesError(OSError):
+    """Files that are not as they should be, or that others may have written, cannot be removed."""
 
 
 def is_found(function: FunctionType, place: Path | None, name: str) -> bool:
-    """Whether numba will find the code of a name in a place, to which that beside the source is
-    copied; damaged files are removed.
+    """Return whether numba will find the code of a name in a place.
+
+    Files beside the source are copied to the place. Files that are damaged, and files that another
+    user may have written, are removed.
+
+    Raises:
+        DamagedFilesError: such files are still there, and numba would load them.
     """
     if place is None:
         return False
     found, beside, is_sound = Files(place, name), Files(folder_beside(function), name), False
-    if place != beside.place and beside.voucher.exists() and not found.voucher.exists():
+    if place != beside.place and not found.voucher.exists() and is_trusted_beside(function, beside):
         with suppress(OSError):
-            for file in (*beside.kept(), beside.voucher):
+            for file in beside.all():
                 write(place / file.name, file.read_bytes())
-    with suppress(OSError):
-        is_sound = found.voucher.read_bytes() == found.digests().encode()
+    if found.are_trusted(writers_at(function, place)):
+        with suppress(OSError):
+            is_sound = found.voucher.read_bytes() == found.digests().encode()
     if not is_sound:
         found.remove()
+        if found.all():
+            raise DamagedFilesError(f"{place} has files of {name} that cannot be removed")
     return is_sound
+
+
+def writers_at(function: FunctionType, place: Path) -> trust.Writers:
+    """Return who may write the compiled code of a function in a place."""
+    if not trust.has_users():
+        return trust.Writers(frozenset())
+    if place == folder_beside(function):
+        return trust.writers_of_sources(Path(inspect.getfile(function)))
+    return trust.own_writers()
+
+
+def is_trusted_beside(function: FunctionType, beside: Files) -> bool:
+    """Return whether there are files of a function beside its source that may be copied."""
+    if not beside.voucher.exists():
+        return False
+    if not trust.has_users():
+        return True
+    writers = writers_at(function, beside.place)
+    folder_fault = trust.find_fault_beside(beside.place, writers)
+    return folder_fault is None and beside.are_trusted(writers)
 
 
 def type_of(argument: Any) -> tuple[Any, ...]:
@@ -319,12 +368,97 @@ def type_of(argument: Any) -> tuple[Any, ...]:
     return (type(argument),)
 
 
-def enable_caching(compiled: Any) -> Path | None:
-    """The place in which numba will keep a function; None where it can write to no place."""
-    with suppress(RuntimeError):
-        compiled.enable_caching()
-        return Path(compiled.stats.cache_path)
+class UntrustedPlaceError(OSError):
+    """A place for compiled code in which another user could write."""
+
+
+def check_place(function: FunctionType, place: Path) -> None:
+    """Raise UntrustedPlaceError, and say so, if another user could write in a place."""
+    if place.parts[0] == "~":  # of a user without a home: numba would make a folder of that name
+        raise UntrustedPlaceError(place)
+    if not trust.has_users():
+        return
+    writers = writers_at(function, place)
+    is_beside = place == folder_beside(function)
+    find_fault = trust.find_fault_beside if is_beside else trust.find_fault_of_folder
+    fault = find_fault(place, writers)
+    if fault is not None:
+        announce_untrusted(fault)
+        raise UntrustedPlaceError(fault)
+
+
+@lru_cache
+def announce_untrusted(fault: str) -> None:
+    sys.stderr.write(UNTRUSTED.format(fault=fault))
+    sys.stderr.flush()
+
+
+UNTRUSTED = (
+    "matchrec: compiled code is not kept where another user could change it: {fault}; set"
+    " NUMBA_CACHE_DIR to a folder that belongs to you and that only you can write to\n"
+)
+
+
+@lru_cache
+def cache_class() -> type[Any]:
+    """Return numba's cache of compiled functions, which takes only places that are trusted."""
+    import numba  # noqa: F401 -- as a whole first: threads that import parts of it fail
+    from numba.core import caching
+
+    class TrustedImplementation(caching.CompileResultCacheImpl):
+        _locator_classes: ClassVar[list[type[Any]]] = list(
+            map(trusting, caching.CompileResultCacheImpl._locator_classes)
+        )
+
+    class TrustedCache(caching.FunctionCache):
+        _impl_class = TrustedImplementation
+
+    return TrustedCache
+
+
+def trusting(locator: type[Any]) -> type[Any]:
+    """Return one of numba's ways to find a place, which fails if the place is not trusted.
+
+    numba goes on to its next way if `ensure_cache_path` raises OSError.
+    """
+
+    class TrustingLocator(locator):  # type: ignore[misc]
+        def __init__(self, function: FunctionType, file: str) -> None:
+            super().__init__(function, file)
+            self.function = function
+
+        def ensure_cache_path(self) -> None:
+            place = Path(self.get_cache_path())
+            check_place(self.function, place)
+            with ExitStack() as opened:
+                if not place.exists():
+                    opened.enter_context(trust.files_for_us_alone())
+                super().ensure_cache_path()
+            check_place(self.function, place)  # another user may have made it meanwhile
+
+    return TrustingLocator
+
+
+def cache_of(function: FunctionType) -> Any | None:
+    """Return numba's cache of a function in the first place that can be used, or None."""
+    with suppress(RuntimeError, OSError):
+        cache = cache_class()(function)
+        cache._impl.locator.ensure_cache_path()  # which numba does not ask of all places before
+        check_place(function, Path(cache.cache_path))  # NUMBA_CACHE_LOCATOR_CLASSES names others
+        return cache
     return None
+
+
+def place_of(cache: Any | None) -> Path | None:
+    return None if cache is None else Path(cache.cache_path)
+
+
+def enable_caching(compiled: Any, function: FunctionType) -> Path | None:
+    """The place in which numba will keep a function; None where it can write to no place."""
+    cache = cache_of(function)
+    if cache is not None:
+        compiled._cache = cache
+    return place_of(cache)
 
 
 def folder_beside(function: FunctionType) -> Path:

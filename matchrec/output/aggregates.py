@@ -6,8 +6,10 @@ gives over the sorted rows. Kernels, because a sum per match is a loop per row.
 
 Where matches share their rows, each mapped row has the sum or the extreme from it on, and a match
 reads the value at its first one: so one pass over the shared rows answers for all matches, however
-long they are. That is so for what does not depend on the order in which rows are added: a sum of
-floats does, so it is none of this.
+long they are. That is so for what does not depend on the order in which rows are added. A sum of
+doubles depends on it as soon as one addition is rounded, so matches share their rows only if
+`adds_whole_numbers` shows that none is. An average of integers is such a sum: Spark adds them up as
+DOUBLE.
 """
 
 from __future__ import annotations
@@ -31,6 +33,37 @@ def never_wraps(values: IntArray) -> bool:
     if not len(values):
         return True
     return len(values) * max(int(values.max()), -int(values.min())) < 2**63
+
+
+WHOLE_DOUBLES = 2.0**53  # below it a double holds every whole number
+
+
+def adds_whole_numbers(values: FloatArray, starts: IntArray) -> bool:
+    """Return whether every sum of some values of one partition is exact, in any order.
+
+    That is so if all values are whole numbers that add up, without their signs, to less than 2^53
+    in each partition. NaN and infinity are no whole numbers.
+
+    >>> starts = np.array([0, 2, 3])
+    >>> adds_whole_numbers(np.array([3.0, -5.0, 2.0**52]), starts)
+    True
+    >>> adds_whole_numbers(np.array([2.0**52, -(2.0**52), 1.0]), starts)
+    False
+    >>> adds_whole_numbers(np.array([0.5, 1.0, 1.0]), starts)
+    False
+
+    Args:
+        values: float64[n], 0 where NULL.
+        starts: int64[p + 1], where each partition starts, then n.
+    """
+    if not len(values):
+        return True
+    if not np.array_equal(values, np.trunc(values)):  # which NaN is not
+        return False
+    begins = starts[:-1]
+    sizes = np.add.reduceat(np.abs(values), begins[np.diff(starts) > 0])
+    # sums below the limit are exact, so one at or above it is not rounded to less
+    return bool((sizes < WHOLE_DOUBLES).all())
 
 
 def links_of(matches: Matches) -> Links:

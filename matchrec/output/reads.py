@@ -267,7 +267,7 @@ def is_chained(read: Read) -> bool:
         case ReadClassifierAt(navigation):
             return not (navigation.logical_offset or navigation.physical_offset)
         case ReadAggregate(function, use=None):
-            return function not in ("avg", *LISTS)
+            return function not in LISTS
         case _:
             return False
 

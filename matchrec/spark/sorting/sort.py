@@ -36,7 +36,7 @@ import pyarrow.compute as pc
 
 from matchrec import memory
 from matchrec.engine.partitions import IntArray
-from matchrec.errors.calls import no_room_on_disk
+from matchrec.errors.calls import no_file_for_sorting, no_room_on_disk
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.sorting.order import SAMPLE, has_one_form, order_of, sort_table
@@ -44,7 +44,7 @@ from matchrec.spark.wire import CountsTies, Sorting
 from matchrec.spark.worker.arrays import Batches, arrow_of, column, flags_of, numbers_of
 from matchrec.spark.worker.batches import BYTES_A_CALL, rows_in, starts_in
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the last is a user's limit of a file's size
 SPILLS_A_MERGE = 32
 BYTES_IN_MEMORY = 256 << 20
 LEAST_IN_MEMORY = 16 << 20
@@ -235,11 +235,13 @@ def batches_of(spilled: IO[bytes]) -> Iterator[pa.RecordBatch]:
 
 
 def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
-    """Write tables, at least one, to a file, in batches of about so many bytes. Raises
-    MatchRecognizeRunError where the disk is full.
+    """Write tables, at least one, to a file, in batches of about so many bytes.
+
+    Raises:
+        MatchRecognizeRunError: the disk is full, or its folder is gone or cannot be written to.
     """
     place = folder()
-    with ExitStack() as undo, reporting_full_disk(place):
+    with ExitStack() as undo, reporting_failures(place):
         file = undo.enter_context(TemporaryFile(prefix="matchrec-", dir=place))
         first = next(tables)
         with pa.ipc.new_stream(file, first.schema) as writer:
@@ -251,13 +253,15 @@ def spill(tables: Iterator[pa.Table], bytes_a_batch: int) -> IO[bytes]:
 
 
 @contextmanager
-def reporting_full_disk(place: str | None) -> Iterator[None]:
+def reporting_failures(place: str | None) -> Iterator[None]:
+    """Raise an error that names the folder if a file cannot be made or written."""
     try:
         yield
     except OSError as error:
+        named = place or "temporary files"
         if error.errno in FULL:
-            raise no_room_on_disk(folder=place or "temporary files") from error
-        raise
+            raise no_room_on_disk(folder=named) from error
+        raise no_file_for_sorting(folder=named, reason=error.strerror or str(error)) from error
 
 
 def folder() -> str | None:

@@ -22,7 +22,14 @@ from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
 from matchrec.output import reads
-from matchrec.output.aggregates import AggregateReader, last_seen, links_of, never_wraps, sum_values
+from matchrec.output.aggregates import (
+    AggregateReader,
+    adds_whole_numbers,
+    last_seen,
+    links_of,
+    never_wraps,
+    sum_values,
+)
 from matchrec.output.measures import Reader
 from matchrec.output.reads import Read, ReadAggregate, ReadAt, ReadFact, ReadRow, ReadTotal
 from matchrec.plan.expression import Navigation, Semantics
@@ -31,6 +38,7 @@ from matchrec.spark.worker import arrays
 from matchrec.spark.worker.arrays import arrow_of, column, doubles_of, offsets_of, validity
 from matchrec.spark.worker.encode import values_of
 
+SUMS = ("sum", "avg")
 LIMIT = 10**38  # the first number of more digits than a decimal has
 SURELY_A_BIGINT = 9.2e18
 SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped sum is beyond 2.4e38
@@ -71,24 +79,39 @@ def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
 
 
-def chain_matches(executable: Executable, table: pa.Table) -> Task:
-    """The task, with matches that share their rows where that is enough to answer all reads."""
+def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
+    """Return the task, with matches that share their rows if that is enough to answer all reads.
+
+    Args:
+        executable: the compiled query.
+        table: the rows that are searched.
+        starts: int64[p + 1], where each partition starts, then the number of rows.
+    """
     task, asked = executable.task, executable.reads
     if not (task.shares_rows and reads.read_from_chains(asked, executable.rows_per_match)):
         return task
-    totals = (one for one in asked if isinstance(one, ReadAggregate) and one.function == "sum")
-    summed = (column(table, wire.column(place)) for one in totals for place in one.columns)
-    exact = all(sums_exactly(values, ansi=executable.ansi) for values in summed)
+    sums = [one for one in asked if isinstance(one, ReadAggregate) and one.function in SUMS]
+    exact = all(
+        adds_exactly(read, column(table, wire.column(place)), starts, ansi=executable.ansi)
+        for read in sums
+        for place in read.columns
+    )
     return replace(task, chained=exact)
 
 
-def sums_exactly(values: pa.Array, *, ansi: bool) -> bool:
-    """Whether sums of some of the values do not depend on the order in which they are added."""
+def adds_exactly(read: ReadAggregate, values: pa.Array, starts: IntArray, *, ansi: bool) -> bool:
+    """Return whether a sum or an average does not depend on the order in which values are added.
+
+    Spark adds integers as DOUBLE for an average, as BIGINT for a sum.
+    """
     if pa.types.is_decimal(values.type):
         return always_fit(values)
     if pa.types.is_floating(values.type):
-        return False
-    return not ansi or never_wraps(arrays.as_integers(values))
+        return adds_whole_numbers(arrays.as_floats(values), starts)
+    integers = arrays.as_integers(values)
+    if read.function == "avg":
+        return adds_whole_numbers(integers.astype(np.float64), starts)
+    return not ansi or never_wraps(integers)
 
 
 def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:

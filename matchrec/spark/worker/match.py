@@ -117,7 +117,7 @@ class Worker:
         strategy, tally = self.executable.strategy, self.tally
         task = self.executable.task
         if self.output is None:
-            task = chain_matches(self.executable, piece.table)
+            task = chain_matches(self.executable, piece.table, partitions.starts)
         return tally.count_matches(strategy.search(task, partitions, tally.of_kernels), piece)
 
     def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:

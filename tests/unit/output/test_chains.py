@@ -12,7 +12,7 @@ from matchrec.engine.interface import Room
 from matchrec.engine.matches import Matches
 from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.output.aggregates import AggregateReader, last_seen, never_wraps
+from matchrec.output.aggregates import AggregateReader, adds_whole_numbers, last_seen, never_wraps
 from matchrec.output.measures import Reader
 from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
 from matchrec.output.rows import output_rows
@@ -113,11 +113,32 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 
 def test_what_chains_do_not_answer() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
-    assert read_from_chains([first, ReadAggregate("count", None, (), FINAL)], ONE_ROW)
+    for function in ("count", "sum", "avg", "min"):  # those of doubles depend on their values
+        assert read_from_chains([first, ReadAggregate(function, "A", (0,), FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadAggregate("avg", "A", (0,), FINAL), ReadFact.POSITION):
+    for read in (second, ReadAggregate("collect_list", "A", (0,), FINAL), ReadFact.POSITION):
         assert not read_from_chains([first, read], ONE_ROW)
+
+
+LARGEST = 2**53  # from which on a double does not hold every whole number
+
+
+def test_sums_of_doubles_that_are_rounded_on_their_way() -> None:
+    one, two = np.array([0, 3]), np.array([0, 0, 2, 3, 3])  # of which two have no rows
+    for values, starts, is_exact in (
+        ([LARGEST - 3, -1, 1], one, True),
+        ([LARGEST - 2, -1, 1], one, False),
+        ([LARGEST - 2, -1, 1], two, True),
+        ([LARGEST - 2, -2, 1], two, False),
+        ([-(2**63), 0, 0], one, False),
+        ([1.0, -0.0, 3.0], one, True),
+        ([1.0, 0.5, 3.0], one, False),
+        ([1.0, float("nan"), 3.0], one, False),
+        ([1.0, float("inf"), 3.0], one, False),
+    ):
+        assert adds_whole_numbers(np.array(values, np.float64), starts) is is_exact, values
+    assert adds_whole_numbers(np.array([]), np.array([0]))
 
 
 def test_sums_that_may_overflow_on_their_way() -> None:

@@ -97,6 +97,50 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
         list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
 
 
+@pytest.mark.slow  # a program of its own
+def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
+    """The system's own limit of the size of a file, as a quota of a disk is one."""
+    program = (
+        "import resource; from tests.unit.spark.sorting.test_files import *\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "list(sorted_batches(batches(), SORTING, ROWS, BUDGET))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert f"no room on the disk of {local} for rows that are being sorted" in ended.stderr
+    assert [*local.iterdir()] == []
+
+
+def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It was there when it was chosen."""
+    gone = tmp_path / "gone"
+    monkeypatch.setattr(spills, "folder", lambda: str(gone))
+    with pytest.raises(MatchRecognizeRunError) as raised:
+        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
+    assert raised.value.message == (
+        "rows that are being sorted cannot be written to the folder of"
+        f" {gone}: No such file or directory"
+    )
+    assert "TMPDIR" in raised.value.hint
+
+
+@needs_proc
+def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
+    """Its files have no names, so they stay; further ones are where the system has them."""
+    (inside := local / "inside").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_DIRS", str(inside))
+
+        def removing() -> Iterator[pa.RecordBatch]:
+            yield from batches(10)
+            inside.rmdir()
+            yield from batches(10)
+
+        found = pa.Table.from_batches(sorted_batches(removing(), SORTING, ROWS, BUDGET))
+    assert found["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
+
+
 def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("matchrec.spark.sorting.sort.SPILLS_A_MERGE", 4)
     most = 0

@@ -1,0 +1,178 @@
+"""Decide whether compiled code may be loaded from a folder.
+
+Compiled code runs as soon as it is loaded, and numba loads it with `pickle`. So whoever can write a
+file of the cache can run any code as the user who reads it. A folder is trusted if nobody else can
+write to it, or replace it:
+
+1.  The folder, and each folder above it, belongs to the user who runs this process or to root, and
+    nobody else may write to it. A folder above it may be one such as /tmp, in which everybody may
+    write and only the owner of an entry may rename it (the sticky bit).
+2.  A symbolic link on the way belongs to one of these two, and what it points to is trusted, too.
+3.  A file in it is a regular file, not a link, under the same rule.
+
+Nothing can change between this check and the load: who could change it is who would be refused.
+
+The folder beside the sources is different. The sources are run in any case, so whoever can write
+them gains nothing by writing compiled code. Their owner, and the groups that may write to their
+folder, may also write the compiled code.
+
+Systems without user ids, such as Windows, have no such rule: everything is trusted there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+
+WRITABLE_BY_GROUP, WRITABLE_BY_ALL = stat.S_IWGRP, stat.S_IWOTH
+MOST_LINKS = 40  # as many as Linux follows
+
+
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """Who may write compiled code that this process runs."""
+
+    owners: frozenset[int]  # user ids; the owner of an entry is one of them
+    groups: frozenset[int] = frozenset()  # group ids that may have the right to write
+    everybody: bool = False  # whether all users may write, because they may write the sources
+
+    def find_fault(self, entry: Path, status: os.stat_result) -> str | None:
+        """Return why others may write to an entry of a folder, or None if they may not."""
+        if status.st_uid not in self.owners:
+            return f"{entry} belongs to another user ({status.st_uid})"
+        if stat.S_ISLNK(status.st_mode):  # the rights of a link say nothing
+            return None
+        if status.st_mode & WRITABLE_BY_ALL and not self.everybody:
+            return f"{entry} can be written to by all users"
+        if status.st_mode & WRITABLE_BY_GROUP and status.st_gid not in self.groups:
+            return f"{entry} can be written to by a group ({status.st_gid})"
+        return None
+
+
+def has_users() -> bool:
+    """Return whether this system has user ids."""
+    return hasattr(os, "geteuid")
+
+
+def own_writers() -> Writers:
+    """Return who may write to a folder of the user: the user, root, the user's private group."""
+    return Writers(frozenset({0, os.geteuid()}), private_groups())
+
+
+def writers_of_sources(source: Path) -> Writers:
+    """Return who may write beside a source file: also who may write the sources themselves."""
+    own, status, folder = own_writers(), source.stat(), source.parent.stat()
+    groups = {folder.st_gid} if folder.st_mode & WRITABLE_BY_GROUP else set()
+    return Writers(
+        own.owners | {status.st_uid, folder.st_uid},
+        own.groups | groups,
+        everybody=bool(folder.st_mode & WRITABLE_BY_ALL),
+    )
+
+
+def private_groups() -> frozenset[int]:
+    """Return the group that has the user's name and no other member, if there is one.
+
+    Many systems give each user such a group, and let it write to all new files.
+    """
+    import grp
+    import pwd
+
+    try:
+        user = pwd.getpwuid(os.geteuid())
+        group = grp.getgrgid(user.pw_gid)
+    except KeyError:  # a user whom the system does not know, as in some containers
+        return frozenset()
+    is_private = group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
+    return frozenset({group.gr_gid}) if is_private else frozenset()
+
+
+def find_fault_of_folder(folder: Path, writers: Writers) -> str | None:
+    """Return why a folder is not trusted, or None if it is. A folder that is missing is trusted."""
+    try:
+        faults = faults_on_the_way(folder.absolute(), writers, holds_files=True, links=MOST_LINKS)
+        return next(faults, None)
+    except OSError as error:
+        return f"{folder} cannot be looked at: {error.strerror}"
+
+
+def faults_on_the_way(
+    folder: Path, writers: Writers, *, holds_files: bool, links: int
+) -> Iterator[str]:
+    """Yield what is wrong with a folder and with the folders and links that lead to it.
+
+    Args:
+        folder: an absolute path.
+        writers: who may write to it.
+        holds_files: whether compiled code is in it, so that it must not be one such as /tmp.
+        links: how many symbolic links may be followed.
+    """
+    if not links:
+        yield f"{folder} has too many links"
+        return
+    for entry in (*reversed(folder.parents), folder):
+        try:
+            status = entry.lstat()
+        except FileNotFoundError:
+            return  # whoever makes it may write to the folder above, so it will be ours
+        is_last = holds_files and entry == folder
+        is_shared = bool(status.st_mode & stat.S_ISVTX) and not is_last
+        if not (is_shared and status.st_uid in writers.owners):
+            fault = writers.find_fault(entry, status)
+            if fault is not None:
+                yield fault
+        if stat.S_ISLNK(status.st_mode):
+            target = entry.parent / entry.readlink()
+            yield from faults_on_the_way(target, writers, holds_files=is_last, links=links - 1)
+
+
+def find_fault_beside(folder: Path, writers: Writers) -> str | None:
+    """Return why a folder beside the sources is not trusted, or None if it is.
+
+    The folders above it are not looked at: the sources were found through them.
+    """
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{folder} cannot be looked at: {error.strerror}"
+    if stat.S_ISLNK(status.st_mode):
+        return f"{folder} is a link"
+    return writers.find_fault(folder, status)
+
+
+def find_fault_of_file(file: Path, writers: Writers) -> str | None:
+    """Return why a file is not trusted, or None if it is or if it is missing."""
+    try:
+        status = file.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"{file} cannot be looked at: {error.strerror}"
+    if not stat.S_ISREG(status.st_mode):
+        return f"{file} is not a regular file"
+    return writers.find_fault(file, status)
+
+
+ONE_UMASK = RLock()  # the umask is that of the process, so one thread at a time changes it
+
+
+@contextmanager
+def files_for_us_alone() -> Iterator[None]:
+    """Make new files and folders so that no other user can write to them, whatever the umask."""
+    if not has_users():
+        yield
+        return
+    with ONE_UMASK:
+        before = os.umask(WRITABLE_BY_GROUP | WRITABLE_BY_ALL)
+        os.umask(before | WRITABLE_BY_GROUP | WRITABLE_BY_ALL)
+        try:
+            yield
+        finally:
+            os.umask(before)

@@ -1,0 +1,104 @@
+"""Aggregates of matches that overlap: exact, and without a step for each row of each match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec.engine.interface import Task
+from matchrec.spark.worker import match
+
+COUNT = 2_000
+CLAUSE = """ORDER BY i MEASURES FIRST(i) AS f, {measures}
+    AFTER MATCH SKIP TO NEXT ROW PATTERN (A+) DEFINE A AS TRUE"""
+
+
+@pytest.fixture
+def shared() -> Iterator[list[bool]]:
+    """Whether matches share their rows, for each search in this process, as all are on Sail."""
+    found: list[bool] = []
+    chain_matches = match.chain_matches
+
+    def watched(*arguments: object) -> Task:
+        task = chain_matches(*arguments)  # type: ignore[arg-type]
+        found.append(task.chained)
+        return task
+
+    with patch.object(match, "chain_matches", watched):
+        yield found
+
+
+def rows_of(spark: SparkSession, value: str) -> DataFrame:
+    return spark.range(COUNT).selectExpr("id AS i", f"{value} AS x")
+
+
+def found_by(rows: DataFrame, measures: str) -> dict[int, tuple[object, ...]]:
+    """The measures of the match that starts at each row."""
+    found = matchrec.match_recognize(rows, CLAUSE.format(measures=measures)).collect()
+    return {row[0]: tuple(row)[1:] for row in found}
+
+
+def is_sail(spark: SparkSession) -> bool:
+    return not hasattr(spark, "_jvm")
+
+
+WHOLE: dict[str, Callable[[int], float]] = {
+    "id": lambda first: (first + COUNT - 1) / 2,
+    "CAST(id AS INT)": lambda first: (first + COUNT - 1) / 2,
+    "CAST(-3 * id AS DOUBLE)": lambda first: -3 * (first + COUNT - 1) / 2,
+    "CAST(id AS FLOAT)": lambda first: (first + COUNT - 1) / 2,
+}
+
+
+@pytest.mark.parametrize("value", WHOLE)
+def test_averages_of_whole_numbers(spark: SparkSession, value: str, shared: list[bool]) -> None:
+    """The match at row i has the rows i to COUNT - 1."""
+    rows = rows_of(spark, value)
+    found = found_by(rows, "avg(x) AS a, count(x) AS n")
+    assert found == {i: (WHOLE[value](i), COUNT - i) for i in range(COUNT)}
+    if is_sail(spark):
+        assert shared == [True]
+
+
+@pytest.mark.parametrize(
+    "value", ["id / 4", "IF(id = 7, double('NaN'), id)", "9007199254740992 - id % 2", "1e300D * id"]
+)
+def test_averages_that_are_rounded_on_their_way(
+    spark: SparkSession, value: str, shared: list[bool]
+) -> None:
+    """They are those of Python, which adds doubles in the order of the rows."""
+    rows = rows_of(spark, value).where("i < 300")
+    values = [float(row.x) for row in rows.orderBy("i").collect()]
+    found = found_by(rows, "avg(x) AS a, sum(CAST(x AS DOUBLE)) AS s")
+    for first in range(len(values)):
+        total = 0.0
+        for one in values[first:]:
+            total += one
+        expected = (total / (len(values) - first), total)
+        assert repr(found[first]) == repr(expected)
+    if is_sail(spark):
+        assert shared == [False]
+
+
+def test_other_aggregates_of_matches_that_share_their_rows(
+    spark: SparkSession, shared: list[bool]
+) -> None:
+    """Those that docs/reference/supported.md says take no step for each row of each match."""
+    rows = rows_of(spark, "CAST(id AS DECIMAL(12, 2))")
+    measures = (
+        "sum(x) AS s, min(x) AS l, max(x) AS g, count_if(i > 9) AS n, bool_and(i > 5) AS b, "
+        "avg(x) AS a, count(x) FILTER (WHERE i < 5) AS c"
+    )
+    found = found_by(rows, measures)
+    for i in (0, 6, COUNT - 1):
+        count = COUNT - i
+        total = count * (i + COUNT - 1) // 2
+        s, least, greatest, n, b, a, c = found[i]
+        assert (s, least, greatest, n) == (total, i, COUNT - 1, count - max(0, 10 - i))
+        assert (b, a, c) == (i > 5, total / count, max(0, 5 - i))
+    if is_sail(spark):
+        assert shared == [True]
