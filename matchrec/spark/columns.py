@@ -37,7 +37,7 @@ from pyspark.sql.types import StructField, StructType
 
 from matchrec.compile.columns import Computed
 from matchrec.compile.path import Draft
-from matchrec.conditions.row_column import Framed, RowColumn, Shifted, texts_in
+from matchrec.conditions.row_column import Framed, RowColumn, Shifted, show_column, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.clauses import SortItem
 from matchrec.plan.expression import Frame
@@ -45,11 +45,12 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, quoted, template
 from matchrec.spark import wire
-from matchrec.spark.session import Relation
-from matchrec.spark.transport import Sent
-from matchrec.spark.types import encode_columns, in_one_form, is_nested
+from matchrec.spark.session import Relation, is_connect
+from matchrec.spark.transport import Sent, arrow_schema
+from matchrec.spark.types import crossing_schema, encode_columns, in_one_form, is_nested
 from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, packed_columns
 from matchrec.spark.worker.matching import Incoming
+from matchrec.spark.worker.planned import PlannedColumn
 
 if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges
@@ -175,7 +176,25 @@ class Preparation:
         if not known.keys() >= set(columns):
             known = self.fields(self.relation.runner.fields(rows), columns)
         fields = tuple(map(known.__getitem__, columns))
-        return Sent(encode_columns(rows), fields, self.incoming(columns))
+        incoming = replace(self.incoming(columns), planned=self.planned(rows, columns))
+        return Sent(encode_columns(rows), fields, incoming)
+
+    def planned(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
+        """Return the columns that cross as they are now, for the workers to compare with.
+
+        Nothing is returned for a session that analyses a DataFrame once, when it is made.
+        """
+        runner = self.relation.runner
+        if not is_connect(runner.spark):
+            return ()
+        texts = {name: text for text, name in self.names(columns).inner.items()}
+        texts |= {wire.column(i): show_column(column) for i, column in enumerate(columns)}
+        fields = runner.fields(rows, " ".join(texts.values()))
+        schema = arrow_schema(crossing_schema(StructType(fields)))
+        return tuple(
+            PlannedColumn(texts.get(one.name, one.name), one.dataType.simpleString().upper(), field)
+            for one, field in zip(fields, schema, strict=True)
+        )
 
     def names(
         self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -26,7 +26,9 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.types import DateType, DoubleType, FloatType, StructType, TimestampType
 
 from matchrec.compile.executable import Executable
+from matchrec.conditions.row_column import show_column
 from matchrec.errors.calls import altered_by_pandas
+from matchrec.errors.run.failures import column_of_other_type
 from matchrec.loading import makes_queries
 from matchrec.output.reads import ReadAggregate, ReadMatchedRows
 from matchrec.plan.text import quoted
@@ -36,6 +38,7 @@ from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
+from matchrec.spark.worker.planned import sql_name
 
 # Types that cross unaltered, beside decimals and intervals.
 UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
@@ -176,9 +179,12 @@ class PandasColumn:
 
 @dataclass(frozen=True)
 class PandasEncoding:
-    """Rows on their way through pandas. Picklable."""
+    """Rows on their way through pandas. Picklable. texts: what the user wrote for a column, by its
+    name.
+    """
 
     columns: tuple[PandasColumn, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
         return [leaf for column in self.columns for leaf in column.leaves()]
@@ -194,16 +200,30 @@ class PandasEncoding:
         return rows.selectExpr(*map(str, [*values, *others, *marks]))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
-        """The rows as they were before they crossed."""
+        """The rows as they were before they crossed. Raises MatchRecognizeRunError for values of
+        other types than those for which the query was built: the input may have changed.
+        """
         crossed = {}
-        for index, (_, name, kind) in enumerate(self.leaves()):
+        for index, (path, name, kind) in enumerate(self.leaves()):
             word, bit = divmod(index, bits_a_column())
             marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
             absent = (marks >> bit) & 1 == 1
             values, type_ = frame[name].to_numpy(), arrow_type(kind)
             in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
             held = pa.int64() if in_microseconds else type_
-            crossed[name] = pa.array(values, held, mask=absent, from_pandas=False).cast(type_)
+            try:
+                is_other = is_number(held) and pa.from_numpy_dtype(values.dtype) != held
+                array = pa.array(values, held, mask=absent, from_pandas=False)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+                is_other = True
+            if is_other:
+                arrived, column = pa.array(values, mask=absent).type, path.partition(".")[0]
+                raise column_of_other_type(
+                    column=self.texts.get(column, column),
+                    planned=kind.simpleString().upper(),
+                    arrived=sql_name(arrived),
+                )
+            crossed[name] = array.cast(type_)
         arrays = [column.array(crossed) for column in self.columns]
         return pa.RecordBatch.from_arrays(arrays, [column.name for column in self.columns])
 
@@ -225,14 +245,21 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
             case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
                 in_arrays.update(held)
     pairs = zip(fields, executable.crossing.columns, strict=False)
-    for place, (field, column) in enumerate(pairs):
-        name, type_ = str(column.pieces[0]), field.dataType.simpleString()
-        if arrow_type(field.dataType) is None:
+    for place, (crossing, column) in enumerate(pairs):
+        name, type_ = str(column.pieces[0]), crossing.dataType.simpleString()
+        if arrow_type(crossing.dataType) is None:
             raise altered_by_pandas(column=name, type_name=type_)
-        if place in in_arrays and isinstance(field.dataType, ALTERED_IN_ARRAYS):
+        if place in in_arrays and isinstance(crossing.dataType, ALTERED_IN_ARRAYS):
             raise altered_by_pandas(column=name, type_name=f"{type_} in an array")
     columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
-    return PandasEncoding(tuple(columns))
+    texts = {wire.column(i): show_column(c) for i, c in enumerate(executable.crossing.columns)}
+    return PandasEncoding(tuple(columns), texts)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return whether pandas holds values of a type as numbers or truth values, not as objects."""
+    is_boolean = pa.types.is_boolean(kind)
+    return bool(is_boolean or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 @cache  # a stream asks batch after batch

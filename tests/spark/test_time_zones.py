@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
@@ -118,3 +121,40 @@ def test_days_in_hours_are_told(
     marked = days.replace("4", ":least")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.sweep(rows, marked, {"least": [4]})
+
+
+# Five hours apart, from midnight of 1970-01-01 in UTC on; noon of a summer day in the zone of the
+# session.
+IN_A_ZONE = """
+import sys, warnings
+warnings.simplefilter("error", matchrec.warnings.MatchRecognizeWarning)
+spark = matchrec.session(sys.argv[1])
+noon = "unix_seconds(TIMESTAMP'2024-07-01 12:00:00')"
+print(spark.sql(f"SELECT {noon}").collect()[0][0])
+spark.sql("SELECT timestamp_seconds(18000 * id) AS ts FROM range(2)").createOrReplaceTempView("t")
+found = matchrec.sql(spark, '''SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts
+    MEASURES FIRST(ts) AS ts, CAST(LAST(ts) AS STRING) AS shown, hour(LAST(ts)) AS h
+    PATTERN (A+) DEFINE A AS hour(ts) >= 0)''')
+print(*found.collect()[0], sep="|")
+print(*found.toPandas().iloc[0], sep="|")
+"""
+
+# What TZ has, noon in seconds since 1970, and the first and the last row where the session is.
+ZONES = {
+    "America/New_York": (1719849600, "1969-12-31 19:00:00", "1970-01-01 00:00:00", 0),
+    ":Asia/Tokyo": (1719802800, "1970-01-01 09:00:00", "1970-01-01 14:00:00", 14),
+    "UTC-3": (1719824400, "1970-01-01 03:00:00", "1970-01-01 08:00:00", 8),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_zone_of_the_environment(zone: str, request: pytest.FixtureRequest) -> None:
+    """It is that of a new session, of PySpark and of pandas, on both engines."""
+    on = "sail" if request.config.getoption("--on") == "sail" else "spark"
+    command = [sys.executable, "-c", f"import matchrec, matchrec.warnings\n{IN_A_ZONE}", on]
+    environment = {**os.environ, "TZ": zone}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    noon, *row = ZONES[zone]
+    shown = "|".join(map(str, row))
+    assert ran.stdout.splitlines() == [str(noon), shown, shown], ran.stderr

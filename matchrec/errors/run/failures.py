@@ -35,6 +35,22 @@ stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of
 
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
+
+# A view was replaced after the query was built, by one with other columns.
+_QUERY_IS_OLD = (
+    "the input has changed since this DataFrame was made, such as a view that was replaced"
+)
+_BUILD_AGAIN = "build the query again, by the call that made this DataFrame"
+column_of_other_type = run_error(
+    "column {column} is {arrived}, and was {planned} when the query was built",
+    notes=(_QUERY_IS_OLD,),
+    hint=_BUILD_AGAIN,
+)
+column_has_null = run_error(
+    "column {column} has a NULL, and was NOT NULL when the query was built",
+    notes=(_QUERY_IS_OLD,),
+    hint=_BUILD_AGAIN,
+)
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from importlib.metadata import version
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyspark.sql import SparkSession
 
@@ -27,6 +29,8 @@ SIZE = re.compile(r"(\d+)([kmgt])b?", re.IGNORECASE)
 SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
+TIME_ZONE = "spark.sql.session.timeZone"
+ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
 Settings = Mapping[str, str]
 
@@ -72,7 +76,8 @@ def start(
                 raise
             chosen = SPARK
         else:
-            return tuned(session, given)
+            zone = zone_of_environment()
+            return tuned(session, given if zone is None else {TIME_ZONE: zone, **given})
     return tuned(start_spark(chosen, given, cores, memory), {})
 
 
@@ -104,6 +109,27 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
         session.conf.set(name, value)
     tune(session)
     return session
+
+
+def zone_of_environment() -> str | None:
+    """Return the time zone that TZ names, or None if the system's zone holds.
+
+    Sail reads the system's zone alone. Java, and so Spark, lets TZ win, and so do Python and
+    pandas. TZ has the name of a zone, or the path of its file. Of other values, such as `UTC-3`,
+    this takes the offset that the C library gives them today, as Java does.
+
+    Source: OpenJDK, TimeZone_md.c.
+    """
+    told = os.environ.get("TZ", "").removeprefix(":")
+    if not told:
+        return None
+    file = ZONE_FILE.fullmatch(told)
+    name = file["name"] if file else told.removeprefix("posix/")
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # no such name, a path, or a folder
+        offset = datetime.now().astimezone().strftime("%z")  # as +0300
+        return f"{offset[:3]}:{offset[3:5]}"
 
 
 def engine_of(session: SparkSession) -> str:

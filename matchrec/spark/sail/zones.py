@@ -33,16 +33,22 @@ def as_spark_has_it(relation: Relation, alias: str | None) -> Relation:
     has_zones = any(map(has_instants, fields)) and keeps_zones(runner.spark)
     if not (has_zones or any(others)):
         return relation
-    places = [f"__{place}" for place in range(len(fields))]
+    names = [quoted(field.name) for field in fields]
+    renamed = ""
+    if len({name.lower() for name in names}) < len(names):
+        # Only positions tell columns of one name apart. Otherwise names are safer: the view below
+        # may be replaced by one with its columns in another order before the query runs.
+        names = [f"__{place}" for place in range(len(fields))]
+        renamed = f"({', '.join(names)})"
     items = (
-        f"CAST({place} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
+        f"CAST({name} AS {sql_type(field.dataType)}) AS {quoted(field.name)}"
         if is_other or (has_zones and has_instants(field))
-        else f"{place} AS {quoted(field.name)}"
-        for place, field, is_other in zip(places, fields, others, strict=True)
+        else f"{name} AS {quoted(field.name)}"
+        for name, field, is_other in zip(names, fields, others, strict=True)
     )
     rows = template("SELECT ", ", ".join(items), " FROM (", relation.query(["*"]))
     name = "" if alias is None else f" AS {quoted(alias)}"
-    whole = template("(", rows, f") AS __rows({', '.join(places)})){name}")
+    whole = template("(", rows, f") AS __rows{renamed}){name}")
 
     def select_from(select_list: Template) -> Template:
         return runner.in_scope(template("SELECT ", select_list, " FROM ", whole))

@@ -101,7 +101,7 @@ class EventPreparation(Preparation):
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
         sorting = self.sorting(names)
         keys = tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,)
-        encoding = PandasEncoding(tuple(held))
+        encoding = PandasEncoding(tuple(held), texts)
         own, column_map = prepared.schema.fields[: len(columns)], self.column_map(texts, schema)
         arriving = Arriving(encoding, schema, keys, sorting.order[1:], column_map)
         return SentEvents(encoding.encode(frame, *apart), tuple(own), arriving=arriving)

@@ -5,12 +5,14 @@ What it takes to do so is loaded where they do it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
+from matchrec.output.reads import ReadRow
 from matchrec.shortcuts import taken
+from matchrec.spark import wire
 from matchrec.spark.errors.failing import loading
 from matchrec.spark.wire import Sorting, Struct
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from matchrec.spark.worker.arrays import Batches
     from matchrec.spark.worker.batches import Piece
+    from matchrec.spark.worker.planned import PlannedColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class Incoming:
     sorting: how they are to be sorted; None of rows that Spark has sorted. structs: columns that
     cross in parts. tasks: how many share the memory of a process. rows_a_call: how many rows are
     worth a call of the engine. token: by which the query is known again in the plan of a DataFrame;
-    empty where nobody asks.
+    empty where nobody asks. planned: the columns as they were when the query was built; none if the
+    session analyses a query only once.
     """
 
     sorting: Sorting | None = None
@@ -36,15 +40,25 @@ class Incoming:
     tasks: int = 1
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
     token: str = ""
+    planned: tuple[PlannedColumn, ...] = ()
 
     def pieces(
-        self, batches: Batches, lookaround: Lookaround | None, needed: tuple[int, ...] = ()
+        self,
+        batches: Batches,
+        lookaround: Lookaround | None,
+        needed: tuple[int, ...] = (),
+        never_null: Collection[str] = (),
     ) -> Iterator[Piece]:
-        """The rows in pieces. lookaround: as of `worker.batches`. needed: as of `Sorting`."""
+        """The rows in pieces. lookaround: as of `worker.batches`. needed: as of `Sorting`.
+        never_null: as of `worker.planned`.
+        """
         with loading():
             from matchrec.spark.sorting.sort import sorted_batches
             from matchrec.spark.worker.batches import pieces
+            from matchrec.spark.worker.planned import checked_batches
 
+        if self.planned:
+            batches = checked_batches(batches, self.planned, never_null)
         if self.sorting is not None:
             sorting = replace(self.sorting, needed=needed)
             batches = sorted_batches(batches, sorting, self.rows_a_call, tasks=self.tasks)
@@ -66,5 +80,8 @@ class QueryWorker:
             from matchrec.spark.worker.match import Worker
 
         needed = self.executable.needed if self.counted is None else ()  # counters count all rows
-        pieces = self.incoming.pieces(batches, self.executable.lookaround, needed)
+        reads = self.executable.reads
+        never_null = {wire.column(read.column) for read in reads if isinstance(read, ReadRow)}
+        lookaround = self.executable.lookaround
+        pieces = self.incoming.pieces(batches, lookaround, needed, never_null)
         return Worker(self.executable, Tally(self.counted)).run(pieces)

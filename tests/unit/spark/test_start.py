@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.spark.sail import server
-from matchrec.spark.sail.start import engine_for
+from matchrec.spark.sail.start import engine_for, zone_of_environment
 
 ADDRESS = "sc://there:15002"
 
@@ -143,3 +144,33 @@ def test_the_server_stays_when_the_program_is_interrupted() -> None:
     asked = [sys.executable, "-c", INTERRUPTED]
     done = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.split() == ["3", "3"]
+
+
+# What TZ has, and the time zone of a new session; None is the system's.
+TIME_ZONES = {
+    "": None,
+    "America/New_York": "America/New_York",
+    ":Europe/Berlin": "Europe/Berlin",
+    "/usr/share/zoneinfo/Asia/Tokyo": "Asia/Tokyo",
+    "posix/Asia/Tokyo": "Asia/Tokyo",
+    "EST5EDT": "EST5EDT",
+    "UTC-3": "+03:00",
+    "NST3:30": "-03:30",
+    "Nowhere/Place": "+00:00",
+}
+
+
+@pytest.mark.parametrize(("told", "zone"), TIME_ZONES.items())
+def test_the_time_zone_of_the_environment(
+    told: str, zone: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", told)
+        time.tzset()
+        assert zone_of_environment() == zone
+    time.tzset()
+
+
+def test_no_time_zone_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TZ", raising=False)
+    assert zone_of_environment() is None

@@ -1,0 +1,240 @@
+"""A DataFrame that is kept while the view under it is replaced.
+
+Classic Spark analyses a query once: the kept DataFrame has the rows of the old view. Over Connect,
+and on Sail, the view is read when the query runs, as plain `spark.sql` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from matchrec import MatchRecognizeRunError
+from matchrec.spark.session import is_connect
+from matchrec.spark.worker.planned import PlannedColumn, checked_batches, is_same_type
+
+VIEW = "replaced_view"
+CLAUSE = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(A.v) AS f, LAST(v) AS l
+    PATTERN (A B+) DEFINE B AS v > PREV(v))"""
+QUERY = f"SELECT * FROM {VIEW} {CLAUSE}"
+NOTE = "the input has changed since this DataFrame was made, such as a view that was replaced"
+HINT = "build the query again, by the call that made this DataFrame"
+
+
+def create_view(spark: SparkSession, select_list: str, rows: str) -> None:
+    text = f"SELECT {select_list} FROM VALUES {rows} AS t(k, ts, v)"
+    spark.sql(text).createOrReplaceTempView(VIEW)
+
+
+@pytest.fixture
+def old(spark: SparkSession) -> None:
+    create_view(spark, "k, ts, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in frame.collect()]
+
+
+def check_error(frame: DataFrame, message: str) -> None:
+    with pytest.raises(PySparkException) as caught:
+        frame.collect()
+    error = MatchRecognizeRunError.from_exception(caught.value)
+    assert error is not None
+    assert error.message == message
+    assert error.notes == (NOTE,)
+    assert error.hint == HINT
+
+
+# The new rows, and what the error says of the type of `v`.
+OTHER_TYPES = {
+    "double": ("(1, 1, 10.5D), (1, 2, 20.5D), (1, 3, 30.5D)", "DOUBLE"),
+    "bigint": ("(1, 1, 6000000000), (1, 2, 6000000001), (1, 3, 6000000002)", "BIGINT"),
+    "string": ("(1, 1, 'a'), (1, 2, 'b'), (1, 3, 'c')", "STRING"),
+    "decimal": ("(1, 1, 1.5), (1, 2, 2.5), (1, 3, 3.5)", "DECIMAL(2,1)"),
+    "timestamp": (
+        "(1, 1, TIMESTAMP'2024-01-01'), (1, 2, TIMESTAMP'2024-01-02'), (1, 3, NULL)",
+        "TIMESTAMP",
+    ),
+}
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize(("rows", "arrived"), OTHER_TYPES.values(), ids=OTHER_TYPES.keys())
+def test_another_type(spark: SparkSession, rows: str, arrived: str) -> None:
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, "k, ts, v", rows)
+    if is_connect(spark):
+        check_error(kept, f"column `v` is {arrived}, and was INT when the query was built")
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("name", ["double", "bigint", "decimal"])
+def test_another_type_over_pandas(spark: SparkSession, name: str) -> None:
+    kept = matchrec.sql(spark, QUERY, options=matchrec.Options(transport="pandas"))
+    rows, arrived = OTHER_TYPES[name]
+    create_view(spark, "k, ts, v", rows)
+    if is_connect(spark):
+        check_error(kept, f"column `v` is {arrived}, and was INT when the query was built")
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+@pytest.mark.usefixtures("old")
+def test_a_query_that_is_built_again_has_the_new_types(spark: SparkSession) -> None:
+    assert rows_of(matchrec.sql(spark, QUERY)) == [(1, 10, 30)]
+    create_view(spark, "k, ts, v", "(1, 1, 6000000000), (1, 2, 6000000001), (1, 3, 6000000001)")
+    assert rows_of(matchrec.sql(spark, QUERY)) == [(1, 6000000000, 6000000001)]
+
+
+@pytest.mark.usefixtures("old")
+def test_a_key_that_has_a_null(spark: SparkSession) -> None:
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, "k, ts, v", "(1, 1, 10), (NULL, 2, 20), (NULL, 3, 30)")
+    if is_connect(spark):
+        check_error(kept, "column `k` has a NULL, and was NOT NULL when the query was built")
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+@pytest.mark.usefixtures("old")
+def test_a_key_of_another_type(spark: SparkSession) -> None:
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, "CAST(k AS STRING) AS k, ts, v", "(1, 1, 10), (1, 2, 20)")
+    if is_connect(spark):
+        check_error(kept, "column `k` is STRING, and was INT when the query was built")
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+@pytest.mark.usefixtures("old")
+def test_an_order_of_another_type_that_no_measure_reads(spark: SparkSession) -> None:
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, "k, CAST(ts AS DOUBLE) AS ts, v", "(1, 1, 10), (1, 2, 20)")
+    if is_connect(spark):
+        check_error(kept, "column `ts` is DOUBLE, and was INT when the query was built")
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+# New rows: 1, 5, 7 in `k`, `ts` and `v`, then 1, 6, 8: one match from 7 to 8.
+SAME_TYPES = {"columns in another order": "v, ts, k", "another column": "'new' AS z, ts, k, v"}
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("select_list", SAME_TYPES.values(), ids=SAME_TYPES.keys())
+@pytest.mark.parametrize("order", ["ts", "timestamp_seconds(ts) AS ts"], ids=["number", "time"])
+def test_columns_are_read_by_their_names(spark: SparkSession, select_list: str, order: str) -> None:
+    create_view(spark, f"k, {order}, v", "(1, 1, 10), (1, 2, 20), (1, 3, 30)")
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, select_list.replace("ts", order, 1), "(1, 5, 7), (1, 6, 8)")
+    assert rows_of(kept) == ([(1, 7, 8)] if is_connect(spark) else [(1, 10, 30)])
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("select_list", ["k, ts", "k, ts, v AS w"], ids=["dropped", "renamed"])
+def test_a_column_that_is_gone(spark: SparkSession, select_list: str) -> None:
+    kept = matchrec.sql(spark, QUERY)
+    create_view(spark, select_list, "(1, 1, 10), (1, 2, 20)")
+    if is_connect(spark):
+        with pytest.raises(PySparkException, match=r"\bv\b"):
+            kept.collect()
+    else:
+        assert rows_of(kept) == [(1, 10, 30)]
+
+
+@pytest.mark.parametrize(
+    "new", ["named_struct('y', v, 'x', v)", "named_struct('x', v)", "named_struct('x', v, 'z', v)"]
+)
+def test_a_struct_with_other_fields(spark: SparkSession, new: str) -> None:
+    create_view(spark, "k, ts, named_struct('x', v, 'y', v) AS v", "(1, 1, 10), (1, 2, 20)")
+    clause = CLAUSE.replace("v > PREV(v)", "v.x > PREV(v.x)")
+    kept = matchrec.sql(spark, f"SELECT f.x AS x, l.y AS y FROM {VIEW} {clause}")
+    create_view(spark, f"k, ts, {new} AS v", "(1, 1, 100), (1, 2, 200)")
+    if is_connect(spark):
+        with pytest.raises(PySparkException, match=r"when the query was built|cannot be resolved"):
+            kept.collect()
+    else:
+        assert rows_of(kept) == [(10, 20)]
+
+
+@pytest.mark.usefixtures("old")
+def test_two_clauses_in_one_query(spark: SparkSession) -> None:
+    kept = matchrec.sql(
+        spark,
+        f"""SELECT a.f, b.n FROM {VIEW} {CLAUSE} AS a JOIN {VIEW} MATCH_RECOGNIZE (
+            PARTITION BY k ORDER BY ts MEASURES count(*) AS n
+            PATTERN (X+) DEFINE X AS v > 0) AS b ON a.k = b.k""",
+    )
+    create_view(spark, "k, ts, CAST(v AS DOUBLE) AS v", "(1, 1, 10), (1, 2, 20)")
+    if is_connect(spark):
+        check_error(kept, "column `v` is DOUBLE, and was INT when the query was built")
+    else:
+        assert rows_of(kept) == [(10, 3)]
+
+
+def by_rules(rows: DataFrame) -> DataFrame:
+    rules = {"rise": "MEASURES LAST(v) AS l PATTERN (A B) DEFINE B AS v > PREV(v)"}
+    return matchrec.match_rules(rows, rules, partition_by="k", order_by="ts").matches
+
+
+def by_sase(rows: DataFrame) -> DataFrame:
+    text = "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { b.v > a.v } RETURN b.v AS l"
+    typed = rows.selectExpr("*", "CASE ts WHEN 1 THEN 'A' ELSE 'B' END AS event_type")
+    return matchrec.match_sase(typed, text, order_by="ts")
+
+
+def by_pattern(rows: DataFrame) -> DataFrame:
+    pattern = matchrec.Pattern.begin("a").followed_by("b").where("v > a.v")
+    return matchrec.match_pattern(rows, pattern, partition_by="k", order_by="ts")
+
+
+@pytest.mark.usefixtures("old")
+@pytest.mark.parametrize("build", [by_rules, by_sase, by_pattern])
+def test_every_front_end(spark: SparkSession, build: Callable[[DataFrame], DataFrame]) -> None:
+    kept = build(spark.table(VIEW))
+    before = kept.count()
+    create_view(spark, "k, ts, CAST(v AS DOUBLE) AS v", "(1, 1, 10), (1, 2, 20)")
+    if is_connect(spark):
+        check_error(kept, "column `v` is DOUBLE, and was INT when the query was built")
+    else:
+        assert kept.count() == before > 0
+
+
+POINT = pa.struct([pa.field("x", pa.int32(), nullable=False)])
+PLANNED = [PlannedColumn("`p`", "STRUCT<X: INT>", pa.field("p", POINT))]
+
+
+def test_a_null_inside_of_a_value() -> None:
+    whole = pa.array([{"x": 1}, None], POINT)
+    batch = pa.RecordBatch.from_arrays([whole], names=["p"])
+    assert list(checked_batches([batch], PLANNED, ())) == [batch]
+    part = pa.StructArray.from_arrays([pa.array([1, None], pa.int32())], names=["x"])
+    with pytest.raises(MatchRecognizeRunError, match="column `p` has a NULL"):
+        list(checked_batches([pa.RecordBatch.from_arrays([part], names=["p"])], PLANNED, ()))
+
+
+@pytest.mark.parametrize(
+    ("planned", "arrived", "is_same"),
+    [
+        (pa.string(), pa.large_string(), True),
+        (pa.string(), pa.dictionary(pa.int32(), pa.string()), True),
+        (pa.timestamp("us", "UTC"), pa.timestamp("us", "+00:00"), True),
+        (pa.timestamp("us", "UTC"), pa.timestamp("us"), False),
+        (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), False),
+        (pa.list_(pa.int32()), pa.list_(pa.field("element", pa.int32(), False)), True),
+        (pa.decimal128(10, 2), pa.decimal128(10, 3), False),
+        (pa.int16(), pa.uint8(), False),
+    ],
+)
+def test_types_that_have_the_same_values(
+    planned: pa.DataType, arrived: pa.DataType, is_same: bool
+) -> None:
+    assert is_same_type(planned, arrived) is is_same
