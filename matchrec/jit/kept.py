@@ -32,7 +32,7 @@ from importlib.resources import files
 from pathlib import Path
 from threading import RLock
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -406,9 +406,9 @@ def cache_class() -> type[Any]:
     from numba.core import caching
 
     class TrustedImplementation(caching.CompileResultCacheImpl):
-        _locator_classes: ClassVar[list[type[Any]]] = list(
-            map(trusting, caching.CompileResultCacheImpl._locator_classes)
-        )
+        _locator_classes = [  # noqa: RUF012 -- numba declares it so
+            *map(trusting, caching.CompileResultCacheImpl._locator_classes)
+        ]
 
     class TrustedCache(caching.FunctionCache):
         _impl_class = TrustedImplementation
