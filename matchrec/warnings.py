@@ -9,6 +9,7 @@ from matchrec.errors.warnings import DaysInHoursWarning as DaysInHoursWarning
 from matchrec.errors.warnings import EarlyEndWarning as EarlyEndWarning
 from matchrec.errors.warnings import EmptyMatchesWarning as EmptyMatchesWarning
 from matchrec.errors.warnings import MatchRecognizeWarning as MatchRecognizeWarning
+from matchrec.errors.warnings import NanosecondsWarning as NanosecondsWarning
 from matchrec.errors.warnings import NeverTrueWarning as NeverTrueWarning
 from matchrec.errors.warnings import NextRowWarning as NextRowWarning
 from matchrec.errors.warnings import NoConditionsWarning as NoConditionsWarning

@@ -23,6 +23,7 @@ from matchrec.errors.streams import another_clause_over_a_stream
 from matchrec.errors.warnings import (
     MatchRecognizeWarning,
     days_in_hours,
+    nanoseconds,
     unbounded_runs,
     unbounded_state,
 )
@@ -31,7 +32,7 @@ from matchrec.frontends.sql import locate
 from matchrec.frontends.sql.locate import QueryNode
 from matchrec.frontends.sql.lower import lower
 from matchrec.frontends.sql.nodes import Site
-from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.clauses import MatchOutput, RowExpression
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.remarks import remarks
 from matchrec.plan.text import Template
@@ -39,9 +40,10 @@ from matchrec.source import Source, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
+from matchrec.spark.nanoseconds import ties_in
 from matchrec.spark.question import Options, Question, Rule, input_columns, is_streaming
 from matchrec.spark.sail.zones import windows_in_hours
-from matchrec.spark.session import Relation, Runner, is_connect
+from matchrec.spark.session import Relation, Runner, holes, is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -295,7 +297,23 @@ def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
     if is_connect(spark):
         days = windows_in_hours(drafted.plan, spark, question.type_of_order)
         found = (*found, *(days_in_hours(one.span, written=one.text) for one in days))
+    found = (*found, *remarks_on_nanoseconds(drafted.plan, question))
     return tuple(one.located(source) for one in found)
+
+
+def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
+    """Yield a remark on each frame with rows that are equal in ORDER BY without nanoseconds."""
+
+    def name_of(expression: RowExpression) -> str:
+        return columns.name(expression.text) or columns.find(expression.names) or ""
+
+    columns, relation = question.columns, question.relation
+    frames = [relation.runner.frames[name] for name in holes(relation.query(["*"]))]
+    order = [name_of(item.expression) for item in plan.order_by]
+    for close, column, count in ties_in(frames, order, [*map(name_of, plan.keys)]):
+        span = plan.order_by[order.index(column)].expression.span
+        told = {"count": count, "frame": close.frame, "column": column}
+        yield nanoseconds(span, **told, part=close.parts[column])
 
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from matchrec.arguments import is_dataframe, is_frame
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
-from matchrec.errors.kinds import shown, shown_in
+from matchrec.errors.kinds import library_of, shown, shown_in
 from matchrec.errors.run.failures import rule_marker_without_value
 from matchrec.frontends.lexing.tokens import SPARK, Dialect
 from matchrec.frontends.sql.locate import (
@@ -28,6 +28,7 @@ from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.frames import find_beyond_bigint, find_changed_time, find_unfit_value
+from matchrec.spark.nanoseconds import CLOSE_TIMES, find_close_times
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
 from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
@@ -107,12 +108,13 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
             found = found.astype(others)
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
+    close_times = find_close_times(name, library_of(given), found)
     try:
         if is_table:
             found = with_known_types(found)
             check_times(spark, found.schema)
         with nullcontext() if is_connect(spark) else by_arrow(spark):
-            return without_index(frame_of(spark, found), getattr(found, "index", None))
+            sent = without_index(frame_of(spark, found), getattr(found, "index", None))
     except MatchRecognizeError:
         raise
     except Exception as error:
@@ -125,6 +127,8 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
             raise  # what the engine says
         reason = first_line(error) if of_values else f"{first_line(error)} ({type(error).__name__})"
         raise errors.no_dataframe_of(name=name, reason=reason) from error
+    vars(sent)[CLOSE_TIMES] = close_times
+    return sent
 
 
 def check_times(spark: SparkSession, schema: Any) -> None:

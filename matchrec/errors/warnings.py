@@ -93,6 +93,12 @@ class TiesWarning(MatchRecognizeWarning):
     """
 
 
+class NanosecondsWarning(MatchRecognizeWarning):
+    """Rows of a pandas, Polars or Arrow frame differ only in the nanoseconds of a column of ORDER
+    BY, and Spark's times have microseconds.
+    """
+
+
 class UnboundedStateWarning(MatchRecognizeWarning):
     """The clause is over a stream without WITHIN, and a match may have any number of rows."""
 
@@ -239,6 +245,12 @@ braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no conditi
 days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
     note: clocks change in its time zone: Spark ends a day at the same time of the next day
     if hours are meant, set spark.sql.session.timeZone to UTC; if days are, run on Spark""")
+
+# ORDER BY ts, over a pandas frame in which two rows have the same microsecond.
+nanoseconds = of(NanosecondsWarning)("""{count:,} rows of `{frame}` differ from another row only in
+        the nanoseconds of `{column}`
+    note: Spark's times have microseconds, so the order of these rows may differ each time
+    pass {part}, and write ORDER BY {column:name}, ns""")
 unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
         number of rows
     note: until it is decided, its rows are kept, and searched again as more rows come

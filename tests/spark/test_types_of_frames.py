@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import date, time
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,72 @@ def test_frames_without_rows(spark: SparkSession) -> None:
 def test_frames_without_columns(spark: SparkSession) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="a pandas frame without columns"):
         matchrec.match_recognize(pd.DataFrame(), CLAUSE.format("v"))
+
+
+# Nanoseconds since 1970: rows 0 and 1 differ from each other in nanoseconds only, as do 2, 3 and 4
+# of two keys; rows 5 and 6 are equal, and the last one has nanoseconds that no other row is near.
+CLOSE = [1_100, 1_900, 5_001, 5_002, 5_003, 7_007, 7_007, 9_009]
+KEYS = ["x", "x", "x", "y", "y", None, None, "x"]
+SEQUENCE = [1, 2, 1, 1, 1, 1, 1, 1]
+
+
+def frames_of_close_times() -> dict[str, Any]:
+    """The same rows in columns of several types; an index, and one time that is missing."""
+    ts = pd.array([*CLOSE, None], "Int64")
+    columns = {"k": [*KEYS, "x"], "seq": [*SEQUENCE, 1], "v": range(9)}
+    times = pd.to_datetime(ts)
+    frame = pd.DataFrame({"ts": times, **columns}, index=range(9, 0, -1))
+    return {
+        "numpy": frame,
+        "zone": frame.assign(ts=frame["ts"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
+        "object": frame.assign(ts=frame["ts"].astype(object)),
+        "arrow dtype": frame.assign(ts=frame["ts"].astype("timestamp[ns][pyarrow]")),
+        "category": frame.assign(k=frame["k"].astype("category")),
+        "list": frame.assign(k=[[key] for key in frame["k"]]),
+        "duration": frame.assign(ts=frame["ts"] - pd.Timestamp(0)),
+        "arrow": pa.Table.from_pandas(frame),
+    }
+
+
+@pytest.mark.parametrize("form", frames_of_close_times())
+@pytest.mark.parametrize(
+    ("clause", "count"),
+    [
+        ("ORDER BY ts", 5),
+        ("PARTITION BY k ORDER BY ts", 4),  # row 2 is alone with its key
+        ("ORDER BY ts, seq", 3),  # rows 0 and 1 have other numbers
+        ("PARTITION BY k ORDER BY TS DESC, seq", 2),
+        ("ORDER BY v, ts", 0),
+        ("ORDER BY ts, v % 3", 0),  # which may tell rows apart
+        ("PARTITION BY v ORDER BY ts", 0),
+        ("ORDER BY v", 0),
+    ],
+)
+def test_times_that_differ_in_nanoseconds(
+    spark: SparkSession, form: str, clause: str, count: int
+) -> None:
+    rows = frames_of_close_times()[form]
+    if form == "arrow" and spark.version.startswith("3."):
+        pytest.skip("no DataFrame of a table of Arrow")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", matchrec.warnings.NanosecondsWarning)
+        matchrec.match_recognize(rows, f"{clause} MEASURES A.v AS a PATTERN (A)")
+    assert [str(one.message).partition(" rows")[0] for one in found] == [str(count)][: count > 0]
+
+
+def test_nanoseconds_of_a_frame_in_a_query(spark: SparkSession) -> None:
+    """In a subquery, in a rule and in `explain`; the cure gives the order of the nanoseconds."""
+    rows = frames_of_close_times()["numpy"].iloc[[1, 0]]
+    clause = "MEASURES FIRST(v) AS v PATTERN (A B) DEFINE A AS v >= 0"
+    query = f"SELECT * FROM (SELECT * FROM {{d}}) MATCH_RECOGNIZE (ORDER BY ts {clause})"
+    warned = pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `d` differ")
+    with warned:
+        matchrec.sql(spark, query, d=rows)
+    assert "2 rows of `d` differ" in str(matchrec.query(spark, query, d=rows).explain())
+    with pytest.warns(matchrec.warnings.NanosecondsWarning, match="2 rows of `df` differ"):
+        matchrec.match_rules(rows, {"r": clause}, order_by="ts")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", matchrec.warnings.NanosecondsWarning)
+        cured = rows.assign(ns=rows["ts"].astype("int64") % 1000)
+        assert matchrec.match_recognize(cured, f"ORDER BY ts, ns {clause}").collect() == [(0,)]

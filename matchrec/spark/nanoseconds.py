@@ -1,0 +1,165 @@
+"""Times of a frame that differ only in their nanoseconds, which Spark's times do not have.
+
+Such rows are equal in ORDER BY. They are found when a frame is sent, and counted when a clause says
+by which columns its rows are divided and sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CLOSE_TIMES = "_matchrec_close_times"  # where a DataFrame has those of its frame
+
+
+@dataclass(frozen=True, slots=True)
+class CloseTimes:
+    """The rows of a frame that have the microsecond of another row, but other nanoseconds."""
+
+    frame: str  # the name of the frame in messages
+    rows: Any  # a pandas frame of these rows
+    times: Mapping[str, Any]  # the nanoseconds of these rows, by column
+    parts: Mapping[str, str]  # an expression for the nanoseconds in the user's library, by column
+
+    def count_ties(self, order: Sequence[str], keys: Iterable[str]) -> int:
+        """Return the number of rows that only nanoseconds tell apart from another row.
+
+        Args:
+            order: the columns of ORDER BY; 0 is returned if the frame lacks one, as the values of
+                that column may tell the rows apart.
+            keys: the columns of PARTITION BY; those that the frame lacks do not count.
+        """
+        import pandas as pd
+
+        names = [str(name) for name in self.rows.columns]
+        if any(names.count(name) != 1 for name in order):
+            return 0
+        columns = {
+            name: self.rows.iloc[:, names.index(name)] for name in {*order, *keys} & {*names}
+        }
+        values = {name: comparable(column) for name, column in columns.items()}
+        times = [name for name in order if name in self.times]
+        values |= {name: self.times[name] // 1000 for name in times}
+        groups = pd.DataFrame(values).groupby(list(values), dropna=False, sort=False).ngroup()
+        apart = pd.Series(False, groups.index)
+        for name in times:
+            same_group = pd.Series(self.times[name]).groupby(groups)
+            apart |= same_group.transform("min") != same_group.transform("max")
+        return int(apart.sum())
+
+
+def comparable(column: Any) -> Any:
+    """Return the values of a column as an array that pandas can group by."""
+    if column.dtype == object:
+        return column.where(column.notna(), None).map(repr).to_numpy()
+    return column.array
+
+
+def find_close_times(name: str, library: str | None, rows: Any) -> CloseTimes | None:
+    """Return the close times of a pandas frame or an Arrow table; None if there are none.
+
+    Args:
+        name: what messages call the frame.
+        library: of the user's frame, which may be Polars.
+        rows: the frame or the table, with nanoseconds.
+    """
+    import numpy as np
+
+    is_arrow = hasattr(rows, "slice")
+    find = nanoseconds_of_arrow if is_arrow else nanoseconds_of_pandas
+    names = [str(column) for column in (rows.column_names if is_arrow else rows.columns)]
+    times = {}
+    is_close = np.zeros(len(rows), bool)
+    for index, column_name in enumerate(names):
+        values = find(rows.column(index) if is_arrow else rows.iloc[:, index])
+        if values is not None and (close := close_rows(values)).any():
+            times[column_name] = values
+            is_close |= close
+    if not times:
+        return None
+    kept = rows.filter(is_close).to_pandas(ignore_metadata=True) if is_arrow else rows[is_close]
+    parts = {column: nanosecond_part(name, column, library) for column in times}
+    times = {column: values[is_close] for column, values in times.items()}
+    return CloseTimes(name, kept.reset_index(drop=True), times, parts)
+
+
+def nanoseconds_of_pandas(column: Any) -> Any:
+    """Return the times of a column as int64, None for a column without nanoseconds."""
+    import numpy as np
+    import pandas as pd
+
+    if column.dtype == object:
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind in ("datetime", "datetime64"):
+            column = pd.to_datetime(column, utc=True)
+        elif kind in ("timedelta", "timedelta64"):
+            column = pd.to_timedelta(column)
+    if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
+        return None
+    numpy_type = "datetime64[ns]" if column.dtype.kind == "M" else "timedelta64[ns]"
+    return column.to_numpy(dtype=numpy_type).view(np.int64)
+
+
+def nanoseconds_of_arrow(column: Any) -> Any:
+    """Return the times of a column as int64, None for a column without nanoseconds."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not pa.types.is_temporal(column.type) or getattr(column.type, "unit", "") != "ns":
+        return None
+    return column.cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy()
+
+
+def close_rows(times: Any) -> Any:
+    """Return for each row whether another one has its microsecond and other nanoseconds.
+
+    >>> import numpy as np
+    >>> close_rows(np.array([1_001, 2_000, 1_002, 2_000, 3_000])).tolist()
+    [True, False, True, False, False]
+    """
+    import numpy as np
+
+    result = np.zeros(len(times), bool)
+    if not (times % 1000 != 0).any():
+        return result
+    order = np.argsort(times, kind="stable")
+    sorted_times = times[order]
+    same_microsecond = np.diff(sorted_times // 1000) == 0
+    group = np.concatenate([[0], np.cumsum(~same_microsecond)])
+    has_others = np.zeros(group[-1] + 1, bool)
+    has_others[group[1:][same_microsecond & (np.diff(sorted_times) != 0)]] = True
+    result[order] = has_others[group]
+    return result
+
+
+def nanosecond_part(name: str, column: str, library: str | None) -> str:
+    """Return how to write the column of nanoseconds that tells rows apart."""
+    time = f'{name}["{column}"]'
+    if library == "pandas":
+        return f'{name}.assign(ns={time}.astype("int64") % 1000)'
+    if library == "polars":
+        return f"{name}.with_columns(ns={time}.to_physical() % 1000)"
+    return f'{name}.append_column("ns", {time}.cast("int64"))'
+
+
+def ties_in(
+    frames: Iterable[DataFrame], order: Sequence[str], keys: Collection[str]
+) -> Iterable[tuple[CloseTimes, str, int]]:
+    """Yield each frame with rows that only nanoseconds tell apart, their column and their number.
+
+    Args:
+        frames: the DataFrames that a clause reads.
+        order: the columns of ORDER BY.
+        keys: the columns of PARTITION BY.
+    """
+    for frame in frames:
+        close: CloseTimes | None = getattr(frame, "__dict__", {}).get(CLOSE_TIMES)
+        if close is None:
+            continue
+        column = next((name for name in order if name in close.times), None)
+        if column is not None and (count := close.count_ties(order, keys)):
+            yield close, column, count
