@@ -312,8 +312,8 @@ def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[Matc
     order = [name_of(item.expression) for item in plan.order_by]
     for close, column, count in ties_in(frames, order, [*map(name_of, plan.keys)]):
         span = plan.order_by[order.index(column)].expression.span
-        told = {"count": count, "frame": close.frame, "column": column}
-        yield nanoseconds(span, **told, part=close.parts[column])
+        part = close.parts[column]
+        yield nanoseconds(span, count=count, frame=close.frame, column=column, part=part)
 
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:

@@ -27,7 +27,12 @@ from matchrec.frontends.sql.locate import (
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Source, Span, counted
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
-from matchrec.spark.frames import find_beyond_bigint, find_changed_time, find_unfit_value
+from matchrec.spark.frames import (
+    find_beyond_bigint,
+    find_changed_time,
+    find_unfit_value,
+    with_microseconds,
+)
 from matchrec.spark.nanoseconds import CLOSE_TIMES, find_close_times
 from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import frame_of, kept, without_index
@@ -109,12 +114,13 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     elif spark.version.startswith("3."):
         raise errors.no_arrow_tables(version=spark.version, name=name)
     close_times = find_close_times(name, library_of(given), found)
+    found = found if is_table else with_microseconds(found)
     try:
         if is_table:
             found = with_known_types(found)
             check_times(spark, found.schema)
         with nullcontext() if is_connect(spark) else by_arrow(spark):
-            sent = without_index(frame_of(spark, found), getattr(found, "index", None))
+            sent = without_index(frame_of(spark, found), getattr(given, "index", None))
     except MatchRecognizeError:
         raise
     except Exception as error:
@@ -201,11 +207,13 @@ def check_pandas(name: str, frame: Any) -> None:
         if kind.startswith("period"):
             raise errors.no_dataframe_of(name=name, reason=f"column `{column}` is of type {kind}")
     if (number := find_beyond_bigint(frame)) is not None:
-        place = {"column": number.column, "row": number.row, "value": str(number.value)}
-        raise errors.whole_number_beyond_bigint(name=name, **place)
+        raise errors.whole_number_beyond_bigint(
+            name=name, column=number.column, row=number.row, value=str(number.value)
+        )
     if (time := find_changed_time(frame)) is not None:
-        place = {"column": time.column, "row": time.row, "value": str(time.value)}
-        raise errors.time_would_change(name=name, **place, reason=time.reason)
+        raise errors.time_would_change(
+            name=name, column=time.column, row=time.row, value=str(time.value), reason=time.reason
+        )
 
 
 NamedValues = dict[str, Any] | None

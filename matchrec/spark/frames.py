@@ -86,6 +86,18 @@ def with_single_chunks(frame: Any) -> Any:
     return replace_columns(frame, single_chunk)
 
 
+def with_microseconds(frame: Any) -> Any:
+    """Return the frame without nanoseconds, which make PySpark give up Arrow in ANSI mode."""
+    return replace_columns(frame, microseconds)
+
+
+def microseconds(column: Any) -> Any:
+    """Return the array of a column of nanoseconds in microseconds; None for other columns."""
+    if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
+        return None
+    return column.dt.as_unit("us").array
+
+
 def replace_columns(frame: Any, replace: Any) -> Any:
     """Return the frame with some columns replaced.
 
