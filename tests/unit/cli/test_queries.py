@@ -22,6 +22,8 @@ from matchrec import AfterMatch, Pattern
 pattern = Pattern.begin("x").where("event_type = 'a'").next("y").where("event_type = 'b'")
 relaxed = Pattern.begin("x").where("event_type = 'a'").followed_by("y").where("event_type = :kind")
 relaxed = relaxed.after_match(AfterMatch.SKIP_PAST_LAST_EVENT)
+late = Pattern.begin("x").where("event_type = 'a'").followed_by("y").where("event_type = 'b'")
+late = late.within(1)
 number = 1
 """
 EVENTS = ("--table", "clicks=clicks.csv", "--order-by", "ts", "--partition-by", "who")
@@ -64,6 +66,18 @@ def test_patterns_of_a_file(clicks: Path) -> None:
     assert [line[:9] for line in both] == ["ann,1,1,3", "bob,1,1,2"]
 
 
+def test_what_the_result_of_a_pattern_has(clicks: Path) -> None:
+    events = rows("pairs.py", *EVENTS, "--result", "events")
+    assert len(events) == 2  # bob's a and b
+    assert all("bob" in line for line in events)
+    assert rows("pairs.py:late", *EVENTS) == []  # a window of 1 ends before the next event
+    timed_out = rows("pairs.py:late", *EVENTS, "--timeouts")
+    assert [line.split(",")[0] for line in timed_out] == ["ann", "bob"]
+    refusal = refused("run", "pairs.py", *EVENTS, "--result", "graph", code=1)
+    assert "unknown output `graph`" in refusal
+    assert "write --result matches" in refusal
+
+
 def test_a_pattern_of_a_module(clicks: Path) -> None:
     shown = invoke(
         "explain", "pairs:relaxed", "--language", "pattern", *EVENTS, "--analyze", "--arg", "kind=b"
@@ -104,6 +118,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
         (("pairs.sase",), "SASE+ needs --order-by"),
         (("pairs.sase", "--order-by", "ts"), "SASE+ needs --events"),
         (("pairs.sase", *EVENTS, "--dialect", "trino"), "--dialect is not for SASE+"),
+        (("pairs.sase", *EVENTS, "--timeouts"), "--timeouts is not for SASE+"),
         (("pairs.py", *EVENTS, "--dialect", "trino"), "--dialect is not for a Pattern"),
         (("streaks.sql", "--order-by", "ts"), "--order-by is not for SQL"),
         (("streaks.sql", "--result", "matches"), "--result is not for SQL"),
