@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from matchrec.errors import MatchRecognizeError
@@ -36,6 +38,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import Concatenation, Exclusion, Negation, Quantified, Variable
+from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 A, B = Variable("A"), Variable("B")
@@ -47,6 +50,7 @@ NUMBER = Term((MATCH_NUMBER, " = 1"), Span(0, 4))
 ROWS = Term((Aggregate(MATCHED_ROWS, None, ()),), Span(0, 4))
 STATUS = Term((MatchValue(MatchFunction.STATUS),), Span(0, 4))
 WITHIN = Within(RowExpression("3"))
+NOTHING = Amount(Fraction(0))
 EXCLUDING = Concatenation((A, Quantified(Exclusion(B), 1, None)))
 
 ALLOWED = [
@@ -121,6 +125,15 @@ FORBIDDEN = [
         "two measures named `total` in MEASURES",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+    (
+        rules.windows_have_a_length,
+        MatchPlan(
+            AB,
+            within=Within(RowExpression("0", amount=NOTHING)),
+            order_by=(SortItem(RowExpression("ts")),),
+        ),
+        "WITHIN of 0 or less: no row lies less than that after another",
+    ),
     (
         rules.gaps_are_between_two_variables,
         MatchPlan(
