@@ -298,7 +298,8 @@ Find = Callable[[spark.DataType], Disguise | None]
 def crosses_as(type_: spark.DataType, find: Find = disguise_of) -> spark.DataType:
     """The type in which values of a type cross. find: the disguise of a part, if it has one.
 
-    >>> crosses_as(ArrayType(spark.NullType(), False)), crosses_as(ArrayType(LongType(), False))
+    >>> from pyspark.sql.types import NullType
+    >>> crosses_as(ArrayType(NullType(), False)), crosses_as(ArrayType(LongType(), False))
     (ArrayType(NullType(), True), ArrayType(LongType(), False))
     """
     disguise = find(type_)
@@ -372,7 +373,8 @@ def convert_parts(
 def as_text(value: str, type_: DataType) -> str:
     """A value as SQL of a text that tells it from all others; bytes are not read as letters.
 
-    >>> as_text("x", ArrayType(spark.BinaryType()))
+    >>> from pyspark.sql.types import BinaryType
+    >>> as_text("x", ArrayType(BinaryType()))
     "CAST(transform(x, e0 -> concat('X', chr(39), hex(e0), chr(39))) AS STRING)"
     """
     shown = convert_parts(value, type_, attrgetter("encoded"), bytes_as_text)
