@@ -278,9 +278,7 @@ def test_a_call_of_flink_names_the_call_of_a_pattern() -> None:
 
 def test_an_argument_of_nearly_the_name(steps: DataFrame) -> None:
     asked: Any = matchrec.query(steps, CLAUSE)
-    with pytest.raises(
-        AttributeError, match=r"has no `to_pandas`; write \.dataframe\(\)\.toPandas$"
-    ):
+    with pytest.raises(AttributeError, match=r"has no `to_pandas`; write \.toPandas$"):
         asked.to_pandas()
     with pytest.raises(TypeError, match=r"Query\.why\(\) .*'limits'; write limit=$"):
         asked.why(limits=1)

@@ -538,7 +538,6 @@ def test_unsigned_integers_of_arrow(spark: SparkSession, kind: str, spark_type: 
 
 EMPTY = pd.DataFrame({"v": []})
 REFUSED_FRAMES = {
-    "`rows` is a frame of pandas without rows": EMPTY,
     "column `v` of `rows` is of type uint64": pd.DataFrame({"v": [2**64 - 1]}),
     OF_ARROW: pa.table({"v": pa.array([], pa.decimal256(50, 2))}),
     "PySpark makes no DataFrame of `rows`: ": pd.DataFrame({"v": [1j]}),

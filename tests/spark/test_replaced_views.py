@@ -227,7 +227,8 @@ def test_a_null_inside_of_a_value() -> None:
         (pa.string(), pa.large_string(), True),
         (pa.string(), pa.dictionary(pa.int32(), pa.string()), True),
         (pa.timestamp("us", "UTC"), pa.timestamp("us", "+00:00"), True),
-        (pa.timestamp("us", "UTC"), pa.timestamp("us"), False),
+        (pa.timestamp("us", "UTC"), pa.timestamp("us"), True),  # the same numbers
+        (pa.timestamp("us", "Europe/Rome"), pa.timestamp("us"), False),
         (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), False),
         (pa.list_(pa.int32()), pa.list_(pa.field("element", pa.int32(), False)), True),
         (pa.decimal128(10, 2), pa.decimal128(10, 3), False),

@@ -18,17 +18,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.engine.partitions import BoolArray, IntArray
 from matchrec.errors.run.place import LONGEST_VALUE
 from matchrec.spark import wire
 from matchrec.spark.worker import arrays
+
+if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
+    from matchrec.engine.partitions import BoolArray, IntArray
 
 _PROGRAM = uuid4().hex  # a fork has the same one, but another process id
 

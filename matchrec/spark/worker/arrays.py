@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from matchrec.conditions.types import NARROW_DIGITS
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 from matchrec.spark import wire
 from matchrec.spark.wire import Struct
+
+if TYPE_CHECKING:  # the module is loaded while a query is planned, without kernels
+    from matchrec.engine.partitions import BoolArray, FloatArray, IntArray
 
 BYTES_OF_A_NUMBER = 8
 

@@ -22,6 +22,8 @@ import pyarrow as pa
 from matchrec.errors.run.failures import column_has_null, column_of_other_type
 from matchrec.spark.worker.arrays import READ_AS_NAMED, Batches
 
+UTC_NAMES = {"UTC", "Etc/UTC", "Z", "+00:00"}
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedColumn:
@@ -73,7 +75,7 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType) -> bool:
 
     >>> is_same_type(pa.list_(pa.string()), pa.large_list(pa.large_string()))
     True
-    >>> is_same_type(pa.timestamp("us", "UTC"), pa.timestamp("us"))
+    >>> is_same_type(pa.timestamp("us", "Europe/Rome"), pa.timestamp("us"))
     False
     """
     if pa.types.is_dictionary(arrived):
@@ -90,9 +92,19 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType) -> bool:
         pairs = zip(planned, arrived, strict=True)
         return all(is_same_type(one.type, other.type) for one, other in pairs)
     if pa.types.is_timestamp(planned) and pa.types.is_timestamp(arrived):
-        # the name of the zone does not change the instant
-        return planned.unit == arrived.unit and (planned.tz is None) == (arrived.tz is None)
+        return planned.unit == arrived.unit and has_same_clock(planned.tz, arrived.tz)
     return bool(planned == arrived)
+
+
+def has_same_clock(planned: str | None, arrived: str | None) -> bool:
+    """Return whether timestamps with these zones, or without one, are stored as the same numbers.
+
+    The name of a zone does not change how an instant is stored. In UTC an instant and a local time
+    are the same number, and there Sail can send a TIMESTAMP for a TIMESTAMP_NTZ: its optimizer
+    takes two constants of these types for one if they print alike.
+    """
+    zones = {planned, arrived}
+    return (planned is None) == (arrived is None) or bool(zones & UTC_NAMES)
 
 
 def plain_layout(kind: pa.DataType) -> pa.DataType:
