@@ -1,6 +1,7 @@
 """Every code block of README.md and docs does what it says.
 
-python  runs, blocks of one file one after the other in one namespace
+python  runs, blocks of one file one after the other in one namespace, which is empty at first, as
+        that of a reader who pastes the page
 sql     runs over the tables of sql_examples/data
 sh      is a line of README that .ci/run takes from there, a benchmark, of which a small part runs
         in its own test, or a `matchrec` command, which runs, in a full run as a program too;
@@ -25,6 +26,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.cli.rows import table_text
+from tests.pages import matching
 from tests.pages.blocks import Block, blocks
 from tests.pages.tables import register_tables
 from tests.quick.embedded import commands_in, invoke
@@ -120,6 +122,12 @@ def rewrite(page: Path, block: Block, printed: str) -> None:
 def stripped(text: str) -> list[str]:
     """Lines without trailing blanks."""
     return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+@pytest.mark.parametrize("name", matching.PICTURES)
+def test_picture_of_matching_is_as_it_is_drawn(name: str) -> None:
+    picture = (matching.IMAGES / f"{name}.svg").read_text(encoding="utf-8")
+    assert picture == matching.draw(*matching.PICTURES[name])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -40,7 +40,7 @@ from matchrec.source import Source, counted
 from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.execute import ClauseResult, Prepared, execute
-from matchrec.spark.nanoseconds import ties_in
+from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.question import Options, Question, Rule, input_columns, is_streaming
 from matchrec.spark.sail.zones import windows_in_hours
 from matchrec.spark.session import Relation, Runner, holes, is_connect
@@ -303,17 +303,24 @@ def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
 
 def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
     """Yield a remark on each frame with rows that are equal in ORDER BY without nanoseconds."""
+    columns = question.columns
+    relation = question.relation
 
     def name_of(expression: RowExpression) -> str:
+        """Return the name of a column, or "" for another expression."""
         return columns.name(expression.text) or columns.find(expression.names) or ""
 
-    columns, relation = question.columns, question.relation
     frames = [relation.runner.frames[name] for name in holes(relation.query(["*"]))]
     order = [name_of(item.expression) for item in plan.order_by]
-    for close, column, count in ties_in(frames, order, [*map(name_of, plan.keys)]):
-        span = plan.order_by[order.index(column)].expression.span
-        part = close.parts[column]
-        yield nanoseconds(span, count=count, frame=close.frame, column=column, part=part)
+    keys = [name_of(key) for key in plan.keys]
+    for close_times, column, count in find_nanosecond_ties(frames, order, keys):
+        yield nanoseconds(
+            plan.order_by[order.index(column)].expression.span,
+            count=count,
+            frame=close_times.frame,
+            column=column,
+            part=close_times.parts[column],
+        )
 
 
 def remarks_on(result: ClauseResult, reading: Reading) -> Remarks:

@@ -131,14 +131,24 @@ any_rows = of(AnyRowsWarning)("""`{written}` at the end of PATTERN takes all row
     add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE""")
 
 
+def repetitions_taken(least: int) -> str:
+    """Return the predicate of a loop at the end of PATTERN that stops at its lower bound.
+
+    >>> repetitions_taken(1), repetitions_taken(3)
+    ('never comes twice', 'comes 3 times, never more')
+    """
+    texts = {0: "never takes a row", 1: "never comes twice"}
+    return texts.get(least, f"comes {least:,} times, never more")
+
+
 def reluctant_end(
     written: str, least: int, instead: tuple[str, str], span: Span | None
 ) -> ReluctantEndWarning:
     """PATTERN (A B*?). instead: the greedy loop, and what takes `least` repetitions."""
     greedy, fixed = instead[0], f"write {instead[1]}" if instead[1] else "leave it out"
-    times = {0: "never takes a row", 1: "never comes twice"}
-    said = times.get(least, f"comes {least:,} times, never more")
-    return _reluctant_end(span, written=written, said=said, greedy=greedy, fixed=fixed)
+    return _reluctant_end(
+        span, written=written, said=repetitions_taken(least), greedy=greedy, fixed=fixed
+    )
 
 
 _reluctant_end = of(ReluctantEndWarning)("""`{written}` at the end of PATTERN {said}
@@ -199,9 +209,7 @@ end_before_skipped_row = of(EarlyEndWarning)("""`{written}` at the end of PATTER
 
 def loop_that_completes_first(written: str, least: int, span: Span | None) -> EarlyEndWarning:
     """PATTERN (A{3,}) NON-OVERLAPPING MATCHES. least: repetitions after which it is complete."""
-    times = {0: "never takes a row", 1: "never comes twice"}
-    said = times.get(least, f"comes {least:,} times, never more")
-    return _loop_that_completes_first(span, written=written, said=said)
+    return _loop_that_completes_first(span, written=written, said=repetitions_taken(least))
 
 
 _loop_that_completes_first = of(EarlyEndWarning)("""`{written}` at the end of PATTERN {said}
@@ -279,7 +287,7 @@ untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make t
         session faster: it sets {names}""")
 
 
-# Packages whose frames are not the user's program, and what they call themselves by.
+# Packages that can be on the call stack between the user's program and a warning.
 _PACKAGES = frozenset({"matchrec", "pyspark", "py4j", "functools", "contextlib"})
 
 

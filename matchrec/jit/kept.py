@@ -6,9 +6,10 @@ numba keeps them, in the first of these places that can be written to:
     __pycache__             beside the source
     the user's cache        ~/.cache/numba on Linux
 
-A place in which another user could write is passed over with a line on the standard error, see
-`trust`. Where there is none, each process compiles for itself. Six things are added to what numba
-does, `trust` is one of them.
+If another user could write to a place, it is skipped, and a line on the standard error says so (see
+`trust`). If no place is left, each process compiles for itself. Besides `trust`, this module adds
+five things to what numba does.
+
 It would use code that was made from other sources than those there are now, as it looks only at the
 file of the function itself: so a digest of all sources is in the name of its files. It numbers a
 function's files, and two processes that compile it for different types could take the same number:
@@ -203,7 +204,8 @@ def lock_name(place: Path | None, name: str) -> Iterator[None]:
 
 # Says once on the standard error that a process compiles, since somebody waits for it. How long
 # depends on the kernel, the processor and what else runs: a first `aggregate` has taken from 5 to
-# 60 seconds. So the line gives no number; docs/explanation/performance.md has a table by kernel.
+# 60 seconds. So the line gives no number; docs/contributing/benchmarks.md
+# has a table by kernel.
 #
 # Nothing is compiled where a query is made, only in the workers; their standard error is the
 # terminal's in a local session, else the executor's log.

@@ -8,7 +8,7 @@ before anything is sent.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -88,29 +88,29 @@ def with_single_chunks(frame: Any) -> Any:
 
 def with_microseconds(frame: Any) -> Any:
     """Return the frame without nanoseconds, which make PySpark give up Arrow in ANSI mode."""
-    return replace_columns(frame, microseconds)
+    return replace_columns(frame, array_in_microseconds)
 
 
-def microseconds(column: Any) -> Any:
+def array_in_microseconds(column: Any) -> Any:
     """Return the array of a column of nanoseconds in microseconds; None for other columns."""
     if column.dtype.kind not in "mM" or getattr(column.dt, "unit", "") != "ns":
         return None
     return column.dt.as_unit("us").array
 
 
-def replace_columns(frame: Any, replace: Any) -> Any:
+def replace_columns(frame: Any, new_array: Callable[[Any], Any]) -> Any:
     """Return the frame with some columns replaced.
 
     Args:
         frame: a pandas frame; column names may occur twice.
-        replace: returns the new array of a column, or None to keep the column.
+        new_array: returns the new array of a column, or None to keep the column.
     """
     import pandas as pd
 
     replaced = {
         index: array
         for index, (_, column) in enumerate(frame.items())
-        if (array := replace(column)) is not None
+        if (array := new_array(column)) is not None
     }
     if not replaced:
         return frame
@@ -130,7 +130,7 @@ def arrow_column(column: Any) -> Any:
 
 
 def holds_objects(column: Any) -> bool:
-    """Return whether a column has Python objects as values, so that its size is not known."""
+    """Return whether the values of a column are Python objects, whose size pandas does not know."""
     import pandas as pd
 
     return column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
@@ -161,6 +161,7 @@ def single_chunk(column: Any) -> Any:
 
 
 def object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the values of each object column."""
     for name, column in frame.items():
         if column.dtype == object:
             yield str(name), column
@@ -169,7 +170,8 @@ def object_columns(frame: Any) -> Iterator[tuple[str, Any]]:
 def find_unfit_value(frame: Any) -> UnfitValue | None:
     """Return the first value that stops PyArrow from converting an object column.
 
-    Rows before it can be converted, and rows up to it cannot.
+    PyArrow converts the rows before this value, and fails as soon as the value is among the rows.
+    So bisection over the number of rows finds it.
     """
     for name, column in object_columns(frame):
         if conversion_error(column) is None:
@@ -201,17 +203,22 @@ def find_changed_time(frame: Any) -> UnfitValue | None:
     for name, column in object_columns(frame):
         if pd.api.types.infer_dtype(column, skipna=True) not in TIMES:
             continue
+        values = column.to_numpy()
         rows = column.notna().to_numpy().nonzero()[0]
-        first = describe_time(column.iloc[rows[0]])
+        first_kind = describe_time(values[rows[0]])
         for row in rows:
-            value = column.iloc[row]
-            if (kind := describe_time(value)) != first:
-                return UnfitValue(name, int(row), value, f"{kind}; values before it are {first}")
+            kind = describe_time(values[row])
+            if kind != first_kind:
+                reason = f"{kind}; values before it are {first_kind}"
+                return UnfitValue(name, int(row), values[row], reason)
     return None
 
 
 def describe_time(value: Any) -> str:
-    """Return what a value of a column of times is: only values of one kind go together."""
+    """Return what an error calls a value of a column of times.
+
+    A column may hold values of one description only.
+    """
     if isinstance(value, date) and not isinstance(value, datetime):
         return "a date"
     return f"a time {'with' if getattr(value, 'tzinfo', None) else 'without'} a time zone"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-CLOSE_TIMES = "_matchrec_close_times"  # where a DataFrame has those of its frame
+# The attribute of a DataFrame that holds the `CloseTimes` of the frame it was made from.
+CLOSE_TIMES = "_matchrec_close_times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def nanoseconds_of_arrow(column: Any) -> Any:
 
 
 def close_rows(times: Any) -> Any:
-    """Return for each row whether another one has its microsecond and other nanoseconds.
+    """Return for each row whether another row has the same microsecond and other nanoseconds.
 
     >>> import numpy as np
     >>> close_rows(np.array([1_001, 2_000, 1_002, 2_000, 3_000])).tolist()
@@ -137,7 +138,7 @@ def close_rows(times: Any) -> Any:
 
 
 def nanosecond_part(name: str, column: str, library: str | None) -> str:
-    """Return how to write the column of nanoseconds that tells rows apart."""
+    """Return the expression, in the user's library, that adds a column `ns` of nanoseconds."""
     time = f'{name}["{column}"]'
     if library == "pandas":
         return f'{name}.assign(ns={time}.astype("int64") % 1000)'
@@ -146,10 +147,12 @@ def nanosecond_part(name: str, column: str, library: str | None) -> str:
     return f'{name}.append_column("ns", {time}.cast("int64"))'
 
 
-def ties_in(
+def find_nanosecond_ties(
     frames: Iterable[DataFrame], order: Sequence[str], keys: Collection[str]
 ) -> Iterable[tuple[CloseTimes, str, int]]:
-    """Yield each frame with rows that only nanoseconds tell apart, their column and their number.
+    """Yield each frame with rows that only nanoseconds tell apart.
+
+    Each item is the frame's close times, the name of the ORDER BY column, and the number of rows.
 
     Args:
         frames: the DataFrames that a clause reads.

@@ -1,14 +1,15 @@
-"""Warns of rows that ORDER BY does not tell apart, once a query has run.
+"""Warn of rows that ORDER BY does not tell apart, once a query has run.
 
 Workers that sort count such rows and report them (see `sorting.ties`). The warning belongs to the
 call that has run the query, so it is given in the thread of that call, as it returns:
 
-- PySpark Classic hands every answer of Java to `get_return_value`, where PySpark itself translates
-  errors; the updates of an accumulator are there before the action answers.
-- The calls of a client of Connect are watched by `errors.second_look`. Only a server inside this
-  program is heard, as Sail's that `matchrec.session` starts.
+- PySpark Classic passes every answer of Java to `get_return_value`, where PySpark itself
+  translates errors. Spark applies the updates of an accumulator before an action answers.
+- For a client of Connect, `errors.second_look` calls `warn_of_ties` after each call. This works
+  only if the server runs inside this program, such as the Sail that `matchrec.session` starts.
 
-Other servers have no way to tell: neither an accumulator, nor a thread of this program.
+Workers of other servers cannot report: they have no accumulator, and are not threads of this
+program.
 """
 
 from __future__ import annotations
@@ -41,17 +42,18 @@ if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
     from matchrec.spark.wire import Sorting
 
-HEARD = "_matchrec_heard"
+WARNS_OF_TIES = "_matchrec_warns_of_ties"  # the attribute of a function that we have wrapped
 MOST_REMEMBERED = 10_000
 
-_warned: deque[str] = deque(maxlen=MOST_REMEMBERED)  # the ids of queries; the last ones are enough
+# The ids of queries that have been warned of. A late report comes soon, so the last ones suffice.
+_warned: deque[str] = deque(maxlen=MOST_REMEMBERED)
 _accumulators: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by SparkContext
 
 
 def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWatch | None:
-    """Return what counts the ties of one query.
+    """Return the watch that counts the ties of one query.
 
-    None if there is no ORDER BY, or if the session's workers cannot report.
+    Returns None if there is no ORDER BY, or if the session's workers cannot report.
 
     Args:
         spark: the session of the query.
@@ -61,16 +63,18 @@ def watch_ties(spark: SparkSession, plan: MatchPlan, sorting: Sorting) -> TieWat
     if not sorting.order or (channel := channel_of(spark)) is None:
         return None
     names = (*sorting.keys[: len(plan.keys)], *(item.name for item in sorting.order))
-    texts = (column_name(one.text) for one in plan.sorted_by)
+    texts = (column_name(expression.text) for expression in plan.sorted_by)
     columns = dict(zip(names, texts, strict=True))
-    return TieWatch(uuid4().hex, channel, part("ORDER BY"), tuple(columns.items()))
+    return TieWatch(
+        query=uuid4().hex, channel=channel, clause=part("ORDER BY"), columns=tuple(columns.items())
+    )
 
 
 def channel_of(spark: SparkSession) -> Channel | None:
     """Return how workers of the session report to this program, if they can."""
     if is_connect(spark):
-        is_here = application(spark) in server.started
-        return ThreadChannel(this_program()) if is_here else None
+        runs_here = application(spark) in server.started
+        return ThreadChannel(this_program()) if runs_here else None
     listen_to_java()
     context = spark.sparkContext
     if context not in _accumulators:
@@ -80,30 +84,32 @@ def channel_of(spark: SparkSession) -> Channel | None:
 
 
 def listen_to_java() -> None:
-    """Have each call of Java that returns give the warnings there are, from now on.
+    """Warn of ties after each call of Java, from now on.
 
-    PySpark replaces the function that we wrap whenever it makes a session, so each query asks.
+    PySpark replaces the function that we wrap whenever it makes a session, so each query calls
+    this again.
     """
     from py4j import java_gateway
 
-    answer = java_gateway.get_return_value
-    if hasattr(answer, HEARD):
+    get_return_value = java_gateway.get_return_value
+    if hasattr(get_return_value, WARNS_OF_TIES):
         return
 
-    @wraps(answer)
-    def answer_and_warn(*given: Any, **named: Any) -> Any:
-        found = answer(*given, **named)
+    @wraps(get_return_value)
+    def return_and_warn(*arguments: Any, **named_arguments: Any) -> Any:
+        value = get_return_value(*arguments, **named_arguments)
         warn_of_ties()
-        return found
+        return value
 
-    setattr(answer_and_warn, HEARD, True)
-    java_gateway.get_return_value = answer_and_warn
+    setattr(return_and_warn, WARNS_OF_TIES, True)
+    java_gateway.get_return_value = return_and_warn
 
 
 def warn_of_ties() -> None:
     """Warn of the ties that workers have reported, once for each query.
 
-    Does nothing in a daemon thread, such as one that asks how far a query is: nobody would see it.
+    Does nothing in a daemon thread, such as the one that shows progress: it would take the reports
+    from the thread of the user's call.
     """
     if not reported or current_thread().daemon:
         return

@@ -100,7 +100,7 @@ class SortColumn:
 
 
 class CountsTies(Protocol):
-    """What is told of the ties in sorted rows, as `sorting.ties.TieWatch`."""
+    """Counts the ties of sorted rows: see `sorting.ties.TieWatch`."""
 
     def count(self, table: pa.Table, ties: IntArray) -> None: ...
 

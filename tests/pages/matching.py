@@ -34,25 +34,35 @@ STYLE = """
 
 
 @dataclass(frozen=True)
+class Match:
+    """A match that is drawn as a bar."""
+
+    first_day: int
+    variables: tuple[str, ...]  # of each of its days
+
+
+@dataclass(frozen=True)
 class Line:
-    """One line of a picture: a caption, and the variable of each mapped day."""
+    """One line of a picture: a caption and some matches."""
 
     caption: str
-    # The first day of each match, and the variable of each of its days.
-    matches: tuple[tuple[int, tuple[str, ...]], ...]
-    style: str = "bar"
+    matches: tuple[Match, ...]
+    style: str = "bar"  # a class of `STYLE`
 
 
-V_SHAPE = (2, ("TOP", "FALL", "FALL", "RISE", "RISE"))
+V_SHAPE = Match(2, ("TOP", "FALL", "FALL", "RISE", "RISE"))
+NEXT_V_SHAPE = Match(6, ("TOP", "FALL", "RISE"))
 PICTURES = {
     "match": ("The preferred match from day 2", [Line("match 1", (V_SHAPE,))]),
     "greedy": (
         "A greedy and a reluctant quantifier",
         [
-            Line("TOP FALL+ RISE* BACK", ((2, ("TOP", "FALL", "FALL", "RISE", "RISE", "BACK")),)),
+            Line(
+                "TOP FALL+ RISE* BACK", (Match(2, ("TOP", "FALL", "FALL", "RISE", "RISE", "BACK")),)
+            ),
             Line(
                 "TOP FALL+ RISE*? BACK",
-                ((2, ("TOP", "FALL", "FALL", "BACK")), (6, ("TOP", "FALL", "BACK"))),
+                (Match(2, ("TOP", "FALL", "FALL", "BACK")), Match(6, ("TOP", "FALL", "BACK"))),
                 "other",
             ),
         ],
@@ -62,21 +72,17 @@ PICTURES = {
         [
             Line("PAST LAST ROW", (V_SHAPE,)),
             Line("TO LAST RISE", (V_SHAPE,), "other"),
-            Line("", ((6, ("TOP", "FALL", "RISE")),), "other"),
+            Line("", (NEXT_V_SHAPE,), "other"),
             Line("TO NEXT ROW", (V_SHAPE,)),
-            Line("", ((3, ("TOP", "FALL", "RISE", "RISE")),)),
-            Line("", ((6, ("TOP", "FALL", "RISE")),)),
+            Line("", (Match(3, ("TOP", "FALL", "RISE", "RISE")),)),
+            Line("", (NEXT_V_SHAPE,)),
         ],
     ),
     "window": (
         "WITHIN 4 limits the search",
         [
             Line("without WITHIN", (V_SHAPE,)),
-            Line(
-                "WITHIN 4",
-                ((2, ("TOP", "FALL", "FALL", "RISE")), (6, ("TOP", "FALL", "RISE"))),
-                "other",
-            ),
+            Line("WITHIN 4", (Match(2, ("TOP", "FALL", "FALL", "RISE")), NEXT_V_SHAPE), "other"),
         ],
     ),
 }
@@ -113,13 +119,16 @@ def draw(title: str, lines: list[Line]) -> str:
 def draw_line(line: Line, top: int) -> list[str]:
     """Return the elements of one line of bars whose upper edge is at `top`."""
     parts = [f'<text x="8" y="{top + 18}">{line.caption}</text>']
-    for first_day, words in line.matches:
-        left = CAPTION_WIDTH + COLUMN * (first_day - 1)
-        box = f'x="{left + 3}" y="{top}" width="{COLUMN * len(words) - 6}" height="26" rx="5"'
+    for match in line.matches:
+        left = CAPTION_WIDTH + COLUMN * (match.first_day - 1)
+        width = COLUMN * len(match.variables) - 6
+        box = f'x="{left + 3}" y="{top}" width="{width}" height="26" rx="5"'
         parts.append(f'<rect class="{line.style}" {box}/>')
-        for index, word in enumerate(words):
+        for index, variable in enumerate(match.variables):
             middle = left + COLUMN * index + COLUMN // 2
-            parts.append(f'<text x="{middle}" y="{top + 18}" text-anchor="middle">{word}</text>')
+            parts.append(
+                f'<text x="{middle}" y="{top + 18}" text-anchor="middle">{variable}</text>'
+            )
     return parts
 
 

@@ -94,32 +94,35 @@ def test_a_query_that_is_built_again_has_the_new_types(spark: SparkSession) -> N
     assert rows_of(matchrec.sql(spark, QUERY)) == [(1, 6000000000, 6000000001)]
 
 
-@pytest.mark.usefixtures("old")
-def test_a_key_that_has_a_null(spark: SparkSession) -> None:
-    kept = matchrec.sql(spark, QUERY)
-    create_view(spark, "k, ts, v", "(1, 1, 10), (NULL, 2, 20), (NULL, 3, 30)")
-    if is_connect(spark):
-        check_error(kept, "column `k` has a NULL, and was NOT NULL when the query was built")
-    else:
-        assert rows_of(kept) == [(1, 10, 30)]
+# The columns of the new view, its rows, and what the error says.
+OTHER_KEYS_AND_ORDERS = {
+    "a key that has a NULL": (
+        "k, ts, v",
+        "(1, 1, 10), (NULL, 2, 20), (NULL, 3, 30)",
+        "column `k` has a NULL, and was NOT NULL when the query was built",
+    ),
+    "a key of another type": (
+        "CAST(k AS STRING) AS k, ts, v",
+        "(1, 1, 10), (1, 2, 20)",
+        "column `k` is STRING, and was INT when the query was built",
+    ),
+    "an order of another type that no measure reads": (
+        "k, CAST(ts AS DOUBLE) AS ts, v",
+        "(1, 1, 10), (1, 2, 20)",
+        "column `ts` is DOUBLE, and was INT when the query was built",
+    ),
+}
 
 
 @pytest.mark.usefixtures("old")
-def test_a_key_of_another_type(spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    ("columns", "rows", "message"), OTHER_KEYS_AND_ORDERS.values(), ids=OTHER_KEYS_AND_ORDERS.keys()
+)
+def test_another_key_or_order(spark: SparkSession, columns: str, rows: str, message: str) -> None:
     kept = matchrec.sql(spark, QUERY)
-    create_view(spark, "CAST(k AS STRING) AS k, ts, v", "(1, 1, 10), (1, 2, 20)")
+    create_view(spark, columns, rows)
     if is_connect(spark):
-        check_error(kept, "column `k` is STRING, and was INT when the query was built")
-    else:
-        assert rows_of(kept) == [(1, 10, 30)]
-
-
-@pytest.mark.usefixtures("old")
-def test_an_order_of_another_type_that_no_measure_reads(spark: SparkSession) -> None:
-    kept = matchrec.sql(spark, QUERY)
-    create_view(spark, "k, CAST(ts AS DOUBLE) AS ts, v", "(1, 1, 10), (1, 2, 20)")
-    if is_connect(spark):
-        check_error(kept, "column `ts` is DOUBLE, and was INT when the query was built")
+        check_error(kept, message)
     else:
         assert rows_of(kept) == [(1, 10, 30)]
 

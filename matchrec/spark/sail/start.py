@@ -114,17 +114,17 @@ def tuned(session: SparkSession, settings: Settings) -> SparkSession:
 def zone_of_environment() -> str | None:
     """Return the time zone that TZ names, or None if the system's zone holds.
 
-    Sail reads the system's zone alone. Java, and so Spark, lets TZ win, and so do Python and
-    pandas. TZ has the name of a zone, or the path of its file. Of other values, such as `UTC-3`,
-    this takes the offset that the C library gives them today, as Java does.
+    Sail reads only the system's zone. In Java, and so in Spark, TZ wins, and in Python and pandas
+    too. TZ holds the name of a zone, or the path of its file. For another value, such as `UTC-3`,
+    this function returns the offset that the C library has for it today, as Java does.
 
     Source: OpenJDK, TimeZone_md.c.
     """
-    told = os.environ.get("TZ", "").removeprefix(":")
-    if not told:
+    text = os.environ.get("TZ", "").removeprefix(":")
+    if not text:
         return None
-    file = ZONE_FILE.fullmatch(told)
-    name = file["name"] if file else told.removeprefix("posix/")
+    file = ZONE_FILE.fullmatch(text)
+    name = file["name"] if file else text.removeprefix("posix/")
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):  # no such name, a path, or a folder

@@ -1,11 +1,13 @@
 """Rows that ORDER BY does not tell apart, counted where a worker sorts.
 
-Of sorted rows, neighbours with the same partition and the same ORDER BY values are a tie. Which of
-the two comes first is random, and only matters if they differ in something that the query reads.
+Two neighbours among sorted rows tie if they have the same partition and the same ORDER BY values.
+Which of the two comes first is random. It matters only if they differ in a column that the query
+reads.
+
 The sort has packed what it compares into words, so one comparison of each word with its neighbour
 finds all ties (`order.find_ties`); further columns are compared for ties alone.
 
-A worker reports what it has found to the program that runs the query:
+A worker reports its ties to the program that runs the query:
 
     workers that are threads of that program, as Sail's       put it into `reported` themselves
     workers of Spark Classic                                  add it to an accumulator, whose
@@ -36,7 +38,7 @@ _PROGRAM = uuid4().hex  # a fork has the same one, but another process id
 
 
 def this_program() -> str:
-    """Return what no other process has."""
+    """Return an id of this process."""
     return f"{os.getpid()}-{_PROGRAM}"
 
 
@@ -73,13 +75,15 @@ class ReportedTies:
     def take(self) -> TiesOfQueries:
         """Return all ties that were reported since the last call."""
         with self._lock:
-            found, self._ties = self._ties, {}
-        return found
+            taken = self._ties
+            self._ties = {}
+        return taken
 
 
-def merge_ties(known: dict[str, TiedRows], ties: TiesOfQueries) -> None:
-    for query, found in ties.items():
-        known[query] = known[query].add(found) if query in known else found
+def merge_ties(totals: dict[str, TiedRows], ties: TiesOfQueries) -> None:
+    """Add the ties of some queries to the totals of all queries."""
+    for query, tied_rows in ties.items():
+        totals[query] = totals[query].add(tied_rows) if query in totals else tied_rows
 
 
 reported = ReportedTies()
@@ -93,9 +97,9 @@ class Channel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ThreadChannel:
-    """The channel of workers that are threads of the program; workers elsewhere are not heard."""
+    """The channel of workers that are threads of the program. Other workers report nothing."""
 
-    program: str
+    program: str  # its id: see `this_program`
 
     def report(self, ties: TiesOfQueries) -> None:
         if self.program == this_program():
@@ -104,9 +108,9 @@ class ThreadChannel:
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorChannel:
-    """The channel of Spark Classic. accumulator: of the program, with `TiesParameter`."""
+    """The channel of Spark Classic."""
 
-    accumulator: Any
+    accumulator: Any  # of the program, with `TiesParameter`
 
     def report(self, ties: TiesOfQueries) -> None:
         self.accumulator.add(ties)
@@ -114,7 +118,7 @@ class AccumulatorChannel:
 
 @dataclass(frozen=True, slots=True)
 class TiesParameter:
-    """Adds up ties for an accumulator: in a worker those of a task, in the program all."""
+    """Adds up ties for an accumulator: in a worker the ties of a task, in the program all ties."""
 
     program: str
 
@@ -152,21 +156,28 @@ class TieWatch:
         others = [name for name in table.column_names if name not in sorted_by]
         differing = ties[differ_from_row_before(table, others, ties)]
         if len(differing):
-            found = TiedRows(len(differing), self.clause, self.example(table, int(differing[0])))
-            self.channel.report({self.query: found})
+            example = self.example(table, int(differing[0]))
+            self.channel.report({self.query: TiedRows(len(differing), self.clause, example)})
 
     def example(self, table: pa.Table, row: int) -> str:
-        found = (f"{text} = {shown(table.column(name)[row])}" for name, text in self.columns)
-        return ", ".join(found)
+        """Return the key and ORDER BY values of a row, as a message shows them."""
+        return ", ".join(
+            f"{text} = {sql_text(table.column(name)[row])}" for name, text in self.columns
+        )
 
 
-def shown(value: pa.Scalar) -> str:
-    """Return a value as text, the end left out if it is long; a text has quotes."""
+def sql_text(scalar: pa.Scalar) -> str:
+    """Return a value about as SQL writes it, without the end if it is long."""
     try:
-        held = value.as_py()
+        value = scalar.as_py()
     except (OverflowError, ValueError):  # Python has no such date or time
-        held = value.cast(pa.string()).as_py()
-    text = "NULL" if held is None else f"'{held}'" if isinstance(held, str) else str(held)
+        value = scalar.cast(pa.string()).as_py()
+    if value is None:
+        text = "NULL"
+    elif isinstance(value, str):
+        text = f"'{value}'"
+    else:
+        text = str(value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
@@ -175,15 +186,14 @@ def differ_from_row_before(table: pa.Table, names: Sequence[str], rows: IntArray
 
     Values that Arrow cannot compare, such as arrays, count as different.
     """
-    found = np.zeros(len(rows), np.bool_)
+    differs = np.zeros(len(rows), np.bool_)
     for name in names:
-        same = np.flatnonzero(~found)  # of the others, no further column needs to be compared
-        here, before = (
-            arrays.column(table, name).take(arrays.arrow_of(places))
-            for places in (rows[same], rows[same] - 1)
-        )
-        found[same] = differ(here, before, is_bits=name == wire.FIRST_BITS)
-    return found
+        same = np.flatnonzero(~differs)  # rows that differ already need no further comparison
+        values = arrays.column(table, name)
+        here = values.take(arrays.arrow_of(rows[same]))
+        before = values.take(arrays.arrow_of(rows[same] - 1))
+        differs[same] = differ(here, before, is_bits=name == wire.FIRST_BITS)
+    return differs
 
 
 def differ(here: pa.Array, before: pa.Array, *, is_bits: bool) -> BoolArray:

@@ -42,13 +42,15 @@ def checked_batches(
     Args:
         batches: the rows of a task, as the engine sends them.
         planned: the columns as the query was built for.
-        never_null: names of columns that the schema of the result calls NOT NULL if they were so.
+        never_null: names of columns that are NOT NULL in the schema of the result if they were
+            NOT NULL in the input.
     """
-    promised = [
-        (one, one.field if one.field.name in never_null else one.field.with_nullable(True))
-        for one in planned
-    ]
-    promised = [(column, field) for column, field in promised if forbids_null(field)]
+    promised: list[tuple[PlannedColumn, pa.Field]] = []
+    for column in planned:
+        is_promised = column.field.name in never_null
+        field = column.field if is_promised else column.field.with_nullable(True)
+        if forbids_null(field):
+            promised.append((column, field))
     checked: pa.Schema | None = None
     for batch in batches:
         if batch.schema is not checked:
@@ -90,7 +92,7 @@ def is_same_type(planned: pa.DataType, arrived: pa.DataType) -> bool:
         if [field.name for field in planned] != [field.name for field in arrived]:
             return False
         pairs = zip(planned, arrived, strict=True)
-        return all(is_same_type(one.type, other.type) for one, other in pairs)
+        return all(is_same_type(old.type, new.type) for old, new in pairs)
     if pa.types.is_timestamp(planned) and pa.types.is_timestamp(arrived):
         return planned.unit == arrived.unit and has_same_clock(planned.tz, arrived.tz)
     return bool(planned == arrived)
@@ -163,10 +165,9 @@ def breaks_promise(values: pa.Array, field: pa.Field) -> bool:
     parts = [part for part in parts_of(field.type) if forbids_null(part)]
     if not parts:
         return False
-    known = (
-        values.drop_null() if values.null_count else values
-    )  # what lies under a NULL is no value
-    if pa.types.is_struct(known.type):
-        return any(breaks_promise(known.field(part.name), part) for part in parts)
-    inner = known.items if pa.types.is_map(known.type) else known.flatten()
+    # Arrow may store anything under a NULL struct or list, so the NULLs are dropped first.
+    present = values.drop_null() if values.null_count else values
+    if pa.types.is_struct(present.type):
+        return any(breaks_promise(present.field(part.name), part) for part in parts)
+    inner = present.items if pa.types.is_map(present.type) else present.flatten()
     return breaks_promise(inner, parts[0])
