@@ -213,25 +213,25 @@ class Evaluated:
         question = self.result.prepared.question
         return question.columns_of(question.rules[0])
 
-    def cure(self, qualifier: str, name: str) -> str | None:
-        """What to write for a column that is not there; None where it is none of the clause's."""
+    def advice(self, qualifier: str, name: str) -> clause_errors.Advice | None:
+        """What to say about a column that does not exist; None if it is none of the clause's."""
         site, inside = self.site, self.result.prepared.question.columns
         columns = tuple(map(self.source.at, site.renames)) or self.columns
         plan, own = self.result.drafted.plan, (site.own_alias or "").lower()
         variables = {one.lower() for one in (*plan.variables, *plan.unions)}
         if qualifier.lower() in variables - {own}:
-            return clause_errors.cure_of_variable(qualifier, name)
+            return clause_errors.advice_on_variable(qualifier, name)
         if name == "*" or name.lower() in map(str.lower, columns):
             is_named = qualifier.lower() == own
-            return None if is_named else clause_errors.cure_of_qualifier(name, site.own_alias)
+            return None if is_named else clause_errors.advice_on_qualifier(name, site.own_alias)
         qualifiers = {"", *(one.lower() for one in (site.own_alias, site.alias) if one)}
         if qualifier.lower() not in qualifiers:
             return None
         if inside.find((name,)) is not None:
-            return clause_errors.cure_of_column_inside(name, columns)
+            return clause_errors.advice_on_column_inside(name, columns)
         words = [token.key for token in read_tokens(self.source.text).tokens]
         sought_here = qualifier or words.count("SELECT") == 1  # each may rename what there is
-        return clause_errors.cure_of_column_around(name, columns) if sought_here else None
+        return clause_errors.advice_on_column_around(name, columns) if sought_here else None
 
 
 def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
@@ -243,9 +243,9 @@ def add_cure(error: Exception, clauses: Sequence[Evaluated]) -> None:
     qualifier, name = (part.replace("`", "") for part in (qualifier, name))
     if "targetString" in told:
         qualifier, name = told["targetString"].replace("`", ""), "*"
-    cures = (one.cure(qualifier, name) for one in reversed(clauses) if name)
-    if (cure := next(filter(None, cures), None)) is not None:
-        error.add_cure(cure)
+    found = (clause.advice(qualifier, name) for clause in reversed(clauses) if name)
+    if (advice := next(filter(None, found), None)) is not None:
+        error.add_cure(advice.cure, advice.note)
 
 
 def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:

@@ -20,6 +20,8 @@ import click
 
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
+from matchrec.errors.kinds import labelled
+from matchrec.errors.run.failures import engine_failed
 from matchrec.errors.sql.foreign_names import cure_of_table
 from matchrec.loading import NO_SPARK, OF_SPARK
 from matchrec.source import printable
@@ -127,7 +129,7 @@ def while_it_runs() -> Iterator[None]:
 def run_error_of(error: Exception) -> MatchRecognizeRunError:
     """What has failed in a worker, in our words, or else in the engine's."""
     ours = MatchRecognizeRunError.from_exception(error)
-    return ours or MatchRecognizeRunError(refusal_of_spark(error))
+    return ours or engine_failed(sentence=refusal_of_spark(error))
 
 
 def refusal_of_spark(error: Exception) -> str:
@@ -138,7 +140,7 @@ def refusal_of_spark(error: Exception) -> str:
     cure = cure_of_table(parameters_of(error).get("relationName", ""))
     if TOO_LARGE in said:
         cure = SMALLER_BATCHES
-    return said if cure is None or cure in said else f"{said}\n  {cure}"
+    return said if cure is None or cure in said else f"{said}\n{labelled('help', cure)}"
 
 
 def sentence_of_spark(text: str) -> str:

@@ -9,12 +9,10 @@ from matchrec.errors.kinds import (
     MatchRecognizePlanError,
     MatchRecognizeUnsupportedError,
     library_of,
-    listed,
     nearest,
-    shown,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.message import plan_error, refused, run_error, unsupported
+from matchrec.errors.message import give_codes, plan_error, refused, run_error, unsupported
 from matchrec.source import Span, counted
 
 no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
@@ -27,25 +25,34 @@ def no_rows(
     """A result in which no column, or not the named one, has the rows of a match."""
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
     what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
-    message = f"no column has {what}: a DataFrame of {listed(columns)}"
-    notes = (f"arrays of structs: {listed(arrays)}",) if arrays else ()
     hint = f'name it: explode_matches(df, "{arrays[0]}")' if len(arrays) == 1 else cure
-    return MatchRecognizePlanError(message, notes=notes, hint=hint)
+    return _no_matched_rows(what=what, columns=columns, arrays=arrays, cure=hint)
 
+
+_no_matched_rows = plan_error("""no column has {what}: a DataFrame of {columns}
+    note: arrays of structs: {arrays:some}
+    {cure}""")
 
 several_rows = plan_error("""several columns have rows of a match: {columns}
     name one: explode_matches(df, "{columns[0]}")""")
 
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
 column_of_other_type = plan_error(
-    "column `{name}` is {of_match} of a match and {of_row} of its rows", hint=_ANOTHER_NAME
+    "column `{name}` is {of_match} of a match and {of_row} of its rows",
+    hint=_ANOTHER_NAME,
+    code="column-types-differ",
+)
+_other_value = run_error(
+    "column `{name}` has one value of a match and another of its rows",
+    hint=_ANOTHER_NAME,
+    code="column-values-differ",
 )
 
 
 def other_value(name: str) -> str:
     """The message of an error of Spark's: a match has another value than one of its rows."""
-    cure = _ANOTHER_NAME.format(name=name)
-    return f"column `{name}` has one value of a match and another of its rows; {cure}"
+    error = _other_value(name=name)
+    return f"{error.headline}; {error.hint}"
 
 
 algorithm_cannot = unsupported("""algorithm `{name}` cannot run this query: {reason}
@@ -142,9 +149,12 @@ def unused_name(name: str, known: Iterable[str], options: Iterable[str]) -> Matc
     hint = f"write {near}=" if near else hint
     if near is None and (option := nearest(name, options)):
         hint = f"write options=matchrec.Options({option}=...)"
-    message = f"`{name}` is not an argument, and the query has no {{{name}}}"
-    return MatchRecognizePlanError(message, hint=hint)
+    return _unused_name(name=name, cure=hint)
 
+
+_unused_name = plan_error("""`{name}` is not an argument, and the query has no {{name}}
+    code: unknown-argument
+    {cure}""")
 
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
     write {argument}=matchrec.Options({name}=...)""")
@@ -161,8 +171,12 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
     markers = counted(needed, "parameter marker") if needed else "no parameter markers"
     hint = 'write ? for each value, or :name and args={"name": value}, or leave args out'
     hint = current_surface().markers if needed else hint
-    return MatchRecognizePlanError(f"the query has {markers} (?), args {args}", *first, hint=hint)
+    return _other_number_of_values(first, markers=markers, args=args, cure=hint)
 
+
+_other_number_of_values = plan_error("""the query has {markers} (?), args {args}
+    code: wrong-number-of-values
+    {cure}""")
 
 # `?` in what is passed to a function that takes no args.
 marker_without_value = plan_error("""a parameter marker (?) without a value
@@ -227,7 +241,9 @@ column_refused = plan_error("""{engine} refuses the condition {column:short}: {r
 column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
-cannot_write = unsupported("MATCH_RECOGNIZE has no equivalent of {what}", hint="{cure}")
+cannot_write = unsupported("""MATCH_RECOGNIZE has no equivalent of {what}
+    code: no-equivalent
+    {cure}""")
 
 # read="pattern", or a Pattern where a language is named.
 pattern_as_text = plan_error("""a Pattern is converted as an object, without read=
@@ -256,8 +272,12 @@ def wrong_argument(
         cure = _NO_FRAMES.get(type(value).__name__, cure)
     if "DataFrame" in wanted:
         cure = _FRAMES.get(library_of(value) or "", cure)
-    message = f"`{argument}` of {call} is {shown(value)}"
-    return MatchRecognizePlanError(message, notes=(f"wanted: {wanted}",), hint=cure or None)
+    return _wrong_argument(argument=argument, call=call, value=value, wanted=wanted, cure=cure)
+
+
+_wrong_argument = plan_error("""`{argument}` of {call} is {value:shown}
+    note: wanted: {wanted}
+    {cure}""")
 
 
 def unknown_word(
@@ -266,9 +286,15 @@ def unknown_word(
     near = nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
     read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
-    message = f"unknown {argument} `{SHORT.repr(value)[1:-1]}` of {call}"
+    written = SHORT.repr(value)[1:-1]
     hint = f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}"
-    return MatchRecognizePlanError(message, notes=(f"known: {listed(known)}",), hint=hint)
+    return _unknown_word(argument=argument, written=written, call=call, known=known, cure=hint)
+
+
+_unknown_word = plan_error("""unknown {argument} `{written}` of {call}
+    note: known: {known}
+    code: unknown-option-value
+    {cure}""")
 
 
 # Errors of the machine: no session of Spark, Python workers that cannot do the work.
@@ -327,9 +353,14 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
     """An aggregate over all matches that only matches which are built can tell. reason: why."""
 
     def __init__(self, reason: str) -> None:
-        message = f"matches cannot be counted without building them: {reason}"
-        super().__init__(message, hint="add up the matches in what reads them")
-        self.reason = reason
+        error = _not_carried(reason=reason)
+        super().__init__(error.message, hint=error.hint)
+        self.code, self.reason = error.code, reason
+
+
+_not_carried = unsupported("""matches cannot be counted without building them: {reason}
+    code: matches-must-be-built
+    add up the matches in what reads them""")
 
 
 no_aggregate = plan_error("""`{text:short}` is no aggregate over matches
@@ -362,7 +393,7 @@ total_too_large = run_error("""an aggregate over all matches is too large for {t
 def too_large_together(type_name: str, asked: str) -> str:
     """The message of an error of Spark's: the rows of several groups come to too much."""
     error = total_too_large(type_name=type_name, asked=asked, place="together")
-    return f"{error.message}: {asked}; {error.hint}"
+    return f"{error.message}: {asked} [{error.code}]; {error.hint}"
 
 
 BY_ONE_AT_A_TIME = "the algorithm that you chose finds one match at a time"
@@ -381,3 +412,6 @@ ROW_BESIDE = "a measure reads a row that is not the first or last one of a varia
 
 def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:
     return NotCarriedError(f"no run carries {function} over matches of {inside} of {type_name}")
+
+
+give_codes(globals())

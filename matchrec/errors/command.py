@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import plan_error, refused
+from matchrec.errors.message import give_codes, plan_error, refused
 
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
@@ -37,7 +37,7 @@ malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one ch
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
-cannot_write = refused("the result cannot be written: {reason}")
+cannot_write = refused("the result cannot be written: {reason}", code="result-not-written")
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
 malformed_setting = refused("`{argument}` is not NAME=VALUE")
 unknown_engine = refused("""unknown engine `{argument}`
@@ -54,6 +54,7 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
 
 no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
+    code: unknown-plot-column
     near: write "{near}"
     note: columns: {known}""")
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
@@ -91,3 +92,5 @@ no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what
 unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
 wrong_partition = plan_error("""`--partition {given}` of %%matchrec has no value
     write --partition ticker=AAPL""")
+
+give_codes(globals())

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matchrec.errors.kinds import (
-    MatchRecognizeError,
-    MatchRecognizePlanError,
-    MatchRecognizeUnsupportedError,
-)
+from matchrec.errors.kinds import MatchRecognizeError
 from matchrec.errors.language import current, part
-from matchrec.errors.message import plan_error, unsupported, worded
+from matchrec.errors.message import give_codes, plan_error, unsupported, worded
 from matchrec.errors.sql.expression import cure, kind, number_of
 from matchrec.source import Span
 
 not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
         {word.rows} of the match
-    note: values of several rows may be combined there with operators, CASE, LIKE, CAST,
-    note: and functions of numbers, texts, times and arrays: docs/reference/supported.md
+    note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and
+        functions of numbers, texts, times and arrays: docs/reference/supported.md
     write the function around each navigation by itself: {word.alone}, or compute it as a column
         before; or name its value in {part[MEASURES]}, and filter the matches by it""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
@@ -35,9 +31,12 @@ def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRec
     alike = f"two such values of several {current().rows} of the match have no {operator} there"
     others = f"values of several {current().rows} of the match must be of one type"
     note, hint = alike if left == right else others, cure(operator, left, right)
-    message = f"`{operator}` in {part('DEFINE')} cannot combine {left} and {right}"
-    return MatchRecognizeUnsupportedError(message, span, notes=(note,), hint=hint)
+    return _cannot_combine(span, operator=operator, left=left, right=right, note=note, cure=hint)
 
+
+_cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {left} and {right}
+    note: {note}
+    {cure}""")
 
 does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
     note: it is computed there of values of several {word.rows} of the match
@@ -80,19 +79,21 @@ def aggregate_cannot_take(
     function: str, type_names: Sequence[str], span: Span | None
 ) -> MatchRecognizeError:
     if function.lower() in _OF_ONE_VALUE and len(type_names) > 1:
-        message = f"`{function}` in {part('DEFINE')} takes one argument, not {len(type_names)}"
-        return MatchRecognizePlanError(message, span)
+        return _aggregate_of_several(span, function=function, count=len(type_names))
     number = number_of(type_names[0]) if type_names else None
     taken = ", ".join(type_names) or "no argument"
-    message = f"`{function}` in {part('DEFINE')} cannot take {taken}"
     hint = f"write a number in it, such as {number}" if number else AS_MEASURE
-    return MatchRecognizeUnsupportedError(message, span, notes=_AS_A_MEASURE, hint=hint)
+    return _aggregate_cannot_take(span, function=function, taken=taken, cure=hint)
 
 
-_AS_A_MEASURE = (
-    "it takes there what it takes as a measure, but no strings of other collations,",
-    "no variants, and nothing that had to become another type first",
+_aggregate_of_several = plan_error(
+    "`{function}` in {part[DEFINE]} takes one argument, not {count}",
+    code="aggregate-takes-one-argument",
 )
+_aggregate_cannot_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {taken}
+    note: it takes there what it takes as a measure, but no strings of other collations, no
+        variants, and nothing that had to become another type first
+    {cure}""")
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 
@@ -100,9 +101,11 @@ AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
 def within_of_other_type(order: str, interval: str, *spans: Span | None) -> MatchRecognizeError:
     key = f"{part('ORDER BY')} key of type {order}"
     hint = _WITHIN.get(kind(order), "order by a number or a time, such as CAST(x AS TIMESTAMP)")
-    message = f"WITHIN of type {interval} is not a distance along an {key}"
-    return MatchRecognizePlanError(message, *spans, hint=worded(hint))
+    return _within_of_other_type(spans, interval=interval, key=key, cure=worded(hint))
 
+
+_within_of_other_type = plan_error("""WITHIN of type {interval} is not a distance along an {key}
+    {cure}""")
 
 _OF_TIME = (
     "write an INTERVAL of days to seconds, such as INTERVAL 1 HOUR; for a parameter {here.length}"
@@ -128,3 +131,5 @@ within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER B
 no_output_columns = plan_error("""the result would have no column: ONE ROW PER MATCH without
         PARTITION BY and MEASURES
     add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")
+
+give_codes(globals())

@@ -45,6 +45,11 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         self.source: Source | None = None
 
     @property
+    def headline(self) -> str:
+        """The first line of the message as it prints."""
+        return self.message
+
+    @property
     def span(self) -> Span | None:
         """Where it is, or None where there is no text."""
         return self.spans[0] if self.spans else None
@@ -67,27 +72,60 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
 
     def __str__(self) -> str:
         excerpts = [self.source.excerpt(span) for span in self.spans] if self.source else []
-        notes = [f"  {note}" for note in (*self.notes, *([self.hint] if self.hint else []))]
-        return printable("\n".join([self.message, *excerpts, *notes]))
+        return printable("\n".join([self.headline, *excerpts, *self.labelled_lines()]))
+
+    def labelled_lines(self) -> list[str]:
+        """The notes, then the hint, each with its label."""
+        lines = [labelled("note", note) for note in self.notes]
+        if self.hint:
+            lines.append(labelled("help", self.hint))
+        return lines
+
+
+def labelled(label: str, text: str) -> str:
+    """A line of a message with its label; further lines of the text are indented below the first.
+
+    >>> print(labelled("note", "some of them:\\nsym = X"))
+      note: some of them:
+            sym = X
+    """
+    first = f"  {label}: "
+    return first + text.replace("\n", "\n" + " " * len(first))
+
+
+def with_code(message: str, code: str | None) -> str:
+    """A message with its code at the end of its first line.
+
+    >>> with_code("unknown column `low` in DEFINE", "unknown-column")
+    'unknown column `low` in DEFINE [unknown-column]'
+    """
+    first, line_break, rest = message.partition("\n")
+    return message if code is None else f"{first} [{code}]{line_break}{rest}"
 
 
 class MatchRecognizeError(Located, ValueError):
-    """A query that matchrec cannot run, with the place and the cure.
+    """A query that matchrec cannot run, with the place and what to write instead.
 
-    condition: the name that Databricks SQL gives to an error of this meaning, or None.
+    code: a stable name of the error, such as `unknown-column`; docs/reference/error_codes.md lists
+    all codes. condition: the name that Databricks SQL gives to an error of this meaning, or None.
 
     >>> try:
     ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
     ... except matchrec.MatchRecognizeError as error:
     ...     print(error)
-    parenthesis of PATTERN is not closed
+    parenthesis of PATTERN is not closed [parenthesis-not-closed]
       line 1, column 21
           ORDER BY id PATTERN (A DEFINE A AS id > 1
                               ^
-      add `)`; mind that `--` starts a comment, also in `{--` and `--}`
+      help: add `)`; mind that `--` starts a comment, also in `{--` and `--}`
     """
 
+    code: str | None = None
     condition: str | None = None
+
+    @property
+    def headline(self) -> str:
+        return with_code(self.message, self.code)
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
@@ -114,6 +152,9 @@ class MatchRecognizeRunError(MatchRecognizeError):
     partition: Mapping[str, object] = MappingProxyType({})
     row_number: int | None = None
 
+    # All fields as one line of text, in an error on its way out of a worker; else None.
+    _fields: str | None = None
+
     def at(self, place: RowPlace) -> Self:
         """The error, which is of a row now."""
         self.partition = place.partition
@@ -122,10 +163,17 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     def with_fields(self) -> MatchRecognizeRunError:
         """The error for the way out of a worker: `from_exception` reads its last line."""
-        fields = {name: getattr(self, name) for name in ("message", "notes", "hint", "row_number")}
+        names = ("message", "notes", "hint", "code", "row_number")
+        fields = {name: getattr(self, name) for name in names}
         fields["partition"] = dict(self.partition)
-        lines = (*self.notes, *([self.hint] if self.hint else []), carried.written(fields))
-        return MatchRecognizeRunError(self.message, notes=lines)
+        error = MatchRecognizeRunError(self.message, notes=self.notes, hint=self.hint)
+        error.code = self.code
+        error._fields = carried.written(fields)
+        return error
+
+    def labelled_lines(self) -> list[str]:
+        lines = super().labelled_lines()
+        return lines if self._fields is None else [*lines, f"  {self._fields}"]
 
     @classmethod
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
@@ -152,6 +200,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
             found: MatchRecognizeRunError | None = getattr(exception, TOLD, None)
             if found is None and (fields := carried.read(text)) is not None:
                 found = cls(fields["message"], notes=tuple(fields["notes"]), hint=fields["hint"])
+                found.code = fields["code"]
                 found.partition, found.row_number = fields["partition"], fields["row_number"]
             if found is None and (failure := origins.read(text)):
                 found = cls.of_failure(failure)
@@ -163,8 +212,12 @@ class MatchRecognizeRunError(MatchRecognizeError):
     @classmethod
     def of_failure(cls, failure: origins.Failure) -> MatchRecognizeRunError:
         found = cls(failure.message, failure.span, hint=failure.hint)
+        found.code = NOT_COMPUTED
         return found if failure.text is None else found.located(Source(failure.text))
 
+
+# The code of an error of the engine in SQL that matchrec made of a condition or measure.
+NOT_COMPUTED = "expression-not-computed"
 
 # The attribute of an engine's error that has ours, where a second look has found the place.
 TOLD = "told_by_matchrec"

@@ -77,7 +77,8 @@ class Message(Generic[E]):
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:
-    the name that Databricks SQL gives to an error of this meaning.
+    the name that Databricks SQL gives to an error of this meaning. code: the error's code, where
+    the name of the record does not say it; see `give_codes`.
     """
 
     kind: type[E]
@@ -88,6 +89,7 @@ class Message(Generic[E]):
     hints: Mapping[str, str] = field(default_factory=dict)
     culprit: str | None = None
     condition: str | None = None
+    code: str | None = None
 
     def __call__(self, *places: Span | tuple[Span | None, ...] | None, **values: object) -> E:
         """The error of the values of its fields, at those places that are known.
@@ -98,13 +100,12 @@ class Message(Generic[E]):
         named = {name: _kept(values[name]) for name in self.fields}
         spans = [span for one in places for span in (one if isinstance(one, tuple) else (one,))]
         hint = _filled(self._hint(named) or "", named) or None
-        kept = (_filled(note, named) for note in self.notes if _has_names(note, named))
-        notes = tuple(line for note in kept for line in note.split("\n"))
+        notes = tuple(_filled(note, named) for note in self.notes if _has_names(note, named))
         error = self.kind(_filled(self.sentence, named), *spans, notes=notes, hint=hint)
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
         if isinstance(error, kinds.MatchRecognizeError):
-            error.condition = self.condition
+            error.condition, error.code = self.condition, self.code
         for place in named.values():
             if isinstance(error, MatchRecognizeRunError) and isinstance(place, RowPlace):
                 error.at(place)
@@ -185,14 +186,15 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
     return re.sub(_FIELD, fill, template)
 
 
-MARKS = ("near", "culprit", "condition")
+MARKS = ("near", "culprit", "condition", "code")
 
 
 def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any) -> Message[E]:
-    """A message from a text that looks as it prints: the sentence, and in the lines below it notes,
-    which are marked, and the hint; `near`, `culprit` and `condition` have a line and a mark, too,
-    and so have `hints`: `case A | B` before that of these values. A line that is further indented
-    goes on with the one above.
+    """Make a message of a text that looks as it prints.
+
+    Its first line is the sentence. Lines below it with the mark `note:` are notes; the line without
+    a mark is the hint. `near:`, `culprit:`, `condition:` and `code:` set these fields, and `case A
+    | B:` is the hint for these values. A line that is indented further continues the one above.
 
     notes, others: what is put together of several texts.
     """
@@ -213,6 +215,18 @@ def record(kind: type[E], text: str, notes: tuple[str, ...] = (), **others: Any)
 
 def of(kind: type[E]) -> Callable[..., Message[E]]:
     return partial(record, kind)
+
+
+def give_codes(names: Mapping[str, object]) -> None:
+    """Give each record among the names of a module its code, for which it is called.
+
+    `unknown_column` becomes `unknown-column`; a record with a code of its own keeps it. Warnings
+    have no code: Python prints the name of their class.
+    """
+    for name, value in names.items():
+        if isinstance(value, Message) and issubclass(value.kind, kinds.MatchRecognizeError):
+            code = value.code or name.strip("_").lower().replace("_", "-")
+            object.__setattr__(value, "code", code)  # frozen for all who use it
 
 
 parse_error = of(kinds.MatchRecognizeParseError)

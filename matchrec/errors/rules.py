@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.message import give_codes, plan_error, unsupported
 
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
     give the union variable another name""")
@@ -92,3 +92,5 @@ ending_of_matches_only = plan_error("""{function}() without SHOW TIMEOUT MATCHES
         MATCHES
     note: the result has only matches, none of which has timed out
     write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES""")
+
+give_codes(globals())

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 
 unexpected_token = parse_error("""unexpected `{text}` in {where}
     note: expected here: {expected}
@@ -47,6 +47,7 @@ nothing_positive = plan_error("""PATTERN has negated components only, so a match
     add a component without `~`""")
 negation_without_window = plan_error("""negated component `{name}` at the {end} of PATTERN without
         WITHIN
+    code: negated-component-without-window
     note: without WITHIN all events {side} the match would count
     add WITHIN, e.g. WITHIN 12 hours""")
 
@@ -146,6 +147,7 @@ nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {cla
 
 # `avg()`, `max(a[].x, 1)`.
 wrong_number_of_arguments = plan_error("""{function} takes one argument, {given} given
+    code: one-argument-expected
     write {function}(a[].x); of several values there are greatest and least""")
 
 # Predicates
@@ -170,3 +172,5 @@ equivalence_inside = plan_error("""equivalence test in {clause} is not a predica
 equivalence_of_variable = plan_error("""equivalence test in WHERE on `{variable}` only
     note: an equivalence test is about all events of the match
     write [{attribute}]""")
+
+give_codes(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import plan_error, unsupported
+from matchrec.errors.message import give_codes, plan_error, unsupported
 
 bad_name = plan_error("""{call}: `{name}` cannot be the name of a stage
     note: a name is not empty, has no colon, and is not `$endState$`
@@ -45,6 +45,7 @@ until_twice = plan_error("""until() of {stage} for the second time
 # Quantifiers
 
 two_quantifiers = plan_error("""{call}() of {stage}, which has a quantifier already
+    code: two-quantifiers-of-stage
     note: one of one_or_more(), times(n), times(m, n) and times_or_more(n)
     leave one of them out, or put the stage into a group and repeat that""")
 too_many_times = unsupported("""{stage} is repeated over {limit:,} times
@@ -109,6 +110,7 @@ too_long_duration = unsupported("""{call} of {value:shown}: the window is longer
     note: a time is at most 292,271 years, a number less than 2 to the power of 63
     write a smaller one, or leave it out""")
 unknown_unit = plan_error("""{call}: unknown unit `{name}`
+    code: unknown-duration-unit
     note: units: {known}
     near: write {near}
     write e.g. "10 minutes"
@@ -127,3 +129,5 @@ near_exceeds_whole = plan_error("""within previous_to_current of {stage} is {nea
 mixed_durations = plan_error("""windows of {one} and of {other} in one pattern
     note: a number is in the unit of the order column, a time is not
     write all of them as times, or all of them as numbers""")
+
+give_codes(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import plan_error, run_error, unsupported
+from matchrec.errors.message import give_codes, plan_error, run_error, unsupported
 
 no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY
     note: rows of a stream are put in order once the watermark has passed them
@@ -125,3 +125,5 @@ skipped_over_stream = unsupported("""PREV or NEXT of a row of a match that may s
         streaming DataFrame
     note: rows that are skipped are not kept
     read the rows of the match, as in LAST(A.x, 1)""")
+
+give_codes(globals())

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from matchrec.errors.kinds import Located, MatchRecognizePlanError, listed
+from matchrec.errors.kinds import Located, MatchRecognizePlanError
 from matchrec.errors.language import current_surface
-from matchrec.errors.message import plan_error, run_error, unsupported
+from matchrec.errors.message import give_codes, plan_error, run_error, unsupported
 from matchrec.source import counted
 
 skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
@@ -36,6 +36,10 @@ stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
 
+
+# Any other failure of the engine while a query of the command line runs, in the engine's words.
+engine_failed = run_error("{sentence}")
+
 # A view was replaced after the query was built, by one with other columns.
 _QUERY_IS_OLD = (
     "the input has changed since this DataFrame was made, such as a view that was replaced"
@@ -43,6 +47,7 @@ _QUERY_IS_OLD = (
 _BUILD_AGAIN = "build the query again, by the call that made this DataFrame"
 column_of_other_type = run_error(
     "column {column} is {arrived}, and was {planned} when the query was built",
+    code="column-type-changed",
     notes=(_QUERY_IS_OLD,),
     hint=_BUILD_AGAIN,
 )
@@ -240,19 +245,20 @@ unknown_partition_column = plan_error("""`{name}` of `partition` divides no part
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
     wanted = current_surface().keys([(one, "...") for one in known])
-    return MatchRecognizePlanError(f"`partition` has no value of `{name}`", hint=f"write {wanted}")
+    return _partition_column_missing(name=name, wanted=wanted)
 
+
+_partition_column_missing = plan_error("""`partition` has no value of `{name}`
+    write {wanted}""")
 
 # No partition is named, and there are several. some: a line each.
 several_partitions = plan_error("""`why` is about one partition, and there are several
-    note: some of them:
-    note: {some}
+    note: some of them:{some}
     write {example}""")
 
 # The partition that is named has no rows. some: a line for each of some that have.
 no_such_partition = plan_error("""the partition has no rows: {wanted}
-    note: some of them:
-    note: {some}
+    note: some of them:{some}
     write {example}""")
 no_rows_at_all = plan_error("there are no rows")
 
@@ -262,7 +268,7 @@ def known(text: str | None) -> str:
 
 
 def lines_of(rows: Iterable[Mapping[str, str | None]]) -> str:
-    return "\n".join(f"  {', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
+    return "".join(f"\n{', '.join(f'{n} = {known(v)}' for n, v in row.items())}" for row in rows)
 
 
 def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
@@ -281,14 +287,17 @@ def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchReco
     values, columns = counted(given, "value"), counted(len(orders), "column")
     first = f"write the value of the first one, or {current_surface().all_of_row}"
     hint = first if orders else "write ORDER BY, or leave row out"
-    message, note = f"`row` has {values}, ORDER BY has {columns}", f"ORDER BY: {listed(orders)}"
-    return MatchRecognizePlanError(message, notes=(note,), hint=hint)
+    return _other_number_of_order_values(values=values, columns=columns, orders=orders, cure=hint)
 
+
+_other_number_of_order_values = plan_error("""`row` has {values}, ORDER BY has {columns}
+    note: ORDER BY: {orders}
+    code: wrong-number-of-order-values
+    {cure}""")
 
 # No row has these values. near: a line for each of the rows about there.
 no_such_row = plan_error("""the partition has no row with {wanted}
-    note: the nearest rows:
-    note: {rows}
+    note: the nearest rows:{rows}
     {here.row}""")
 coverage_of_match_number = unsupported("""coverage of a query with event selection and
         MATCH_NUMBER() in a condition
@@ -300,3 +309,5 @@ coverage_of_longest = unsupported("""coverage of LONGEST MATCH
 coverage_of_negation = unsupported("""coverage of a query with NOT in PATTERN
     note: it counts how often each variable takes a row, and NOT takes none
     ask why() about a starting row""")
+
+give_codes(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import NamedTuple
 from unicodedata import category
 
 from matchrec.errors.kinds import (
@@ -15,7 +16,7 @@ from matchrec.errors.kinds import (
     shortened,
 )
 from matchrec.errors.language import current_surface
-from matchrec.errors.message import parse_error, plan_error, unsupported, worded
+from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported, worded
 from matchrec.source import Span, read_table
 
 _ORDER = (
@@ -29,9 +30,12 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
     meant = None if text.upper() in ("SELECT", "WITH", "FROM") else meant_by(text, start)
     alone = "write the clause alone, from PARTITION BY to DEFINE"
     hint = meant or f"{alone}, or pass a whole query to {current_surface().query}"
-    message = f"unexpected `{text}` in {start}"
-    return MatchRecognizeParseError(message, span, notes=(_ORDER,), hint=hint)
+    return _unexpected_start(span, text=text, cure=hint)
 
+
+_unexpected_start = parse_error(
+    "unexpected `{text}` in MATCH_RECOGNIZE", notes=(_ORDER,), hint="{cure}"
+)
 
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
     the least clause is: PATTERN (A)""")
@@ -40,9 +44,8 @@ missing_pattern = parse_error(
 )
 misspelt_pattern = parse_error("{where} without PATTERN, but with `{text}`", hint="write PATTERN")
 malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
-    note: after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or
-    note: SKIP TILL ANY MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH;
-    note: then FIRST 10 MATCHES
+    note: after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or SKIP TILL ANY
+        MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then FIRST 10 MATCHES
     for partition contiguity write PARTITION BY: rows of other partitions are not seen""")
 skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE
     note: AFTER MATCH SKIP says where the search for the next preferred match begins
@@ -111,9 +114,9 @@ interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
     note: only WITHIN takes INTERVAL and a parameter
     write {parameter} alone, and {here.length}""")
 malformed_rows_per_match = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
-    note: ALL ROWS PER MATCH may go on with SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or
-    note: WITH UNMATCHED ROWS; runs that are no matches come out by SHOW TIMEOUT MATCHES,
-    note: SHOW UNFINISHED MATCHES or SHOW TIMEOUT AND UNFINISHED MATCHES
+    note: ALL ROWS PER MATCH may go on with SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or WITH UNMATCHED
+        ROWS; runs that are no matches come out by SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or
+        SHOW TIMEOUT AND UNFINISHED MATCHES
     write ONE ROW PER MATCH or ALL ROWS PER MATCH, and one of these or nothing""")
 malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
     write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A""")
@@ -137,8 +140,11 @@ def malformed_definition(
         hint = f"write {meant[0]} AS {shortened(meant[1])}"
     if after_comma:
         hint += ", or AND in place of the comma"
-    return MatchRecognizeParseError(f"cannot read `{shortened(text)}` in DEFINE", span, hint=hint)
+    return _malformed_definition(span, text=text, cure=hint)
 
+
+_malformed_definition = parse_error("""cannot read `{text:short}` in DEFINE
+    {cure}""")
 
 joined_definitions = parse_error("""{word} before another variable in DEFINE
     write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
@@ -221,13 +227,13 @@ unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
     {here.frame[name]}""")
 
 IN_DOUBLE_QUOTES = (
-    "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and",
-    "spark.sql.ansi.doubleQuotedIdentifiers are both true",
+    "double quotes are for strings in Spark SQL, unless spark.sql.ansi.enabled and "
+    "spark.sql.ansi.doubleQuotedIdentifiers are both true"
 )
 
 IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
 alias_in_double_quotes = parse_error(
-    "alias of MATCH_RECOGNIZE in double quotes", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
+    "alias of MATCH_RECOGNIZE in double quotes", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
 )
 unreadable_text = parse_error("""text that is opened here and never closed
     close the string, the quoted name or the comment""")
@@ -235,7 +241,12 @@ unreadable_text = parse_error("""text that is opened here and never closed
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     hint = cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where)
-    return MatchRecognizeParseError(f"unexpected `{text}` in {where}", span, hint=hint)
+    return _unexpected_token(span, text=text, where=where, cure=hint)
+
+
+_unexpected_token = parse_error("""unexpected `{text}` in {where}
+    code: unexpected-word
+    {cure}""")
 
 
 def meant_by(text: str, where: str) -> str | None:
@@ -287,8 +298,8 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A word with a character that no SQL has outside of quotes.
 
     >>> print(strange_sign("n≥", "MATCH_RECOGNIZE", Span(0, 2)))
-    unexpected `≥` in MATCH_RECOGNIZE
-      write >= for ≥
+    unexpected `≥` in MATCH_RECOGNIZE [unexpected-word]
+      help: write >= for ≥
     """
     strange = [one for one in text if not one.isascii() and not one.isalnum()]
     sign = next((one for one in strange if one in LOOK_ALIKES), strange[0] if strange else text)
@@ -335,7 +346,9 @@ case_without_end = parse_error("""cannot read the expression in {where}
     note: CASE has no END""")
 in_without_parentheses = parse_error("""IN without parentheses in {where}
     write IN ({value}), or = {value}""")
-unclosed_bracket = parse_error("`{opening}` is not closed in {where}", hints=_CLOSED)
+unclosed_bracket = parse_error(
+    "`{opening}` is not closed in {where}", hints=_CLOSED, code="unclosed-bracket-in-expression"
+)
 missing_expression = parse_error("expression missing in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.
@@ -348,29 +361,40 @@ other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}
     write a name for each of them""")
 
 
-def cure_of_column_inside(name: str, columns: Iterable[str]) -> str:
-    """What to write for a column of the input that does not come out of the clause."""
-    return (
-        f"the clause gives: {listed(columns)}\n"
-        f"  add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
-    )
+class Advice(NamedTuple):
+    """What an error of the engine's about a column gets from us: a fact, and what to write."""
+
+    note: str
+    cure: str
 
 
-def cure_of_column_around(name: str, columns: Iterable[str]) -> str:
-    """What to write for a column that neither the clause nor its input has."""
+def advice_on_column_inside(name: str, columns: Iterable[str]) -> Advice:
+    """Advise on a column of the input that the result of the clause lacks."""
+    cure = f"add LAST({name}) AS {name} to MEASURES, or write ALL ROWS PER MATCH"
+    return Advice(f"the clause gives: {listed(columns)}", cure)
+
+
+def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
+    """Advise on a column that neither the clause nor its input has."""
     columns = tuple(columns)
     near = nearest(name, columns)
-    return f"the clause gives: {listed(columns)}" + (f"\n  write {near}" if near else "")
+    cure = f"write {near}" if near else "write one of these"
+    return Advice(f"the clause gives: {listed(columns)}", cure)
 
 
-def cure_of_qualifier(name: str, alias: str | None) -> str:
-    """What to write for a column of the clause under another name than that of its rows."""
+def advice_on_qualifier(name: str, alias: str | None) -> Advice:
+    """Advise on a column of the clause that is qualified by another name than its rows have."""
     if alias is not None:
-        return f"the rows of the clause are called {alias}: write {alias}.{name}"
-    return f"the rows of the clause have no name: write {name}, or MATCH_RECOGNIZE (...) AS m"
+        return Advice(f"the rows of the clause are called {alias}", f"write {alias}.{name}")
+    note = "the rows of the clause have no name"
+    return Advice(note, f"write {name}, or MATCH_RECOGNIZE (...) AS m")
 
 
-def cure_of_variable(variable: str, name: str) -> str:
-    """What to write for a value of the rows of a variable, which stands around the clause."""
+def advice_on_variable(variable: str, name: str) -> Advice:
+    """Advise on a value of the rows of a pattern variable that is used outside the clause."""
     value = f"count({variable}.*)" if name == "*" else f"LAST({variable}.{name})"
-    return f"{variable} is known inside of the clause: write {value} AS x in MEASURES, and select x"
+    cure = f"write {value} AS x in MEASURES, and select x"
+    return Advice(f"{variable} is known only inside the clause", cure)
+
+
+give_codes(globals())

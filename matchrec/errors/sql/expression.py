@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.errors.kinds import MatchRecognizePlanError, nearest, shortened
-from matchrec.errors.language import PATTERN_CALLS, current, part
-from matchrec.errors.message import as_name, parse_error, plan_error, unsupported, worded
+from matchrec.errors.language import PATTERN_CALLS, current
+from matchrec.errors.message import (
+    as_name,
+    give_codes,
+    parse_error,
+    plan_error,
+    unsupported,
+    worded,
+)
 from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
 from matchrec.source import Span
@@ -51,9 +58,9 @@ _KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
 _CONSTANT_KEY = plan_error(
     _KEY_OF_ALL, notes=("{note:some}",), hint="name a column, or leave {clause} out"
 )
-_STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS)
+_STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS)
 column_in_double_quotes = parse_error(
-    "column in double quotes in {clause}", notes=IN_DOUBLE_QUOTES, hint=IN_BACKTICKS
+    "column in double quotes in {clause}", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
 )
 
 semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
@@ -408,20 +415,24 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
     sortable = "CAST(x AS STRING)" if type_name == "interval" else "to_json(x)"
     if type_name.startswith(("geometry", "geography")):
         sortable = "ST_AsBinary(x)"
-    message = f"{part(clause)} has a key of type {type_name}, which Spark cannot sort"
-    note = f"rows are sorted by both, {part('PARTITION BY')} and {part('ORDER BY')}"
-    hint = f"write an expression of another type, such as {sortable}"
-    return MatchRecognizePlanError(message, span, notes=(note,), hint=hint)
+    return _not_sortable(span, clause=clause, type_name=type_name, sortable=sortable)
+
+
+_not_sortable = plan_error("""{clause:part} has a key of type {type_name}, which Spark cannot sort
+    note: rows are sorted by both, {part[PARTITION BY]} and {part[ORDER BY]}
+    write an expression of another type, such as {sortable}""")
 
 
 def refused_by_engine(
     engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
 ) -> MatchRecognizePlanError:
     """An expression that the engine's analyzer refuses, in its words. cure: where names tell."""
-    message = f"{engine} refuses an expression in {part(clause)}: {sentence}"
     hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
-    return MatchRecognizePlanError(message, span, hint=hint)
+    return _refused_by_engine(span, engine=engine, clause=clause, sentence=sentence, cure=hint)
 
+
+_refused_by_engine = plan_error("""{engine} refuses an expression in {clause:part}: {sentence}
+    {cure}""")
 
 _TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
 
@@ -501,3 +512,6 @@ def cure_of_typed_literal(type_name: str) -> str | None:
     """
     is_query = type_name.strip('"').upper() == "SELECT"
     return "give the text a name: SELECT 'a' AS name" if is_query else None
+
+
+give_codes(globals())

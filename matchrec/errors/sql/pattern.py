@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeParseError
 from matchrec.errors.language import part
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 from matchrec.source import Span
 
 stray_character = parse_error("""unexpected `{text}` in PATTERN
@@ -86,12 +86,8 @@ bound_is_zero = parse_error("""quantifier in PATTERN allows at most 0 repetition
 bound_too_large = unsupported("""quantifier in PATTERN has a bound over {limit:,}
     lower it, or write {n,} for no upper bound""")
 
-
-def malformed_quantifier(span: Span) -> MatchRecognizeParseError:
-    hint = "write {n}, {n,}, {,m} or {n,m} with whole numbers, or {- A -} for an exclusion"
-    return MatchRecognizeParseError("malformed quantifier in PATTERN", span, hint=hint)
-
-
+malformed_quantifier = parse_error("""malformed quantifier in PATTERN
+    write {2}, {2,}, {,5} or {2,5}, with whole numbers, or {- A -} for an exclusion""")
 parameter_without_name = parse_error("""`{mark}` without a name in a quantifier in PATTERN
     write {:name}, {:low,:high}, or {?} for a value by its place""")
 
@@ -152,6 +148,7 @@ negated_variable = plan_error("""`{name}` in {clause} stands under NOT in PATTER
 reads_forbidden_row = unsupported("""{what} in the condition of `{name}`, which stands under NOT
     {hint}""")
 no_column = plan_error("""{function} in {clause} reads no column
+    code: navigation-without-column
     write {function}(A.x) or {function}(CLASSIFIER())""")
 wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
     note: only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else
@@ -183,10 +180,14 @@ def modifier_of_navigation(
     modifier = f"{modifier} NULLS" if modifier in ("IGNORE", "RESPECT") else modifier
     hint = _MODIFIED.get((function, modifier), f"remove {modifier}").format(define=part("DEFINE"))
     taken = "a variable" if function == "CLASSIFIER" else "an offset"
-    note = f"{function} reads one row of the match and takes {taken} only"
-    message = f"{modifier} with {function} in {clause}"
-    return MatchRecognizeParseError(message, span, notes=(note,), hint=hint)
+    return _modifier_of_navigation(
+        span, modifier=modifier, function=function, clause=clause, taken=taken, cure=hint
+    )
 
+
+_modifier_of_navigation = parse_error("""{modifier} with {function} in {clause}
+    note: {function} reads one row of the match and takes {taken} only
+    {cure}""")
 
 _MODIFIED = {
     ("FIRST", "FILTER"): "test the row in {define}, or write min_by(A.x, order) FILTER (WHERE ...)",
@@ -209,3 +210,5 @@ frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{na
     remove `{name}.`, or remove OVER""")
 distinct_with_frame = unsupported("""DISTINCT in an aggregate with OVER is not supported
     write size(collect_set(x) OVER (...)) for the count of distinct values""")
+
+give_codes(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import parse_error, plan_error, unsupported
+from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 
 _FRAMES = (
     "the frames are: ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING, AND n FOLLOWING, "
@@ -73,6 +73,7 @@ qualified_measure = parse_error("""`{name}` before OVER is neither a measure nor
     note: a measure of a window has no qualifier
     write {measure} OVER ...""")
 unknown_measure = plan_error("""unknown measure `{name}` of window {window}
+    code: unknown-window-measure
     note: MEASURES has: {known}
     near: write {near}
     add it: MEASURES LAST({name}) AS {name}""")
@@ -126,3 +127,5 @@ divided_input = unsupported("""PARTITION BY of an input is not supported
 # TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
 time_of_step = unsupported("""TIMESTAMP BY stands where no MATCH_RECOGNIZE follows
     write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time""")
+
+give_codes(globals())

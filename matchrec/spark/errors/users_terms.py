@@ -19,6 +19,7 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 
+from matchrec.errors.kinds import labelled
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
@@ -104,9 +105,10 @@ class InUsersTerms:
     def __str__(self) -> str:
         return self._shown
 
-    def add_cure(self, cure: str) -> None:
-        """Says what to write instead, in a line after the others."""
-        self._shown = f"{self._shown}\n  {cure}"
+    def add_cure(self, cure: str, note: str | None = None) -> None:
+        """Says what to write instead, in a line after the others, and before it a fact."""
+        notes = [] if note is None else [labelled("note", note)]
+        self._shown = "\n".join([self._shown, *notes, labelled("help", cure)])
 
     getMessage = __str__  # noqa: N815 -- PySpark's name
 

@@ -57,25 +57,27 @@ SENTENCES = {
     r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
     "write WHERE in its place",
     r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
-    "without GROUP BY, an aggregate makes one group of all rows\n  write GROUP BY with it, or an "
-    "aggregate of it, such as max(x)",
-    r"TIMESTAMP\(NANOS": """the file has times in nanoseconds
-  write the file with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True), or read
-  timestamp_micros(x DIV 1000) of it with the setting spark.sql.legacy.parquet.nanosAsLong=true""",
-    r"Timestamp\(Nanosecond": """the file has times in nanoseconds
-  write the file with microseconds, in pandas by
-  frame.to_parquet(path, coerce_timestamps="us", allow_truncated_timestamps=True),
-  or read it as FROM (SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the
-  times have a zone""",
-    r"^cast Duration\(": """the file has durations that are not in microseconds
-  read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM t), or write it
-  with microseconds, in pandas by frame.astype({"x": "timedelta64[us]"})""",
-    r"^cast Dictionary\(": """the file has a column of categories
-  read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), or write it with texts,
-  in pandas by frame.astype({"x": "str"})""",
-    r"\bFloat16\b|\(FLOAT16\)": """there are numbers of the type float16
-  write them as float32, in pandas by frame.astype({"x": "float32"})""",
+    "without GROUP BY, an aggregate makes one group of all rows\n  help: write GROUP BY with it, "
+    "or an aggregate of it, such as max(x)",
+    r"TIMESTAMP\(NANOS": "the file has times in nanoseconds"
+    "\n  help: write the file with microseconds, in pandas by frame.to_parquet(path, "
+    'coerce_timestamps="us", allow_truncated_timestamps=True), or read '
+    "timestamp_micros(x DIV 1000) of it with the setting "
+    "spark.sql.legacy.parquet.nanosAsLong=true",
+    r"Timestamp\(Nanosecond": "the file has times in nanoseconds"
+    "\n  help: write the file with microseconds, in pandas by frame.to_parquet(path, "
+    'coerce_timestamps="us", allow_truncated_timestamps=True), or read it as FROM '
+    "(SELECT ..., CAST(x AS TIMESTAMP_NTZ) AS x FROM t), AS TIMESTAMP where the "
+    "times have a zone",
+    r"^cast Duration\(": "the file has durations that are not in microseconds"
+    "\n  help: read it as FROM (SELECT ..., CAST(x AS INTERVAL DAY TO SECOND) AS x FROM"
+    ' t), or write it with microseconds, in pandas by frame.astype({"x": '
+    '"timedelta64[us]"})',
+    r"^cast Dictionary\(": "the file has a column of categories"
+    "\n  help: read it as FROM (SELECT ..., CAST(x AS STRING) AS x FROM t), or write it"
+    ' with texts, in pandas by frame.astype({"x": "str"})',
+    r"\bFloat16\b|\(FLOAT16\)": "there are numbers of the type float16"
+    '\n  help: write them as float32, in pandas by frame.astype({"x": "float32"})',
 }
 
 # What its parser says: a word, its characters, and a long list of what might stand there.
