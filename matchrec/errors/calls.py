@@ -16,6 +16,7 @@ from matchrec.errors.message import give_codes, plan_error, refused, run_error, 
 from matchrec.source import Span, counted
 
 no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
+    code: not-a-match-graph
     explode what matchrec.match_sase(..., output="graph") gives, with all its columns""")
 
 
@@ -34,6 +35,7 @@ _no_matched_rows = plan_error("""no column has {what}: a DataFrame of {columns}
     {cure}""")
 
 several_rows = plan_error("""several columns have rows of a match: {columns}
+    code: several-matched-rows
     name one: explode_matches(df, "{columns[0]}")""")
 
 _ANOTHER_NAME = 'give the measure another name, such as result.withColumnRenamed("{name}", "last")'
@@ -56,58 +58,76 @@ def other_value(name: str) -> str:
 
 
 algorithm_cannot = unsupported("""algorithm `{name}` cannot run this query: {reason}
+    code: algorithm-not-possible
     write {option[algorithm=auto]}""")
 worker_cannot_sort = unsupported("""{reason}
+    code: worker-cannot-sort-rows
     write {option[sort=auto]}, and Spark sorts the rows""")
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
+    code: partitions-cannot-be-cut
     write {option[sort=auto]}, and each partition is one task's""")
 times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
+    code: rule-versions-need-workers
     note: the workers tell the rows of each version apart before its conditions are tested
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
 steps_of_event_selection = unsupported("""max_steps of a query with event selection
+    code: max-steps-with-event-selection
     note: steps are counted where the rows of a match follow each other
     leave out max_steps, and write WITHIN to bound the runs""")
 no_order = plan_error(
-    "order_by names nothing", hint='write what the events are sorted by: order_by="ts"'
+    "order_by names nothing",
+    hint='write what the events are sorted by: order_by="ts"',
+    code="empty-order-by",
 )
 several_in_one = plan_error("""a text in {argument} is one expression
+    code: several-expressions-in-one-text
     write each on its own: {argument}=["a", "b"]""")
 direction = plan_error("""{word} in {argument}
+    code: direction-in-order-by
     note: events come in ascending order, NULL first
     leave it out; for another order sort by an expression, such as -rank""")
 nothing_counted = plan_error("""the counters have no values: no action on the result of a query with
         them has finished
+    code: counters-without-values
     pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
         result""")
 altered_by_pandas = unsupported("""transport `pandas` would alter column {column} of type
         {type_name}
+    code: column-altered-by-pandas
     write transport="arrow", or leave it out""")
 too_many_points = unsupported("""{count:,} combinations of values
+    code: too-many-combinations
     vary less, or call sweep for one part of the values after the other: it searches at most
         {limit:,} at once""")
 no_such_marker = plan_error("""the clause has no marker `:{name}`
+    code: unknown-marker
     write :{name} in it, or leave {name} out""")
 
 # `:name` in a clause of `sweep` whose grid has no values for it.
 marker_without_values = plan_error("""parameter `:{name}` has no values
+    code: sweep-parameter-without-values
     note: there are values of: {known}
     near: write :{near}, or add values of {name}
     add values of {name} beside those, or write the value itself""")
 
 # `backtest` and the DataFrame of labels that it is given.
 no_label_column = plan_error("""`{option[{argument}={name}]}` names no column of `labels`
+    code: unknown-label-column
     note: columns: {columns}
     near: write {option[{argument}={near}]}
     name one of these""")
 no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
         rows
+    code: label-key-missing
     note: columns: {columns}
     write {option[key=...]} with the column of `labels` that has it, or key=[] where an incident
         is one of all partitions""")
 other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} columns, and the query
         divides its rows by {names}
+    code: wrong-number-of-keys
     name a column of `labels` for each of these, in their order""")
 labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
+    code: label-type-differs
     write labels.withColumn("{name}", ...) with a CAST to {wanted} first, of pandas
         labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, a date as
         2026-01-31""")
@@ -116,6 +136,7 @@ label_column_taken = plan_error("""`labels` has a column `{name}`, as the table 
     write labels.withColumnRenamed("{name}", "label_{name}")""")
 no_order_of_labels = plan_error("""the rows of the query have no order, along which incidents begin
         and end
+    code: labels-without-order
     write ORDER BY with the time of a row""")
 backtest_of_stream = unsupported("""`Query.backtest` is about rows that are all there, and {what}
         come little by little
@@ -157,11 +178,16 @@ _unused_name = plan_error("""`{name}` is not an argument, and the query has no {
     {cure}""")
 
 field_as_argument = plan_error("""`{name}` is not an argument of {call}
+    code: option-as-argument
     write {argument}=matchrec.Options({name}=...)""")
 no_query = plan_error("""a query of SQL does not begin with {word}
+    code: not-a-query
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
-option_of_others = plan_error("`{name}` of Options is not for {call}", hint="leave {name} out")
+option_of_others = plan_error(
+    "`{name}` of Options is not for {call}", hint="leave {name} out", code="option-not-for-call"
+)
 unconverted_option = unsupported("""a query with {option} cannot be converted
+    code: option-not-convertible
     note: other languages say this in other ways, or not at all
     leave it out, and say in the other language which matches come out""")
 
@@ -182,17 +208,21 @@ _other_number_of_values = plan_error("""the query has {markers} (?), args {args}
 marker_without_value = plan_error("""a parameter marker (?) without a value
     write the value itself, or {here.marker}""")
 unbound_parameter = plan_error("""parameter `:{name}` has no value
+    code: parameter-without-value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
 lost_value = plan_error("""this session gives {parameter} no value, though args has one
+    code: parameter-value-lost
     note: neither does spark.sql without a clause; an extension such as Delta's is the cause
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
 unused_value = plan_error("""the query has no `:{name}`
+    code: unknown-parameter
     note: its parameters are: {known:some}
     near: {here.parameter[near]}
     leave {name} out of {here.values}""")
 no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
+    code: not-a-table
     note: the clause applies to the rows of a table
     pass a DataFrame: {name}=df""")
 table_of_another_session = plan_error("""`{{name}}` is a DataFrame of another session
@@ -203,6 +233,7 @@ computed_column = plan_error("""a Column in `{argument}` must be one of the Data
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
 """)
 no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
+    code: arrow-table-not-supported
     note: it does from version 4.0 on
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
@@ -215,6 +246,7 @@ row_too_long = plan_error("""row {row:,} has {size:,} MiB, and the engine takes 
     note: rows are counted from 0
     shorten the values of this row, or write the rows to a Parquet file and read it""")
 no_columns = plan_error("""`{name}` is a pandas frame without columns
+    code: frame-without-columns
     give it columns with types, such as
         pandas.DataFrame({"symbol": pandas.Series(dtype="string")})""")
 beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
@@ -225,6 +257,7 @@ whole_number_beyond_bigint = plan_error("""column `{column}` of `{name}` has who
     note: row {row:,}, counted from 0, has {value}
     pass {name}.assign({column}={name}["{column}"].map(decimal.Decimal, na_action="ignore"))""")
 time_would_change = plan_error("""column `{column}` of `{name}` has times of different types
+    code: mixed-time-types
     note: row {row:,}, counted from 0, has {value}, {reason}
     convert them before, such as by pandas.to_datetime({name}["{column}"], utc=True)""")
 values_without_common_type = plan_error("""column `{column}` of `{name}` has values without a common
@@ -233,12 +266,15 @@ values_without_common_type = plan_error("""column `{column}` of `{name}` has val
     convert them to one type before, such as by {name}["{column}"].astype("string"), or leave the
         column out""")
 no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
+    code: cannot-make-dataframe
     cast such columns to other types before, or leave them out""")
 column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}
+    code: condition-refused-by-engine
     note: a condition is about one event
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
         and where("name")""")
 column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
+    code: condition-not-boolean
     compare it with something, such as col(...) > 0; a function of your own returns what its type
         says: udf(f, "boolean")""")
 cannot_write = unsupported("""MATCH_RECOGNIZE has no equivalent of {what}
@@ -306,46 +342,60 @@ spark_did_not_start = refused("""Spark did not start
     install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
         JAVA_HOME to its folder""")
 worker_cannot = refused("""Spark would run its Python workers with `{worker}`, which {reason}
+    code: incompatible-worker-python
     set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts""")
 no_room_in_worker = run_error("""a Python worker of Spark's has no room: its memory is limited to
         {mebibytes} MiB
+    code: worker-out-of-memory
     note: it reserves about 600 MiB for its libraries; the rows of a call come on top
     set spark.executor.pyspark.memory to 2g or more, or leave it out""")
 no_room_on_machine = run_error("""a Python worker has no room: its machine, or its container, has no
         more memory
+    code: machine-out-of-memory
     set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
         spark.executor.cores""")
 no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
+    code: disk-full
     name folders with more room in spark.local.dir, or on Sail in TMPDIR, or have Spark sort:
         {option[sort=spark]}""")
 no_file_for_sorting = run_error("""rows that are being sorted cannot be written to the folder of
         {folder}: {reason}
+    code: sort-folder-not-writable
     name folders that exist and can be written to in spark.local.dir, or on Sail in TMPDIR""")
 stopped_session = refused("""the Spark session has been stopped
     start another, matchrec.session(), and read its DataFrames anew""")
 nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
         for two values, which are one
+    code: signed-zeros-in-key
     write a key without floating-point numbers, such as to_json(x), or run on Spark""")
 hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
         to a date
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 no_session = plan_error("""missing session: no Spark session is running
+    code: missing-session
     write spark = matchrec.session(), and call the function again""")
 session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
+    code: session-already-runs
     leave it out, or end that session with its stop() before""")
 setting_of_spark = refused("""`{name}` is no setting of this session
+    code: unknown-setting
     leave it out, or run on Spark: {option[engine=spark]}""")
 nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
         no Observation
+    code: counters-not-supported
     leave {given} out, or run on Spark: {option[engine=spark]}""")
 no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
+    code: streams-not-supported
     run on Spark: {option[engine=spark]}""")
 no_server = plan_error("""no server answers at {address}: {reason}
+    code: server-not-reachable
     start it, or write the address of one that runs""")
 sail_refuses_client = refused("""Sail does not run with PySpark {version}
+    code: incompatible-pyspark
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
 no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed
+    code: missing-matplotlib
     pip install matplotlib""")
 
 
@@ -364,19 +414,23 @@ _not_carried = unsupported("""matches cannot be counted without building them: {
 
 
 no_aggregate = plan_error("""`{text:short}` is no aggregate over matches
+    code: not-an-aggregate
     note: measures: {measures}
     write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or a sum
         may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))""")
 rounding_cast = plan_error("""`{asked}` asks for a type that has not its digits
+    code: inexact-cast
     write {exact}""")
 unknown_measure = plan_error("""no measure is called `{name}`
     note: measures: {measures}
     name one of these""")
 no_column_of_order = plan_error("""rows are not sorted by a column, which would say with which row a
         match has its {per}
+    code: no-sort-column
     leave out {option[per={per}]}, or sort by a column""")
 unfinished_groups = unsupported("""aggregates over all matches per="{per}" over a streaming
         DataFrame
+    code: unfinished-groups-over-stream
     note: further matches of such a group may still come
     write {option[per=end]}, whose rows are final, and add these up in what reads them""")
 

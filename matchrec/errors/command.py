@@ -16,8 +16,10 @@ no_such_query = refused("""the query `{path}` does not exist
 colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
     leave it out: --arg {plain}=VALUE""")
 no_name_of_marker = refused("""`{name}` is no name of a marker
+    code: malformed-marker-name
     write --grid days=3,5,8, and :days in the clause""")
 range_of_values = refused("""`{values}` is one text, and no range
+    code: malformed-value-range
     write --grid {name}={written}""")
 not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
 unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
@@ -32,6 +34,7 @@ not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, 
     if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
         and name that""")
 no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
+    code: malformed-json
     write an object on each line, or all of them in one array""")
 malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
@@ -58,39 +61,53 @@ no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column 
     near: write "{near}"
     note: columns: {known}""")
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
+    code: wrong-axis-type
     note: wanted: a date, a timestamp or a number
     pass data with such a column""")
 no_places = plan_error("""no columns of `matches` say where a match begins and ends
+    code: no-match-columns
     note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
     note: or, of ALL ROWS PER MATCH, `{x}` and match_number
     note: columns of the type of `{x}`: {alike}
     {here.ends}""")
 no_series = plan_error("""`matches` has no column that `by` of `plot` names
+    code: series-column-missing
     add it to the query's result, as PARTITION BY does""")
 no_line_of = plan_error("""incidents are drawn along numbers, dates and instants, and rows are
         sorted by {kind}
+    code: backtest-not-drawable
     sort by one of these, or print the figures""")
-no_page = plan_error("page {given} of `plot`, and there are {pages}", hint="write page={pages}")
+no_page = plan_error(
+    "page {given} of `plot`, and there are {pages}", hint="write page={pages}", code="unknown-page"
+)
 
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
+    code: wrong-cell-arguments
     %%matchrec? lists the arguments and what they take""")
 no_text = plan_error("""%%matchrec without a query
+    code: empty-cell
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
 argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
     add {other}, or leave {given} out""")
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
+    code: wrong-plot-columns
     note: wanted: the column along the line, that up it, and that of the series, if any
     write --plot date close ticker""")
 no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
+    code: unknown-dataframe
     note: DataFrames: {known:some}
     near: write %%matchrec --events {near}
     write %%matchrec --events stocks, where stocks is a DataFrame""")
 no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what events are sorted
         by
+    code: order-by-missing-in-cell
     write %%matchrec --events stocks --order-by date""")
-unfit_in_cell = plan_error("`{option}` of %%matchrec is not for {what}", hint="leave it out")
+unfit_in_cell = plan_error(
+    "`{option}` of %%matchrec is not for {what}", hint="leave it out", code="option-not-for-cell"
+)
 wrong_partition = plan_error("""`--partition {given}` of %%matchrec has no value
+    code: partition-without-value
     write --partition ticker=AAPL""")
 
 give_codes(globals())

@@ -12,12 +12,14 @@ from matchrec.source import Span
 
 not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} combines several
         {word.rows} of the match
+    code: function-of-several-rows
     note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and
         functions of numbers, texts, times and arrays: docs/reference/supported.md
     write the function around each navigation by itself: {word.alone}, or compute it as a column
         before; or name its value in {part[MEASURES]}, and filter the matches by it""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
         compute it
+    code: only-spark-can-compute
     let Spark sort the rows""")
 lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} combines several
         {word.rows} of the match
@@ -39,6 +41,7 @@ _cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {
     {cure}""")
 
 does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
+    code: wrong-argument-type
     note: it is computed there of values of several {word.rows} of the match
     write the function around each navigation by itself: {word.alone}""")
 unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
@@ -68,6 +71,7 @@ too_many_operations = unsupported("""{word.condition} that depends on the run ha
     note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
+    code: aggregate-not-supported-in-define
     note: {part[DEFINE]} takes count, sum, avg, min, max and others that docs/reference/supported.md
         lists
     {cure}""")
@@ -119,12 +123,15 @@ _WITHIN = {
 }
 
 # A window that is not a distance along its key; `within_of_other_type` says their types.
-not_measured_by = unsupported("WITHIN is not a distance along the {part[ORDER BY]} key")
+not_measured_by = unsupported(
+    "WITHIN is not a distance along the {part[ORDER BY]} key", code="within-not-a-distance"
+)
 
 duplicate_output_column = plan_error("""the result would have two columns `{name}`
     leave out one of them, or give it another name; rename an input column in a subquery""")
 two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
         column of that name
+    code: duplicate-classifier-field
     rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
     order by the time, ascending; without WITHIN any order will do""")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from matchrec.errors.message import give_codes, plan_error, unsupported
 
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
+    code: subset-name-taken
     give the union variable another name""")
 duplicate_subset = plan_error("""union variable `{name}` is defined twice in SUBSET
     write all its members in one list""")
@@ -24,6 +25,7 @@ definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PA
 
 # f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
 definition_of_eaten = plan_error("""DEFINE of `{name}`, which is not in PATTERN
+    code: braces-lost-in-define
     note: PATTERN has: {known}
     note: a Python f-string turns {name}{{count}} into {name}{count}
     write {name}{{{count}}} in an f-string, or add {name} to PATTERN""")
@@ -39,6 +41,7 @@ duplicate_measure = plan_error("""two {word.measures} named `{name}` in {part[ME
 
 # WITHIN x FROM A TO A, or to a union variable of which A is a member.
 gap_of_one_variable = plan_error("""WITHIN FROM and TO rows of one variable, `{name}`
+    code: within-one-variable
     write WITHIN ... BETWEEN ROWS for the distance between rows that follow each other""")
 within_without_order = plan_error("""WITHIN without {part[ORDER BY]}
     note: WITHIN measures the distance along the first {part[ORDER BY]} column
@@ -49,47 +52,58 @@ classifier_of_skipped_row = unsupported("""CLASSIFIER() a physical step away in 
         not supported with {selection}
     write LAST(CLASSIFIER(), 1) for the row that the match has mapped before""")
 longest_that_skips_rows = unsupported("""LONGEST MATCH with {selection} is not supported
+    code: longest-match-skips-rows
     note: the longest match is one whose rows follow each other
     leave out LONGEST MATCH, or {selection}""")
 match_number_of_all_matches = unsupported("""MATCH_NUMBER() in {part[DEFINE]} has no meaning with
         ALL MATCHES
+    code: match-number-with-all-matches
     note: all matches are tried at once, and numbered when they are complete
     use MATCH_NUMBER() in MEASURES, and filter the result by it""")
 match_on_each_row = plan_error("""MATCHED_ROWS in {part[MEASURES]} with ALL ROWS PER MATCH
+    code: matched-rows-with-all-rows
     note: there the result already has the rows of the match
     write ONE ROW PER MATCH, or CLASSIFIER() AS classifier in place of MATCHED_ROWS""")
 too_far_back = unsupported("""{function} in {part[DEFINE]} looks back {rows:,} rows of the match;
         the limit is {limit:,}
+    code: looks-too-far-back
     write PREV(x, n) of a column, which counts rows of the partition and has no limit""")
 timeouts_without_within = plan_error("""SHOW TIMEOUT MATCHES without WITHIN
     note: without a window no run times out
     add WITHIN INTERVAL ... after PATTERN (...), or write SHOW UNFINISHED MATCHES for the run that
         the end of a partition has left""")
 partial_within_rows = unsupported("""{words} with WITHIN a number of rows is not supported
+    code: timeouts-within-rows
     note: a run that has all rows of its window has neither timed out nor been left unfinished
     write WITHIN INTERVAL ..., or remove {words}""")
 partial_with_unmatched_rows = plan_error("""{words} with ALL ROWS PER MATCH WITH UNMATCHED ROWS
+    code: timeouts-with-unmatched-rows
     note: a row of a run that is no match would be neither matched nor unmatched
     write ALL ROWS PER MATCH {words}""")
 partial_of_other_matches = unsupported("""{words} with {output} is not supported
+    code: timeouts-with-output
     leave out {output}; ALL MATCHES can stand with SHOW TIMEOUT MATCHES""")
 partial_with_negation = unsupported("""{words} of a pattern with NOT is not supported
+    code: timeouts-with-not
     note: a forbidden row is looked for when a match is complete
-    leave out {words}, or use match_pattern with timeouts=True
-""")
+    leave out {words}, or use match_pattern with timeouts=True""")
 partial_with_gaps = unsupported("""{words} with WITHIN between rows or variables is not supported
+    code: timeouts-with-gaps
     note: a run times out where the window of the whole match ends
     leave out {words}, or write the window in DEFINE""")
 partial_with_first_matches = unsupported("""{words} with {first} is not supported
+    code: timeouts-with-first-matches
     note: after these matches no run is looked for
     leave out {words}, or test MATCH_NUMBER() in the query around the clause""")
 
 # FIRST 10 MATCHES where runs come out that are no matches, or the shared buffer of all.
 first_matches_of_form = unsupported("""{first} with {form} is not supported
+    code: first-matches-not-supported
     note: the form has more than matches, which have a number
     leave out one of them""")
 ending_of_matches_only = plan_error("""{function}() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED
         MATCHES
+    code: status-without-timeouts
     note: the result has only matches, none of which has timed out
     write ONE ROW PER MATCH SHOW TIMEOUT MATCHES after MEASURES""")
 

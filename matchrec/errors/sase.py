@@ -8,6 +8,7 @@ from __future__ import annotations
 from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 
 unexpected_token = parse_error("""unexpected `{text}` in {where}
+    code: unexpected-word-in-sase
     note: expected here: {expected}
     case &&: write AND
     case |: one of several event types is a predicate: a.event_type IN ('Shelf', 'Exit'), with ANY a
@@ -25,7 +26,9 @@ unexpected_token = parse_error("""unexpected `{text}` in {where}
         { [symbol] }; group matches in the DataFrame that comes out
     case ORDER: leave it out: order_by says in which order events are
     case PATTERN | WHERE | WITHIN | RETURN: the order is: PATTERN, WHERE, WITHIN, RETURN""")
-unexpected_end = parse_error("the query ends in {where}", notes=("expected here: {expected}",))
+unexpected_end = parse_error(
+    "the query ends in {where}", notes=("expected here: {expected}",), code="query-ends-early"
+)
 empty_query = parse_error("the query is empty", hint="write PATTERN SEQ(Shelf a, Exit b)")
 empty_sequence = parse_error("""SEQ in PATTERN has no components
     write an event type and a variable for each event: SEQ(Shelf a, Exit b)""")
@@ -34,16 +37,20 @@ nested_sequence = unsupported("""SEQ in SEQ is not supported in PATTERN
 
 # `Stock+ a`, `Stock a[]`.
 half_kleene = parse_error("""component `{variable}` in PATTERN is half a Kleene plus
+    code: half-kleene-plus
     note: a Kleene plus has `+` after the event type and `[]` after the variable
     write {event_type}+ {variable}[] for one or more events, {event_type} {variable} for one""")
 negated_kleene = unsupported("""negated Kleene plus `{variable}[]` in PATTERN is not supported
+    code: negated-kleene-plus
     note: a negated component is one event that must not be there
     leave `+` and `[]` out: where no event may be, no series of them may be""")
 duplicate_variable = plan_error("""two components in PATTERN have the variable `{name}`
+    code: duplicate-component-variable
     note: upper and lower case do not make two variables different
     give one of them another name""")
 nothing_positive = plan_error("""PATTERN has negated components only, so a match would have no
         events
+    code: only-negated-components
     add a component without `~`""")
 negation_without_window = plan_error("""negated component `{name}` at the {end} of PATTERN without
         WITHIN
@@ -67,13 +74,17 @@ unknown_strategy = parse_error("""unknown event selection strategy `{name}` in W
 # `a` for a Kleene plus or `b[]` for a single event, in the strategy's list. written: in PATTERN.
 argument_written_otherwise = plan_error("""component `{name}` in the strategy's list in WHERE is
         {what} in PATTERN
+    code: strategy-component-differs
     write {written}""")
 argument_twice = plan_error("""component `{name}` is twice in the strategy's list in WHERE
+    code: duplicate-strategy-component
     remove one of them""")
 arguments_missing = plan_error("""`{strategy}` in WHERE does not list {missing}
+    code: strategy-components-missing
     note: one strategy is for all components; negated ones may be left out
     add {missing}, or leave the whole list out""")
 nothing_to_partition_by = plan_error("""partition_contiguity in WHERE without an equivalence test
+    code: partition-contiguity-without-test
     note: events of a match are neighbours among those with equal tested attributes
     add an equivalence test, e.g. [symbol], or write strict_contiguity""")
 
@@ -101,12 +112,14 @@ not_a_number_of_events = parse_error("""`{number}` EVENTS in WITHIN
 # Identifiers
 
 bare_name = parse_error("""attribute `{name}` in {clause} has no variable
+    code: attribute-without-variable
     note: every attribute is one of an event of the match
     write the variable before it: a.{name}, a[1].{name} or a[i].{name}; quotes, '{name}', for a
         text""")
 missing_attribute = parse_error("""`{written}` in {clause} has no attribute
     write an attribute: {written}.x""")
 missing_attribute_of_several = parse_error("""`{written}` in {clause} has no attribute
+    code: missing-attribute-of-events
     write count({written}) or an attribute: avg({written}.x)""")
 
 # `a[2]`, `a[i-2]`, `a[b.LEN]`.
@@ -141,8 +154,10 @@ aggregate_of_one_event = plan_error("""{function} in {clause} is not over the ev
         plus
     write {function}(a[..i-1].x) for the events so far, {function}(a[].x) for all""")
 two_ranges = plan_error("""{function} in {clause} is over `{ranges[0]}` and over `{ranges[1]}`
+    code: aggregate-over-two-ranges
     write two aggregates, each over the events of one variable""")
 nested_aggregate = plan_error("""{function} cannot stand in an aggregate in {clause}
+    code: aggregate-in-aggregate
     write the two side by side""")
 
 # `avg()`, `max(a[].x, 1)`.
@@ -155,21 +170,26 @@ wrong_number_of_arguments = plan_error("""{function} takes one argument, {given}
 # `a[i].x < b.x`: an element of a Kleene plus with what is known only after it.
 element_elsewhere = plan_error("""predicate in WHERE on each event of `{name}[]` and on an event
         after it
+    code: predicate-on-later-event
     note: {name}[i] is tested as it is selected, when later events are not known
     write {name}[{name}.LEN].x for the last event, or an aggregate for all: max({name}[].x)""")
 two_negated = plan_error("""predicate in WHERE on two negated components, `{names[0]}` and
         `{names[1]}`
+    code: predicate-on-two-negated
     note: each negated component is looked for by itself
     compare each of them with a component that is not negated""")
 
 # Equivalence tests
 
 empty_equivalence = parse_error("""equivalence test in WHERE on nothing
+    code: empty-equivalence-test
     write the attributes that are equal in all events: [symbol]""")
 equivalence_inside = plan_error("""equivalence test in {clause} is not a predicate of its own
+    code: equivalence-test-in-predicate
     note: it is about all events of the match
     join it to the other predicates with AND, or compare single events: a.x = b.x""")
 equivalence_of_variable = plan_error("""equivalence test in WHERE on `{variable}` only
+    code: equivalence-test-on-variable
     note: an equivalence test is about all events of the match
     write [{attribute}]""")
 

@@ -5,28 +5,35 @@ from __future__ import annotations
 from matchrec.errors.message import give_codes, plan_error, run_error, unsupported
 
 no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY
+    code: stream-without-order
     note: rows of a stream are put in order once the watermark has passed them
     add ORDER BY and the column that has the watermark""")
 backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming DataFrame
+    code: descending-over-stream
     note: rows of a stream come in the order of time
     order by {order} first, ascending; further columns may be descending""")
 no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
+    code: missing-watermark
     note: events of a stream are put in order once the watermark has passed them
     write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
 another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE over a streaming DataFrame
+    code: second-clause-over-stream
     note: Spark takes one such operator in a streaming query
     start a streaming query for each clause; the second may read what the first writes""")
 altered_in_stream = unsupported("""column {column} of type {type_name} over a streaming DataFrame
+    code: column-altered-in-stream
     note: events of a stream pass through pandas, which would alter its values
     leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
         CAST(x AS TIMESTAMP) of a TIMESTAMP_NTZ""")
 state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another
         version of matchrec
+    code: checkpoint-of-other-query
     start this query with a checkpoint directory of its own""")
 
 # Of a checkpoint, the rules are other ones than they were; `time` is that of the newest row.
 changed_in_the_past = run_error("""rule `{name}` is not what it was for rows that the stream has
         taken in, up to {time}
+    code: rule-changed-in-the-past
     note: what is new, another or gone begins or ends later than all rows that have come
     write a later valid_from, and leave all that was before as it was; or start this query with a
         checkpoint directory of its own""")
@@ -44,24 +51,29 @@ stream_without_room = run_error(
     notes=("it has come to an event {place}",),
     hint=f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
     f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}",
+    code="stream-out-of-memory",
 )
 state_without_room = run_error(
     "the stream would keep {mebibytes:,} MiB of state for partitions of one bucket, and no more "
     "than {limit:,} are allowed",
     notes=("{rows:,} rows of {keys:,} partitions wait for later ones",),
     hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
+    code="stream-state-too-large",
 )
 divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
         streaming DataFrame
+    code: equivalence-test-over-stream
     note: it divides the partitions of its rule further, and matches are numbered by partition
     name the column in partition_by, or call matchrec.match_sase for this query""")
 cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
+    code: cache-over-stream
     note: rows of a stream are not kept
     write `matches`, and read what is written""")
 
 # What a plan asks for; spans: of its place.
 
 window_over_stream = unsupported("""PATTERN in a window over a streaming DataFrame
+    code: pattern-window-over-stream
     note: each row comes out once, and whether a match begins there later rows may decide
     write FROM t MATCH_RECOGNIZE (...), which gives the matches""")
 graph_over_stream = unsupported("""output="graph" over a streaming DataFrame
@@ -72,13 +84,14 @@ row_gap_over_stream = unsupported("""WITHIN BETWEEN ROWS over a streaming DataFr
     note: which rows follow each other is known of whole partitions
     write ts < LAST(ts, 1) + ... in the conditions of all variables but the first""")
 partial_over_stream = unsupported("""{words} over a streaming DataFrame
+    code: timeouts-over-stream
     note: runs that are no matches are looked for once a partition is there as a whole
-    use matchrec.match_pattern with timeouts=True
-""")
+    use matchrec.match_pattern with timeouts=True""")
 end_over_stream = unsupported("""`$` in PATTERN over a streaming DataFrame
     note: a stream has no last row
     leave `$` out; with WITHIN a match also ends with its window""")
 negation_over_stream = unsupported("""NOT in PATTERN over a streaming DataFrame
+    code: not-over-stream
     note: whether a row that must not follow does is not known before it comes
     write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3""")
 preferred_over_stream = unsupported("""one match for each starting row where rows may be skipped
@@ -119,10 +132,12 @@ list_over_stream = unsupported("""an aggregate over a list of events in a condit
     use count, sum, avg, min or max of numbers, without DISTINCT""")
 rank_over_stream = unsupported("""min or max of strings, or of other values that are not numbers, in
         a condition, over a streaming DataFrame
+    code: min-of-strings-over-stream
     note: they are compared by their rank among all events
     compare with first or last instead""")
 skipped_over_stream = unsupported("""PREV or NEXT of a row of a match that may skip rows over a
         streaming DataFrame
+    code: skipped-row-over-stream
     note: rows that are skipped are not kept
     read the rows of the match, as in LAST(A.x, 1)""")
 

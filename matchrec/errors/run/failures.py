@@ -15,6 +15,7 @@ from matchrec.errors.message import give_codes, plan_error, run_error, unsupport
 from matchrec.source import counted
 
 skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no row of {variable}
+    code: skip-to-missing-row
     note: the match starts {place}
     make {variable} match at least one row, or write AFTER MATCH SKIP PAST LAST ROW""")
 
@@ -24,12 +25,14 @@ skip_to_first_row = run_error("""AFTER MATCH SKIP TO `{variable}` goes to the fi
     note: the match starts {place}
     skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW""")
 stage_missed = run_error("""skip to stage `{stage}`: the match has no event of it
+    code: skip-to-missing-stage
     note: the match starts {place}
     leave out throw_on_miss(), or make the stage mandatory""")
 
 # throw_on_miss, and the stage's event is the first one of the match.
 stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of the match, and
         would not go on
+    code: skip-to-first-event
     note: the match starts {place}
     leave out throw_on_miss(), or skip to a later stage""")
 
@@ -62,6 +65,7 @@ overflow_in_condition = run_error("""a number in the condition of `{variable}` i
     write a CAST of what is computed with to a wider type, such as BIGINT or DOUBLE""")
 window_wraps = run_error("""the distance in the conditions of {variables} is too large for the type
         of the order column, and would wrap around
+    code: window-overflow
     note: {place}
     order by a wider type, or set spark.sql.ansi.enabled to true""")
 
@@ -105,18 +109,20 @@ _no_room = partial(
     notes=("the search has come to a match that would begin {place}",),
 )
 _FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
-no_room_for_search = _no_room(hint=_FEWER_RUNS + _MORE_MEMORY)
+no_room_for_search = _no_room(hint=_FEWER_RUNS + _MORE_MEMORY, code="search-out-of-memory")
 no_room_for_matches = _no_room(
     hint="where numbers of matches or sums over them are enough, ask `matchrec.query(...)"
     ".aggregate(...)` or `matchrec run --aggregate`, which build no match; else "
     + _FEWER_RUNS
-    + _MORE_MEMORY
+    + _MORE_MEMORY,
+    code="matches-out-of-memory",
 )
 partition_without_room = run_error(
     "a Python worker of Spark's has no room for a partition: this query needs each partition as a "
     "whole, and {rows:,} rows of it take {mebibytes:,} MiB",
     notes=("it is {place}",),
     hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
+    code="partition-out-of-memory",
 )
 undecided_without_room = run_error(
     "a Python worker of Spark's has no room for a partition: {rows:,} rows of it, which take "
@@ -124,6 +130,7 @@ undecided_without_room = run_error(
     notes=("they end {place}",),
     hint="write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
     f"PARTITION BY, or {_MORE_MEMORY}",
+    code="waiting-rows-out-of-memory",
 )
 row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, and no more than
         {limit:,} cross from a Python worker to Spark
@@ -159,19 +166,25 @@ def of_rule(name: str, error: L) -> L:
 no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 no_rule = plan_error("""rule `{name}` of `match_rules` is {value:shown}
+    code: not-a-rule
     note: wanted: the text of a clause or of SASE+, a Pattern, or a dict of these by when each
         becomes valid
     write "{name}": "PATTERN (...) DEFINE ..." in it""")
 alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
+    code: rule-names-differ-in-case
     give one of them another name""")
 clause_of_its_own = plan_error("""{clause} in a rule
+    code: keys-in-rule
     note: all rules of a set have the same partitions and the same order
     leave it out, and write match_rules(..., {argument}="...")""")
 taken_name = plan_error("""{what} `{name}` has the name of a column of the result
+    code: name-taken
     rename it first: df.withColumnRenamed("{name}", "{name}_")""")
 two_columns_of_one_name = plan_error("""the input has two columns `{name}`
+    code: duplicate-input-column
     rename one of them, or write event_columns= with those that events are to have""")
 no_times_of_order = unsupported("""times of rules over rows ordered by {order} of type {type_name}
+    code: rule-versions-need-time
     note: a version of a rule has the rows of its time, by the first column of order_by
     order by a timestamp, a date or a whole number first""")
 
@@ -179,26 +192,33 @@ no_times_of_order = unsupported("""times of rules over rows ordered by {order} o
 wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}
     write {wanted}, as the rows are ordered by, or None for the beginning""")
 two_versions_at_once = plan_error("""rule `{name}` has two versions that are valid from {time}
+    code: duplicate-rule-version
     leave one of them out""")
 rules_column_missing = plan_error("""the table of rules has no column `{name}`
     note: columns: {known}
     a table of rules has the columns rule, text and valid_from""")
 rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
+    code: rules-column-type
     it is to be of type {wanted}""")
 rule_marker_without_value = plan_error("""parameter `:{name}` has no value
+    code: rule-parameter-without-value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
     write the value itself, or have it in column `parameters` of a table of rules""")
 wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSON object of numbers,
         texts and truth values
+    code: malformed-rule-parameters
     write {"name": value} for :name; null is NULL""")
 no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
+    code: rule-without-name
     write a name into column `rule`""")
 versions_over_stream = unsupported("""rule(...) of `{name}`, which has several versions, over a
         streaming DataFrame
+    code: rule-versions-over-stream
     note: each version is a view of its own, and Spark would search for each of them
     write `rows` with foreachBatch, and take of(rows).rule(...) there""")
 versions_of_other_columns = plan_error("""the versions of rule `{name}` have different columns
+    code: rule-versions-differ
     note: {columns[0]}
     note: {columns[1]}
     give the measures the same names and types, or use `matches`""")
@@ -211,23 +231,29 @@ unknown_event_column = plan_error("""`{name}` of event_columns is no column of t
     near: write {near}
     write one of these""")
 not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} in a rule set
+    code: equivalence-test-in-rule-set
     note: rules share their partitions; a worker divides them further for one rule
     name the column in partition_by, or call matchrec.match_sase for this query""")
 rows_of_something_else = plan_error("""the rows given to of() have no column `{missing[0]}`
+    code: not-rows-of-rule-set
     note: they are `rows` of the same rule set, as they are read where they were written
     write and read all columns of `rows`""")
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
 
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
+    code: not-a-literal
     note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
     write the value as text; an array as "[1, 2]", as CAST(x AS STRING) writes it""")
 no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
+    code: value-of-wrong-type
     note: a value of `{name}`: {example}
     write one of this type, or leave {argument} out""")
 asked_of_stream = unsupported("""{asked} over a stream: its rows come little by little
+    code: question-about-stream
     ask about the same rows as a table: spark.read in place of spark.readStream""")
 no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
+    code: missing-clause
     pass the query that has it""")
 
 # Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
@@ -258,9 +284,10 @@ several_partitions = plan_error("""`why` is about one partition, and there are s
 
 # The partition that is named has no rows. some: a line for each of some that have.
 no_such_partition = plan_error("""the partition has no rows: {wanted}
+    code: unknown-partition
     note: some of them:{some}
     write {example}""")
-no_rows_at_all = plan_error("there are no rows")
+no_rows_at_all = plan_error("there are no rows", code="no-rows")
 
 
 def known(text: str | None) -> str:
@@ -297,6 +324,7 @@ _other_number_of_order_values = plan_error("""`row` has {values}, ORDER BY has {
 
 # No row has these values. near: a line for each of the rows about there.
 no_such_row = plan_error("""the partition has no row with {wanted}
+    code: unknown-row
     note: the nearest rows:{rows}
     {here.row}""")
 coverage_of_match_number = unsupported("""coverage of a query with event selection and
@@ -304,9 +332,11 @@ coverage_of_match_number = unsupported("""coverage of a query with event selecti
     note: every row is a starting row then, so matches have no numbers
     leave that condition out, or ask why() about a partition""")
 coverage_of_longest = unsupported("""coverage of LONGEST MATCH
+    code: coverage-of-longest-match
     note: starting rows are counted while the preferred match of each is sought
     leave LONGEST MATCH out: the same starting rows begin no match""")
 coverage_of_negation = unsupported("""coverage of a query with NOT in PATTERN
+    code: coverage-of-not
     note: it counts how often each variable takes a row, and NOT takes none
     ask why() about a starting row""")
 

@@ -48,11 +48,13 @@ malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not u
         MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then FIRST 10 MATCHES
     for partition contiguity write PARTITION BY: rows of other partitions are not seen""")
 skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE
+    code: skip-with-all-matches
     note: AFTER MATCH SKIP says where the search for the next preferred match begins
     remove AFTER MATCH SKIP, or remove {output}""")
 
 # PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
 pattern_goes_on = parse_error("""`{written}` stands outside of the parentheses of PATTERN
+    code: symbol-outside-pattern
     write PATTERN ({text:line})""")
 pattern_without_parentheses = parse_error("""PATTERN without parentheses
     write PATTERN (A B+)""")
@@ -60,17 +62,22 @@ parenthesis_not_closed = parse_error("""parenthesis of {part} is not closed
     add `)`; mind that `--` starts a comment, also in `{--` and `--}`""")
 last_closes_another = parse_error("""the last `)` closes this `(`, and none closes that of
         MATCH_RECOGNIZE
+    code: clause-not-closed
     add `)` where what stands in the first one ends; mind that `--` starts a comment, also in `{--`
         and `--}`""")
 
 _CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
 not_closed_before = parse_error(
-    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE", hints=_CLOSED
+    "`{opening}` is not closed before {keyword} in MATCH_RECOGNIZE",
+    hints=_CLOSED,
+    code="bracket-not-closed",
 )
 closed_before = parse_error("""parenthesis of MATCH_RECOGNIZE is closed before {keyword}
+    code: closed-too-early
     remove one `)` before {keyword}, or add the `(` that it closes""")
 outside_parentheses = parse_error(
     """{part} stands after the closing parenthesis of MATCH_RECOGNIZE
+    code: part-outside-clause
     case PATTERN: move it into the parentheses
     case WITHIN | SUBSET | DEFINE: move it into the parentheses, after PATTERN (...)
     move it into the parentheses, before PATTERN""",
@@ -79,19 +86,26 @@ outside_parentheses = parse_error(
 
 # A part after one that it must precede; `order` is the right one of those written.
 out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
+    code: part-out-of-order
     write the parts in this order: {order}""")
-written_twice = parse_error("{part} twice in MATCH_RECOGNIZE", hint="write one {part}")
+written_twice = parse_error(
+    "{part} twice in MATCH_RECOGNIZE", hint="write one {part}", code="duplicate-part"
+)
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
+    code: empty-part
     case PARTITION BY | ORDER BY: write {part} x, or leave {part} out
     case MEASURES: write MEASURES LAST(x) AS name, or leave {part} out
     case WITHIN: write WITHIN INTERVAL 1 HOUR, or leave {part} out
     case SUBSET: write SUBSET U = (A, B), or leave {part} out
     case DEFINE: write DEFINE A AS x > 1, or leave {part} out""")
 nothing_beside_comma = parse_error("""a comma too many in {part}
+    code: extra-comma
     remove it, or add what it divides""")
 second_window = parse_error("""two windows between the same rows in WITHIN
+    code: duplicate-within
     keep the smaller one""")
 window_of_rows_and_time = parse_error("""a window of time and one of rows in WITHIN
+    code: within-rows-and-time
     keep one, and write the other as a condition in DEFINE, such as count(*) <= 20""")
 not_a_number_of_rows = parse_error("""`{number}` is no number of rows in WITHIN
     note: a match spans so many rows of its partition at most, from 1 to {limit:,}
@@ -100,10 +114,12 @@ not_a_number_of_matches = parse_error("""`{number}` is no number of matches in F
     note: so many matches of a partition come out at most, from 1 to {limit:,}
     write FIRST 10 MATCHES""")
 distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
+    code: missing-interval
     write WITHIN INTERVAL {text}""")
 
 # WITHIN 30s: a letter after a number is its type in Spark SQL, and most often meant as a unit.
 unit_in_number = parse_error("""`{written}` in WITHIN is not a length of time
+    code: unit-without-interval
     note: Spark SQL reads it as the number {number} of type {type_name}
     write INTERVAL {number} {unit}, or {number} for a number in the unit of {part[ORDER BY]}""")
 
@@ -147,8 +163,10 @@ _malformed_definition = parse_error("""cannot read `{text:short}` in DEFINE
     {cure}""")
 
 joined_definitions = parse_error("""{word} before another variable in DEFINE
+    code: and-between-definitions
     write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
 search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
+    code: initial-or-seek-outside-window
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
     remove {word}""")
 
@@ -170,6 +188,7 @@ def refuse_other_language(text: str, offset: int = 0) -> None:
 
 
 _other_language = parse_error("""a pattern in another language
+    code: pattern-of-other-language
     note: this is {meant}
     write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES ... PATTERN (A B)
         DEFINE ...)""")
@@ -187,6 +206,7 @@ misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", h
 
 # FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file.
 relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
+    code: table-in-quotes
     note: it follows one relation in FROM: a table, a subquery, VALUES or a function
     write {name:quoted} for a table of that name; read a file into a DataFrame first, with its
         header, and write that in braces""")
@@ -197,6 +217,7 @@ clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MA
         supported
     name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead""")
 changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
+    code: clause-on-changed-table
     note: the clause gives new rows, and {word} changes those of a table
     write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
 lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
@@ -210,9 +231,11 @@ recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition 
         supported
     match the finished rows instead: SELECT * FROM {name} MATCH_RECOGNIZE (...)""")
 stored_text = unsupported("""MATCH_RECOGNIZE in {kind} is not supported
+    code: clause-in-stored-text
     note: Spark stores the text, and cannot run the clause without matchrec
     write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the rows""")
 global_view = unsupported("""MATCH_RECOGNIZE in the text of a global temporary view is not supported
+    code: clause-in-global-view
     note: Spark stores the text, and other sessions have not what stands in it for clauses
     make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
 clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported
@@ -222,6 +245,7 @@ clause_in_string = unsupported("""MATCH_RECOGNIZE in the text of EXECUTE IMMEDIA
     note: Spark reads this text by itself, without matchrec
     pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO""")
 unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
+    code: missing-dataframe
     note: passed: {frames}
     near: write {{near}}
     {here.frame[name]}""")
@@ -236,6 +260,7 @@ alias_in_double_quotes = parse_error(
     "alias of MATCH_RECOGNIZE in double quotes", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
 )
 unreadable_text = parse_error("""text that is opened here and never closed
+    code: unclosed-text
     close the string, the quoted name or the comment""")
 
 
@@ -311,8 +336,11 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     return _not_of_names(span, text=text, where=where)
 
 
-_unseen = parse_error("the character {code} in {where} is not seen", hint="remove it")
+_unseen = parse_error(
+    "the character {code} in {where} is not seen", hint="remove it", code="invisible-character"
+)
 _not_of_names = parse_error("""unexpected `{text}` in {where}
+    code: unquoted-special-character
     write a name with such characters in backticks""")
 
 
@@ -357,6 +385,7 @@ expression_nested_too_deep = unsupported("""expression in {where} is nested too 
     remove parentheses, or compute parts of it as columns of the input""")
 other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}, and the clause
         gives {found}
+    code: wrong-number-of-column-names
     note: the clause gives: {columns}
     write a name for each of them""")
 

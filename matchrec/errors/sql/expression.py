@@ -30,9 +30,11 @@ unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
     near: write {near}, or add {name} to {part[PATTERN]}
     add {name} to {part[PATTERN]}""")
 two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
+    code: columns-of-two-variables
     note: every column in it must belong to one variable; x alone belongs to all of them
     write the variable before each column, or one {function} for each variable""")
 aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
+    code: aggregate-inside-call
     write the two side by side, each over columns only""")
 navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {aggregate} in
         {clause}
@@ -42,6 +44,7 @@ expression_for_variable = plan_error("""{function} in {clause} takes a pattern v
         expression
     write {function}() or {function}(A)""")
 matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS cannot stand in {clause}
+    code: matched-rows-in-define
     note: it is the whole match, which is known when its last row is
     in {clause} write an aggregate of the rows so far, such as collect_list(A.x)""")
 
@@ -64,6 +67,7 @@ column_in_double_quotes = parse_error(
 )
 
 semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
+    code: misplaced-running-or-final
     note: {word} stands before FIRST, LAST, CLASSIFIER and aggregates
     remove {word}, or write {word} LAST(A.x)""")
 order_in_call = parse_error("""ORDER BY in a call in {clause}
@@ -75,10 +79,12 @@ final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DE
     leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
 nondeterministic = plan_error("""{function}() in {part[DEFINE]} gives another value at every
         evaluation
+    code: nondeterministic-condition
     note: {word.condition} may be evaluated never, once or several times
     condition: MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE
     compute it as a column of the input""")
 changing_measure = plan_error("""measure `{name}` cannot be read by another one
+    code: nondeterministic-measure
     note: {function}() would give another value there
     compute with {name} in the SELECT around the clause""")
 
@@ -89,8 +95,9 @@ _in_place_of_a_window = partial(
     hint="write {word.of_rows}, or compute it as a column of the input",
     condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
 )
-window = _in_place_of_a_window("OVER in {clause}")
+window = _in_place_of_a_window("OVER in {clause}", code="over-not-allowed")
 window_function = _in_place_of_a_window("""window function {function} in {clause}
+    code: window-function-not-allowed
     case LAG: write PREV(x, n), or pass {option[dialect=snowflake]}
     case LEAD: write NEXT(x, n), or pass {option[dialect=snowflake]}
     case NTH_VALUE: write FIRST(x, n - 1)
@@ -101,6 +108,7 @@ window_function = _in_place_of_a_window("""window function {function} in {clause
 correlated_subquery = unsupported("""subquery in {clause} that refers to {what} is not supported
     join the input with the subquery's table first""")
 kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not supported
+    code: respect-nulls
     collect what is never NULL, such as {function}(struct(A.x))""")
 identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
     write the name itself; a name that varies is put into the text of the query by Python""")
@@ -108,18 +116,22 @@ identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
 # MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
 # in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
 called_inside = unsupported("""{inner}() in the argument of {function} in {clause} is not supported
+    code: call-inside-navigation
     case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
     write {inner}() outside {function}: it is the same on every row of a match""")
 ending_in_define = plan_error("""{function}() in DEFINE
+    code: status-in-define
     note: how a run ends is not known before it has ended
     write it in MEASURES""")
 reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
+    code: match-function-before-match
     note: {clause} is evaluated before the match, on each row by itself
     compute it as a column of the input, in a subquery before the clause""")
 star_outside_count = plan_error("""`*` cannot stand in {function} in {clause}
     write count(*) or count(A.*), or name the columns""")
 bare_star = unsupported("""all columns of a row, `*`, outside a navigation are not supported in
         {clause}
+    code: star-outside-navigation
     write LAST(struct(A.*)), or name the columns""")
 
 _PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
@@ -366,10 +378,12 @@ _variable_over_window = plan_error("""pattern variable `{qualifier}` in a functi
     culprit: qualifier
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 _variable_of_table = plan_error("""unknown column `{name}` in {clause:part}
+    code: qualified-variable
     note: `{variable}` is a pattern variable, which stands alone before a column
     culprit: name
     write {variable}.{column}""")
 _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
+    code: unknown-variable-of-column
     note: {part[PATTERN]} has: {known}
     near: write {near}.{column}
     culprit: name
@@ -380,6 +394,7 @@ ambiguous_column = plan_error("""column `{name}` in {clause:part} is ambiguous
     rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...""")
 doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the input and a value that
         Spark knows
+    code: column-or-function
     culprit: name
     write A.{name}, with the pattern variable whose row is meant, for the column, or {name}() for
         the value""")

@@ -30,6 +30,7 @@ stray_number = parse_error("""unexpected `{text}` in PATTERN
 
 # B(3,), which a Python f-string makes of B{3,}; `written` is `(3,)`.
 eaten_quantifier = parse_error("""`{written}` in PATTERN is not a quantifier
+    code: braces-lost-in-pattern
     note: a Python f-string turns {part}{braced} into {part}{written}
     write {part}{{braced}} in an f-string, or pass a plain string""")
 
@@ -59,12 +60,17 @@ empty_alternative = parse_error("""`|` in PATTERN has nothing on one side
     write () for an alternative without rows, (A | ()), or remove the `|`""")
 empty_exclusion = parse_error("""exclusion with nothing in it in PATTERN
     write {- A -}, or leave the exclusion out""")
-unclosed_name = parse_error("quoted name in PATTERN is not closed", hint="add the second quote")
+unclosed_name = parse_error(
+    "quoted name in PATTERN is not closed",
+    hint="add the second quote",
+    code="unclosed-variable-name",
+)
 comment_after_brace = parse_error("""`{--` in PATTERN: `--` starts a comment
     write {- A -} for an exclusion""")
 unclosed_comment = parse_error("""comment in PATTERN is not closed
     add `*/` where the comment ends""")
 empty_name = parse_error("""pattern variable without a name in PATTERN
+    code: empty-variable-name
     write a name between the quotes, or () for a pattern without rows""")
 unclosed_bracket = parse_error("""`{opening}` is not closed in PATTERN
     add `{closing}` where the group ends""")
@@ -98,10 +104,12 @@ foreign_parameter = unsupported("""parameter `@{name}` in PATTERN is of another 
 # An argument that cannot be a bound of a quantifier, an offset, or a number of rows or matches.
 value_is_no_number = plan_error("""parameter `{parameter}`, {what}, is
         {value}
+    code: parameter-not-a-number
     pass a whole number from {least} on, smaller than 2 to the power of 31""")
 empty_permutation_part = parse_error("""PERMUTE in PATTERN has a part with nothing in it
     write the parts with commas between them: PERMUTE(A, B)""")
 nested_too_deep = unsupported("""PATTERN is nested more than {limit} groups deep
+    code: pattern-nested-too-deep
     remove groups that hold one part only""")
 
 # A row pattern whose automaton would outgrow a limit; `what` is what there are too many of.
@@ -109,52 +117,65 @@ pattern_too_large = plan_error("""{word.pattern} is too large: its automaton has
         {what}
     {word.smaller}""")
 nothing_negated = parse_error("""NOT in PATTERN is about one row: a variable, or one of several
+    code: malformed-not
     write NOT B, or NOT (B | C); if a variable is called NOT, write it in backticks""")
 negation_repeated = parse_error("""NOT in PATTERN matches no row, so it has no quantifier
+    code: not-with-quantifier
     write NOT B once; it forbids each such row by itself""")
 
 # `NOT B A` where rows follow each other.
 negation_at_start = unsupported("""NOT in PATTERN with no row of the match before it
+    code: not-at-start
     write it after a variable, A NOT B; what the first row must not be belongs in its condition, and
         the row before it is read with PREV""")
 
 # `A (NOT B | NOT C)` at the end.
 several_ends = unsupported("""PATTERN may end with one NOT or with another
+    code: several-nots-at-end
     end it with one NOT, such as NOT (B | C)""")
 preferred_negation = unsupported("""NOT in PATTERN where rows are skipped is tested on all matches,
         not on preferred ones
+    code: not-with-preferred-matches
     write ALL MATCHES or NON-OVERLAPPING MATCHES after the event selection""")
 
 # `(A NOT B)+ C` where rows are skipped.
 nested_negation = unsupported("""NOT inside a group, an exclusion or PERMUTE, where rows are skipped
+    code: not-inside-group
     write it between two parts of the whole pattern, A NOT B C""")
 
 # `A NOT B C?` where rows are skipped. side: before or after.
 negation_beside_optional = unsupported("""NOT in PATTERN where all that stands {side} it may have no
         rows, and rows are skipped
+    code: not-beside-optional
     write a variable {side} it that has a row in every match""")
 
 # `A NOT B` where rows are skipped, without WITHIN. end: beginning or end.
 negation_without_window = plan_error("""NOT {name} at the {end} of PATTERN has no WITHIN, and rows
         are skipped
+    code: not-without-within
     add WITHIN: such a row must not come in the window of the match""")
 
 # `A NOT B C A`, and `A NOT B C B`, where rows are skipped.
 variable_beside_negation = unsupported("""`{name}` stands {places}, where rows are skipped
+    code: variable-reused-beside-not
     use another variable with the condition of `{name}` in one of the places""")
 negated_variable = plan_error("""`{name}` in {clause} stands under NOT in PATTERN: no row is mapped
         to it
+    code: variable-under-not
     name a variable that has rows""")
 reads_forbidden_row = unsupported("""{what} in the condition of `{name}`, which stands under NOT
+    code: reads-row-under-not
     {hint}""")
 no_column = plan_error("""{function} in {clause} reads no column
     code: navigation-without-column
     write {function}(A.x) or {function}(CLASSIFIER())""")
 wrong_nesting = plan_error("""{inner} cannot stand in {outer} in {clause}
+    code: wrong-navigation-nesting
     note: only PREV and NEXT may hold another navigation: FIRST or LAST, and nothing else
     write PREV(FIRST(A.x, 2), 3), with the whole expression in the inner one""")
 bad_offset = plan_error("""offset of {function} in {clause} is `{written}`, not a constant whole
         number of rows
+    code: malformed-offset
     write a number from 0 on; left out, it is {default}""")
 offset_too_large = unsupported("""offset of {function} in {clause} is over {limit:,}
     write a number of rows that a partition can have""")
@@ -186,6 +207,7 @@ def modifier_of_navigation(
 
 
 _modifier_of_navigation = parse_error("""{modifier} with {function} in {clause}
+    code: navigation-modifier
     note: {function} reads one row of the match and takes {taken} only
     {cure}""")
 
@@ -199,6 +221,7 @@ _MODIFIED = {
 # OVER without a frame of rows, or with more than that.
 no_frame = unsupported("""OVER in {part[DEFINE]} without a frame of rows, and nothing else, is not
         supported
+    code: over-without-frame
     note: the rows are those of the clause's PARTITION BY and ORDER BY
     condition: MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION
     write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)""")

@@ -9,39 +9,50 @@ _FRAMES = (
     "AND CURRENT ROW"
 )
 window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
+    code: pattern-window-outside-select
     write SELECT ... OVER w FROM t WINDOW w AS (...)""")
 window_without_relation = unsupported("""SELECT with PATTERN in a window, but without a FROM after
         its list
+    code: pattern-window-without-from
     write SELECT ... FROM t""")
 joined_rows = unsupported("""PATTERN in a window over several relations is not supported
+    code: pattern-window-with-join
     join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
 grouped_rows = unsupported("""PATTERN in a window beside {word} is not supported
+    code: pattern-window-with-grouping
     group in a subquery: FROM (SELECT ... GROUP BY ...) AS t
     case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
 duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
     give one of them another name""")
 derived_window = unsupported("""a window that is derived from `{name}`, which has PATTERN
+    code: derived-from-pattern-window
     note: a window that has a frame cannot be extended
     derive both from a window without PATTERN, or write OVER {name}""")
 unknown_base = plan_error("""unknown window `{name}`
+    code: unknown-window
     note: WINDOW has: {known}
     near: write {near}
     add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER""")
 second_keys = parse_error("""{part} in a window that is derived from `{name}`
+    code: derived-window-keys
     note: only ORDER BY can be added, where there is none
     remove {part}, or write all of the window without `{name}`""")
 base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
         frame
+    code: window-base-has-frame
     remove the frame of `{name}`""")
 call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in the SELECT list or
         in ORDER BY only
+    code: misplaced-pattern-window-call
     test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
 star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
+    code: star-with-pattern-window
     name the columns, or write it in a query around this one""")
 window_without_frame = parse_error(
     "a window with PATTERN, but without a frame",
     notes=(_FRAMES,),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
+    code="pattern-window-without-frame",
 )
 
 # RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, a length such as 1.5 or count(*).
@@ -49,8 +60,10 @@ wrong_frame = parse_error(
     "frame `{text}` of a window with PATTERN",
     notes=(_FRAMES, "a match begins at the current row"),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    code="wrong-pattern-window-frame",
 )
 not_in_window = unsupported("""{what} cannot stand in a window
+    code: not-in-pattern-window
     case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input
         once
     case MATCHED_ROWS(): write collect_list(struct(x, y)), with the columns that are wanted
@@ -59,6 +72,7 @@ not_in_window = unsupported("""{what} cannot stand in a window
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
     write INITIAL, or leave SEEK out""")
 frame_in_condition = unsupported("""OVER in DEFINE of a window with PATTERN is not supported
+    code: over-in-window-define
     note: a match sees the rows of the window's frame only
     compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)""")
 rows_beyond_frame = unsupported("""{function} of a row that may lie outside of the window's frame
@@ -66,6 +80,7 @@ rows_beyond_frame = unsupported("""{function} of a row that may lie outside of t
     write {function}(x) of that row, or move functions into it: {function}(upper(x))""")
 next_in_own_frame = unsupported("""NEXT in MEASURES of a window whose rows say how long their frames
         are
+    code: next-with-varying-frame
     write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
 
 # t.m OVER w; `measure` is m.
@@ -84,48 +99,69 @@ measure_of_plain_window = plan_error("""`{name}` before OVER is not a function, 
 
 # upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w.
 not_over_rows = unsupported("""`{name}` over a window with PATTERN is not supported
+    code: call-not-over-pattern-window
     note: there may stand: a measure, an aggregate, first_value, last_value, nth_value;
     note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
-needs_order = parse_error("a window with PATTERN, but without ORDER BY", hint="add ORDER BY")
+needs_order = parse_error(
+    "a window with PATTERN, but without ORDER BY",
+    hint="add ORDER BY",
+    code="pattern-window-without-order",
+)
 window_asked_about = unsupported("""{call} of a window with PATTERN is not supported
+    code: question-about-pattern-window
     ask about the same pattern in FROM t MATCH_RECOGNIZE (...)""")
 
 # Errors and notes about queries of other products.
 
-unreadable = parse_error("cannot read this as {product:sql}", notes=("{reason:note}",))
+unreadable = parse_error(
+    "cannot read this as {product:sql}", notes=("{reason:note}",), code="unreadable-in-product"
+)
 without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
+    code: no-equivalent-in-product
     note: {reason}
     {cure}""")
 moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
+    code: translation-reorders-parts
     write the query around the clause as Spark SQL""")
 unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
+    code: unknown-clause-option
     write {known} = TRUE, or remove it""")
 no_windows = unsupported("""{product:sql} has no PATTERN in windows
+    code: product-without-pattern-windows
     write FROM t MATCH_RECOGNIZE (...)""")
 malformed_duration = parse_error("""malformed LIMIT DURATION
+    code: malformed-limit-duration
     write LIMIT DURATION (minute, 5)""")
 ordered_by_arrival = unsupported("""{product} orders events by the time at which they arrive, which
         a table does not say
+    code: order-of-arrival
     write TIMESTAMP BY and a column of the table after its name""")
 own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
+    code: time-per-key
     add {key} to PARTITION BY, or leave OVER out""")
-not_written = unsupported("queries are read from {product}, not written for it")
-not_in = unsupported("{product} has no {what}")
+not_written = unsupported(
+    "queries are read from {product}, not written for it", code="product-not-written"
+)
+not_in = unsupported("{product} has no {what}", code="not-in-product")
 
 no_within = unsupported("""{product} has no WITHIN
+    code: product-without-within
     write it as a condition of each variable in DEFINE: {condition}""")
 
 # `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
 name_of_any_row = unsupported("""`.` in PATTERN has no name that Classifier() could give
+    code: any-row-without-name
     write a name that DEFINE does not mention""")
 
 # `FROM input PARTITION BY key` before a clause, of Azure Stream Analytics.
 divided_input = unsupported("""PARTITION BY of an input is not supported
+    code: partitioned-input
     leave it out here, and write PARTITION BY in the clause""")
 
 # TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
 time_of_step = unsupported("""TIMESTAMP BY stands where no MATCH_RECOGNIZE follows
+    code: misplaced-timestamp-by
     write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time""")
 
 give_codes(globals())
