@@ -218,7 +218,7 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
     ("arguments", "words"),
     [
         ({"start": "nix"}, '`start="nix"` names no column of `labels`'),
-        ({"end": "E_"}, "columns: k, b, e\n  name one of these"),
+        ({"end": "E_"}, "columns: k, b, e\n  help: name one of these"),
         ({"key": "nix"}, '`key="nix"` names no column of `labels`'),
         ({"key": ["k", "b"]}, "`key` of `Query.backtest` has 2 columns"),
         ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),

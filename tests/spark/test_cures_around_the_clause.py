@@ -19,38 +19,53 @@ import matchrec
 CLAUSE = """clicks MATCH_RECOGNIZE (PARTITION BY user ORDER BY ts MEASURES count(*) AS s
   PATTERN (A+) DEFINE A AS ts > 0)"""
 INSIDE = [
-    "  the clause gives: user, s",
-    "  add LAST(page) AS page to MEASURES, or write ALL ROWS PER MATCH",
+    "  note: the clause gives: user, s",
+    "  help: add LAST(page) AS page to MEASURES, or write ALL ROWS PER MATCH",
 ]
-UNNAMED = ["  the rows of the clause have no name: write user, or MATCH_RECOGNIZE (...) AS m"]
-OF_ROWS = ["  write it in MEASURES of the clause, with a name, and select that name"]
+UNNAMED = [
+    "  note: the rows of the clause have no name",
+    "  help: write user, or MATCH_RECOGNIZE (...) AS m",
+]
+OF_ROWS = ["  help: write it in MEASURES of the clause, with a name, and select that name"]
 CURES = {
     "SELECT CLASSIFIER() AS c FROM {}": OF_ROWS,
     "SELECT match_number() FROM {}": OF_ROWS,
     "SELECT PREV(user) FROM {}": OF_ROWS,
     "SELECT RUNNING sum(ts) AS s FROM {}": OF_ROWS,
     "SELECT user, A.ts FROM {}": [
-        "  A is known inside of the clause: write LAST(A.ts) AS x in MEASURES, and select x"
+        "  note: A is known only inside the clause",
+        "  help: write LAST(A.ts) AS x in MEASURES, and select x",
     ],
     "SELECT count(A.*) FROM {}": [
-        "  A is known inside of the clause: write count(A.*) AS x in MEASURES, and select x"
+        "  note: A is known only inside the clause",
+        "  help: write count(A.*) AS x in MEASURES, and select x",
     ],
     "SELECT page FROM {}": INSIDE,
     "SELECT page FROM {} WHERE user <> 'SELECT'": INSIDE,
     "SELECT user FROM {} WHERE page = 'home'": INSIDE,
     "SELECT m.page FROM {} AS m": INSIDE,
     "SELECT clicks.page FROM {}": INSIDE,
-    "SELECT v.user FROM {} AS m": ["  the rows of the clause are called m: write m.user"],
+    "SELECT v.user FROM {} AS m": [
+        "  note: the rows of the clause are called m",
+        "  help: write m.user",
+    ],
     "SELECT clicks.user FROM {}": UNNAMED,
     "SELECT user FROM {} WHERE clicks.user > 'a'": UNNAMED,
     "SELECT clicks.* FROM {}": [
-        "  the rows of the clause have no name: write *, or MATCH_RECOGNIZE (...) AS m"
+        "  note: the rows of the clause have no name",
+        "  help: write *, or MATCH_RECOGNIZE (...) AS m",
     ],
-    "SELECT clicks.* FROM {} AS m": ["  the rows of the clause are called m: write m.*"],
-    "SELECT m.s FROM {} AS m(x, y)": ["  the clause gives: x, y"],
-    "SELECT nosuch FROM {}": ["  the clause gives: user, s"],
-    "SELECT m.usr FROM {} AS m": ["  the clause gives: user, s", "  write user"],
-    "SELECT s FROM {} ORDER BY usr": ["  the clause gives: user, s", "  write user"],
+    "SELECT clicks.* FROM {} AS m": [
+        "  note: the rows of the clause are called m",
+        "  help: write m.*",
+    ],
+    "SELECT m.s FROM {} AS m(x, y)": [
+        "  note: the clause gives: x, y",
+        "  help: write one of these",
+    ],
+    "SELECT nosuch FROM {}": ["  note: the clause gives: user, s", "  help: write one of these"],
+    "SELECT m.usr FROM {} AS m": ["  note: the clause gives: user, s", "  help: write user"],
+    "SELECT s FROM {} ORDER BY usr": ["  note: the clause gives: user, s", "  help: write user"],
     "SELECT d.usr FROM {} m JOIN (SELECT 1 AS one) d": [],
     "SELECT d.page FROM {} m JOIN (SELECT 1 AS one) d": [],
 }
@@ -156,7 +171,9 @@ def test_a_file_with_nanoseconds(spark: SparkSession, tmp_path: Path) -> None:
     times = pd.DataFrame({"ts": [pd.Timestamp("2026-01-31").as_unit("ns")]})
     times.to_parquet(file := tmp_path / "ns.parquet")
     query = f"SELECT * FROM parquet.`{file}` {CLAUSE.removeprefix('clicks ')}"
-    with pytest.raises(PySparkException, match="write the file with microseconds, in pandas by\n"):
+    with pytest.raises(
+        PySparkException, match="write the file with microseconds, in pandas by frame"
+    ):
         matchrec.sql(spark, query)
     with pytest.raises(PySparkException, match=r"write the file with microseconds|NANOS"):
         matchrec.match_recognize(spark.read.parquet(str(file)), "ORDER BY ts PATTERN (A)")

@@ -199,7 +199,7 @@ def test_the_dialect_of_a_clause_and_of_an_error_of_spark(spark: SparkSession) -
     with pytest.raises(AnalysisException) as caught:
         matchrec.sql(spark, query)
     cure = "leave FROM dual out: SELECT without FROM gives one row"
-    assert str(caught.value).endswith(f"^^^^\n  {cure}")
+    assert str(caught.value).endswith(f"^^^^\n  help: {cure}")
     assert matchrec.sql(spark, query.replace(" FROM dual", "")).columns == ["y"]
 
 

@@ -486,7 +486,7 @@ def test_a_frame_above_32_mib(spark: SparkSession) -> None:
         ([1, 1, ["x"]], "row 2, .*cannot mix list"),
         ([{"a": 1}, {"a": 2}, 3], "row 2, .*cannot mix struct"),
         ([None, 1.5, Decimal("1.25")], "row 2, .*type decimal.Decimal"),
-        ([1, 2, 2**63], f"beyond BIGINT\n.*row 2, .*{2**63}\n.*map\\(decimal.Decimal"),
+        ([1, 2, 2**63], f"beyond BIGINT .*\n.*row 2, .*{2**63}\n.*map\\(decimal.Decimal"),
         ([date(2026, 1, 1), None, datetime(2026, 1, 2, 3)], "row 2, .*03:00:00, a time without"),
         ([datetime(2026, 1, 2, 3), date(2026, 1, 1)], "row 1, .*2026-01-01, a date"),
         ([datetime(2026, 1, 1), datetime(2026, 1, 1, tzinfo=timezone.utc)], "row 1, .*a time with"),

@@ -400,8 +400,8 @@ def test_a_value_that_is_none_of_its_column(
     with pytest.raises(MatchRecognizeError) as caught:
         matchrec.query(rows, rises).why(**asked)
     first, note, _ = str(caught.value).split("\n")
-    assert first == message
-    assert note.strip().startswith(example)
+    assert first == f"{message} [value-of-wrong-type]"
+    assert note.startswith(f"  note: {example}")
 
 
 def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSession) -> None:

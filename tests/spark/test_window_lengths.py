@@ -11,7 +11,7 @@ from pyspark.sql.functions import lit
 
 import matchrec
 
-ZERO = "WITHIN of 0 or less: no row lies less than that after another"
+ZERO = "WITHIN of 0 or less: no row lies less than that after another [within-without-length]"
 NULL = "WITHIN of NULL: no row lies less than that after another"
 
 
@@ -95,7 +95,7 @@ def test_numbers_as_values(rows: DataFrame, value: float) -> None:
 @pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
 def test_times_as_values(rows: DataFrame, value: object) -> None:
     sentence, marked = refusal(rows, "ts", ":gap", {"gap": value})
-    assert sentence.endswith("no event lies less than that after another")
+    assert sentence.endswith("less than that after another [not-a-positive-duration]")
     assert marked == ":gap"
 
 
@@ -156,8 +156,10 @@ def test_numbers_that_look_like_times(
     with pytest.raises(matchrec.MatchRecognizeParseError) as caught:
         matchrec.sql(rows.sparkSession, query("n", number), rows=rows)
     lines = str(caught.value).split("\n")
-    assert lines[0] == f"`{number}` in WITHIN is not a length of time"
-    assert lines[-2] == f"  Spark SQL reads it as the number {number[:-1]} of type {type_name}"
+    assert lines[0] == f"`{number}` in WITHIN is not a length of time [unit-without-interval]"
+    assert (
+        lines[-2] == f"  note: Spark SQL reads it as the number {number[:-1]} of type {type_name}"
+    )
     assert f"write INTERVAL {number[:-1]} {unit}, or {number[:-1]} for" in lines[-1]
 
 

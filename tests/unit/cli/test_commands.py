@@ -165,9 +165,9 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     asked = ("--start", "begin", "--end", "ends")
     assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
-        "matchrec: `--start begin` names no column of `labels`\n"
-        "  columns: sym, begins, ends\n"
-        "  write --start begins\n"
+        "matchrec: `--start begin` names no column of `labels` [unknown-label-column]\n"
+        "  note: columns: sym, begins, ends\n"
+        "  help: write --start begins\n"
     )
 
 
@@ -295,12 +295,12 @@ def test_a_picture_of_each_clause(embedded: Path) -> None:
 def test_a_mistake_in_the_query_shows_line_and_caret(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     assert refused("run", "-", *STOCKS, given=query, code=1) == (
-        "matchrec: unknown pattern variable `DOWN` in MEASURES\n"
+        "matchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n"
         "  line 4, column 38\n"
         "      MEASURES FIRST(price) AS low, LAST(DOWN.price) AS high, COUNT(*) AS n\n"
         "                                         ^^^^\n"
-        "  PATTERN has: A, UP\n"
-        "  write price, or add DOWN to PATTERN\n"
+        "  note: PATTERN has: A, UP\n"
+        "  help: write price, or add DOWN to PATTERN\n"
     )
 
 
@@ -308,7 +308,7 @@ def test_a_traceback_is_shown_where_asked_for(embedded: Path) -> None:
     query = STREAKS.replace("LAST(price)", "LAST(DOWN.price)")
     shown = refused("run", "-", *STOCKS, "--traceback", given=query, code=1)
     assert shown.startswith("Traceback (most recent call last):\n")
-    assert "\nmatchrec: unknown pattern variable `DOWN` in MEASURES\n" in shown
+    assert "\nmatchrec: unknown pattern variable `DOWN` in MEASURES [unknown-variable]\n" in shown
 
 
 def test_a_mistake_outside_the_clause_is_spark_s_own_sentence(embedded: Path) -> None:

@@ -138,7 +138,7 @@ def test_arguments_that_do_not_fit_the_language(
     [
         (
             "pairs.py:number",
-            "`number` is not a Pattern in `pairs.py`\n  Patterns there: pattern, rel",
+            "`number` is not a Pattern in `pairs.py` [no-such-pattern]\n  note: Patterns",
         ),
         ("no_such.module:x", "`no_such.module` cannot be imported"),
     ],

@@ -112,14 +112,14 @@ def test_options_of_csv(embedded: Path) -> None:
     printed = rows("x.csv", "--delimiter", "~", "--no-header")
     assert printed == ["_c0,_c1,_c2", *PRINTED[1:]]
     told = refused("--table", "t=x.csv", "--delimiter", "ab", code=2)
-    assert "`ab` is no delimiter\n  write one character, or tab" in told
+    assert "`ab` is no delimiter [malformed-delimiter]\n  help: write one character, or tab" in told
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json"])
 def test_an_empty_file(name: str, embedded: Path) -> None:
     (embedded / name).write_text("")
     told = refused("--table", f"t={name}", code=1)
-    assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty\n")
+    assert told.startswith(f"matchrec: the file of table `t`, `{name}`, is empty [empty-table]\n")
 
 
 def test_a_file_of_pandas(embedded: Path) -> None:

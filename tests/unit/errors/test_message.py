@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import matchrec
 from matchrec import errors
+from matchrec.errors.kinds import NOT_COMPUTED
 from matchrec.errors.language import SASE, reading
 from matchrec.errors.message import Message, parse_error, plan_error
 from matchrec.source import Span
 
 ROOM = Path(errors.__file__).parent
 PACKAGE = ROOM.parent
+DOCS = PACKAGE.parent / "docs"
 HERE, THERE = Span(1, 2), Span(4, 6)
 
 
@@ -128,6 +132,56 @@ def test_each_record_can_be_filled(module: str, name: str) -> None:
     text = "\n".join((error.message, *error.notes, error.hint or ""))
     assert [value for value in values.values() if value not in text] == []
     assert not re.search(r"\{(?:part|word|here|option)\b", text)
+
+
+def test_a_message_prints_labels_and_its_code() -> None:
+    error = plan_error(
+        """unknown column `{name}`
+    note: the input has: {known}
+    note: some of them:{lines}
+    write {known[0]}""",
+        code="unknown-column",
+    )(name="prise", known=["price", "ts"], lines="\nX\nY")
+    assert error.code == "unknown-column"
+    assert str(error).split("\n") == [
+        "unknown column `prise` [unknown-column]",
+        "  note: the input has: price, ts",
+        "  note: some of them:",
+        "        X",
+        "        Y",
+        "  help: write price",
+    ]
+
+
+def codes() -> list[str]:
+    """The code of each error of the catalogue, and of the one that `kinds` words."""
+    records = [getattr(import_module(module), name) for module, name in RECORDS]
+    of_errors = [one for one in records if issubclass(one.kind, matchrec.MatchRecognizeError)]
+    return [*(one.code or "" for one in of_errors), NOT_COMPUTED]
+
+
+def test_each_error_has_a_code_of_its_own() -> None:
+    assert [code for code, count in Counter(codes()).items() if count > 1] == []
+    assert [code for code in codes() if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)] == []
+
+
+def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
+    page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)
+    assert sorted(code for code, _ in rows) == sorted(codes())
+    assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
+
+
+def test_only_the_catalogue_makes_errors() -> None:
+    """An error that is made elsewhere would have no code."""
+    classes = {name for name in dir(errors.kinds) if name.startswith("MatchRecognize")}
+    for path in PACKAGE.rglob("*.py"):
+        if path.name == "kinds.py" and path.parent == ROOM:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                assert name not in classes, (path, node.lineno)
 
 
 def test_each_record_is_called_with_its_fields() -> None:

@@ -232,7 +232,7 @@ def test_what_messages_say_to_write_is_read() -> None:
         cure.replace("WITHIN", "ORDER BY ts PATTERN (A) WITHIN")
         for record in golden_text.read(HERE / "clause_errors.txt")
         for cure in re.findall(
-            r"(?m)^  write (PATTERN \(.*\)|WITHIN INTERVAL .*\d\S* \w+)$", record.expected
+            r"(?m)^  help: write (PATTERN \(.*\)|WITHIN INTERVAL .*\d\S* \w+)$", record.expected
         )
     ]
     assert len(cures) > 8
