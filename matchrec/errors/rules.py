@@ -25,7 +25,7 @@ definition_not_in_pattern = plan_error("""DEFINE of `{name}`, which is not in PA
 
 # f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
 definition_of_eaten = plan_error("""DEFINE of `{name}`, which is not in PATTERN
-    code: braces-lost-in-define
+    code: definition-not-in-pattern
     note: PATTERN has: {known}
     note: a Python f-string turns {name}{{count}} into {name}{count}
     write {name}{{{count}}} in an f-string, or add {name} to PATTERN""")

@@ -119,7 +119,7 @@ bare_name = parse_error("""attribute `{name}` in {clause} has no variable
 missing_attribute = parse_error("""`{written}` in {clause} has no attribute
     write an attribute: {written}.x""")
 missing_attribute_of_several = parse_error("""`{written}` in {clause} has no attribute
-    code: missing-attribute-of-events
+    code: missing-attribute
     write count({written}) or an attribute: avg({written}.x)""")
 
 # `a[2]`, `a[i-2]`, `a[b.LEN]`.

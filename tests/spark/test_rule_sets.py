@@ -294,7 +294,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         lambda df: matchrec.match_rules(
             df, {"v": V, "w": "PATTERN (A) DEFINE A AS pirce > 1"}, **STREAMS
         ),
-        """rule `w`: unknown column `pirce` in DEFINE
+        """rule `w`: unknown column `pirce` in DEFINE [unknown-column]
   line 1, column 25
       PATTERN (A) DEFINE A AS pirce > 1
                               ^^^^^""",

@@ -12,7 +12,7 @@ from pyspark.sql.functions import lit
 import matchrec
 
 ZERO = "WITHIN of 0 or less: no row lies less than that after another [within-without-length]"
-NULL = "WITHIN of NULL: no row lies less than that after another"
+NULL = "WITHIN of NULL: no row lies less than that after another [within-without-length]"
 
 
 @pytest.fixture(scope="module")

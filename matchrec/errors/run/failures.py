@@ -88,7 +88,7 @@ function_failed = _not_computed(hint=f"write other arguments of the function, or
 
 # The same, where outside ANSI it would be NULL.
 function_failed_under_ansi = _not_computed(
-    hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false"
+    hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false", code="function-failed"
 )
 too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
         in a partition
@@ -115,7 +115,7 @@ no_room_for_matches = _no_room(
     ".aggregate(...)` or `matchrec run --aggregate`, which build no match; else "
     + _FEWER_RUNS
     + _MORE_MEMORY,
-    code="matches-out-of-memory",
+    code="search-out-of-memory",
 )
 partition_without_room = run_error(
     "a Python worker of Spark's has no room for a partition: this query needs each partition as a "
@@ -201,7 +201,7 @@ rules_column_of_type = plan_error("""column `{name}` of the table of rules is of
     code: rules-column-type
     it is to be of type {wanted}""")
 rule_marker_without_value = plan_error("""parameter `:{name}` has no value
-    code: rule-parameter-without-value
+    code: parameter-without-value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
     write the value itself, or have it in column `parameters` of a table of rules""")

@@ -38,6 +38,7 @@ _unexpected_start = parse_error(
 )
 
 empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
+    code: missing-pattern
     the least clause is: PATTERN (A)""")
 missing_pattern = parse_error(
     "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"

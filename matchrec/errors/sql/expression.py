@@ -61,7 +61,9 @@ _KEY_OF_ALL = "`{text}` in {clause} is the same for every row"
 _CONSTANT_KEY = plan_error(
     _KEY_OF_ALL, notes=("{note:some}",), hint="name a column, or leave {clause} out"
 )
-_STRING_AS_KEY = plan_error(_KEY_OF_ALL, notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS)
+_STRING_AS_KEY = plan_error(
+    _KEY_OF_ALL, notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS, code="constant-key"
+)
 column_in_double_quotes = parse_error(
     "column in double quotes in {clause}", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
 )
@@ -378,12 +380,12 @@ _variable_over_window = plan_error("""pattern variable `{qualifier}` in a functi
     culprit: qualifier
     write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
 _variable_of_table = plan_error("""unknown column `{name}` in {clause:part}
-    code: qualified-variable
+    code: unknown-column
     note: `{variable}` is a pattern variable, which stands alone before a column
     culprit: name
     write {variable}.{column}""")
 _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
-    code: unknown-variable-of-column
+    code: unknown-variable
     note: {part[PATTERN]} has: {known}
     near: write {near}.{column}
     culprit: name
