@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
-from matchrec.api.clauses import Clause
+from matchrec.api.clause import Clause
 from matchrec.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
 from matchrec.charts.series import only_column, plain
 from matchrec.compile.coverage import CoverageDraft, CoverageTask

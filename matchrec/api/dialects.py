@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
-from matchrec.api.clauses import QueryText, lower_site
+from matchrec.api.evaluate import SqlQuery, lower_site
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
@@ -61,8 +60,8 @@ def parse_query(
     for turn in range(len(query.sites) + 1):
         if not translation.missed or not query.sites:
             break
-        reading = QueryText(query, inputs.runner_for(spark, query, args, frames), NO_OPTIONS)
-        translation, query = read(_known_kinds(reading, turn))
+        runner = inputs.runner_for(spark, query, args, frames)
+        translation, query = read(find_kinds(SqlQuery(query, runner, NO_OPTIONS), turn))
     warn_of(translation, Source(text), product)
     return query
 
@@ -130,16 +129,23 @@ def said_alone(text: str) -> Iterator[None]:
             raise
 
 
-def _known_kinds(reading: QueryText, turn: int) -> list[ClauseKinds]:
-    """The columns of clauses up to one of them: of that one, those of its input."""
+def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
+    """Return the types of columns around the first `count` clauses, and before the next one.
+
+    Each clause has the types of its input and of its result; the next clause has only the types of
+    its input, because it may not be planned before its text is translated with them.
+    """
     from matchrec.frontends.dialects.rules.place import ClauseKinds
 
-    found: list[ClauseKinds] = []
-    with shown_in(reading.source):
-        for clause in islice(reading.clauses(), turn + 1):
-            before = kinds_of(clause.relation.rows)
-            after = [] if len(found) == turn else [kinds_of(clause.result.dataframe)]
-            found.append(ClauseKinds(before, *after))
+    with shown_in(query.source):
+        evaluated = query.evaluate_first(count)
+        found = [
+            ClauseKinds(kinds_of(planned.clause.relation.rows), kinds_of(planned.result.dataframe))
+            for planned in evaluated.clauses
+        ]
+        if count < len(query.node.sites):
+            next_clause = evaluated.read_clause(query.node.sites[count])
+            found.append(ClauseKinds(kinds_of(next_clause.relation.rows)))
     return found
 
 

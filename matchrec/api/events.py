@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import override
 
-from matchrec.api.clauses import Clause
+from matchrec.api.clause import Clause
+from matchrec.api.evaluate import ClauseQuery, ReadQuery
 from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
-from matchrec.api.query import Query, how_to_run
+from matchrec.api.query import FrontEnd, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
 from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, checked
-from matchrec.errors.calls import column_is_no_condition, column_refused
+from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
 from matchrec.frontends.expressions.expression import keys, orders
@@ -31,6 +33,9 @@ from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
 from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import quiet_analysis
+
+if TYPE_CHECKING:
+    from matchrec.writing.convert import Conversion
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})
@@ -73,7 +78,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     +-----+-----+
     """
     events = Events.of(df, order_by, partition_by)
-    return of_sase(events, text, args, type_column, output, options).to_df()
+    return sase_query(events, text, args, type_column, output, options).to_df()
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
@@ -114,7 +119,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+------------+------------+
     """
     events = Events.of(df, order_by, partition_by)
-    return of_pattern(events, pattern, args, output, timeouts, options).to_df()
+    return pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
 @checked(df=DATAFRAME)
@@ -140,7 +145,7 @@ def explode_graph(df: DataFrame) -> DataFrame:
     return unwind_graph(df)
 
 
-# What these functions ask, before they ask for a DataFrame.
+# The queries behind these functions, which `query` returns before they run.
 
 SASE_OUTPUTS = {
     "matches": MatchOutput.ALL,
@@ -165,11 +170,6 @@ class Events:
         dialect = dialect_of(df.sparkSession, order, partition)
         return Events(df, orders(order, dialect), keys(partition, dialect))
 
-    @property
-    def named(self) -> dict[str, Any]:
-        """What SQL says of events, and other languages leave to the call."""
-        return {"order_by": self.order_by, "partition_by": self.partition_by}
-
     def plan_of_sase(self, source: Source, type_column: str, output: MatchOutput) -> MatchPlan:
         streams = Streams(self.order_by, self.partition_by, type_column, output)
         with shown_in(source, SASE):
@@ -178,7 +178,7 @@ class Events:
         return plan
 
 
-def of_sase(  # noqa: PLR0913 -- the arguments of `match_sase`
+def sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     events: Events,
     text: str,
     args: dict[str, Any] | None,
@@ -186,26 +186,60 @@ def of_sase(  # noqa: PLR0913 -- the arguments of `match_sase`
     output: SaseOutput,
     options: Options | None,
 ) -> Query:
-    """A SASE+ text; `why` and `coverage` are about all of its matches."""
-    df, kind = events.df, SASE_OUTPUTS[output]
-
-    def read(_: str, how: Options) -> Clause:
-        plan = events.plan_of_sase(Source(text), type_column, kind)
-
-        def finish(result: ClauseResult) -> DataFrame:
-            rows = result.dataframe
-            return mark_graph(rows, plan) if kind is MatchOutput.GRAPH else rows
-
-        whole = replace(plan, output=MatchOutput.ALL)
-        over, source = relation_of(df, args), Source(text)
-        return Clause(as_graph(plan), over, how, source, SASE, finish=finish, searched=whole)
-
-    converted = {**events.named, "type_column": type_column, "output": output}
+    """Return the query of a SASE+ text."""
     how = how_to_run("match_sase", options)
-    return Query(text, "SASE+", "spark", how, df.sparkSession, read, converted)
+    return Query(text, "SASE+", "spark", how, SaseText(events, text, args, type_column, output))
 
 
-def of_pattern(  # noqa: PLR0913 -- the arguments of `match_pattern`
+@dataclass(frozen=True)
+class SaseText(FrontEnd):
+    """A SASE+ text and its events. `why` and `coverage` explain all of its matches."""
+
+    events: Events
+    text: str
+    args: NamedValues
+    type_column: str
+    output: SaseOutput
+
+    @property
+    def session(self) -> SparkSession:
+        return self.events.df.sparkSession
+
+    @override  # the text has no dialects
+    def read(self, dialect: str, options: Options) -> ReadQuery:
+        source = Source(self.text)
+        plan = self.events.plan_of_sase(source, self.type_column, SASE_OUTPUTS[self.output])
+        clause = Clause(
+            as_graph(plan),
+            relation_of(self.events.df, self.args),
+            options,
+            source,
+            SASE,
+            searched=replace(plan, output=MatchOutput.ALL),
+        )
+        return GraphQuery(clause, plan) if self.output == "graph" else ClauseQuery(clause)
+
+    @override
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        from matchrec.api.transpile import conversion
+
+        order, partition = self.events.order_by, self.events.partition_by
+        return conversion(
+            self.text, "sase", write, events, order, partition, self.type_column, self.output
+        )
+
+
+@dataclass(frozen=True)
+class GraphQuery(ClauseQuery):
+    """A SASE+ query whose result is the graph of all matches. plan: what was written."""
+
+    plan: MatchPlan
+
+    def finish(self, result: ClauseResult) -> DataFrame:
+        return mark_graph(result.dataframe, self.plan)
+
+
+def pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     events: Events,
     pattern: Pattern,
     args: NamedValues,
@@ -213,22 +247,56 @@ def of_pattern(  # noqa: PLR0913 -- the arguments of `match_pattern`
     timeouts: bool,
     options: Options | None,
 ) -> Query:
-    """A Pattern; for `why` and `coverage`, what timed out is no match."""
-
-    def read(_: str, how: Options) -> Clause:
-        found = lower_over(events, pattern, output, timeouts=timeouts)
-        is_plain = output == "matches" and not timeouts
-        plain = found if is_plain else lower_over(events, pattern)
-
-        def finish(result: ClauseResult) -> DataFrame:
-            return result.dataframe.drop(*found.columns)
-
-        over, source, whole = relation_of(found.frame, args), found.source, plain.plan
-        return Clause(found.plan, over, how, source, PATTERN_CALLS, finish=finish, searched=whole)
-
-    converted = {**events.named, "output": output, "timeouts": timeouts}
+    """Return the query of a Pattern."""
     how = how_to_run("match_pattern", options)
-    return Query(pattern, "a Pattern", "spark", how, events.df.sparkSession, read, converted)
+    front_end = PatternOverEvents(events, pattern, args, output, timeouts)
+    return Query(pattern, "a Pattern", "spark", how, front_end)
+
+
+@dataclass(frozen=True)
+class PatternOverEvents(FrontEnd):
+    """A Pattern and its events. For `why` and `coverage`, a run that timed out is no match."""
+
+    events: Events
+    pattern: Pattern
+    args: NamedValues
+    output: PatternOutput
+    timeouts: bool
+
+    @property
+    def session(self) -> SparkSession:
+        return self.events.df.sparkSession
+
+    @override  # a Pattern has no dialects
+    def read(self, dialect: str, options: Options) -> ReadQuery:
+        lowered = lower_over(self.events, self.pattern, self.output, timeouts=self.timeouts)
+        is_plain = self.output == "matches" and not self.timeouts
+        plain = lowered if is_plain else lower_over(self.events, self.pattern)
+        relation = relation_of(lowered.frame, self.args)
+        clause = Clause(
+            lowered.plan, relation, options, lowered.source, PATTERN_CALLS, searched=plain.plan
+        )
+        return LoweredPatternQuery(clause, lowered.columns)
+
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        from matchrec.api.transpile import conversion
+
+        if self.timeouts:
+            raise unconverted_option(option="timeouts=True")
+        order, partition = self.events.order_by, self.events.partition_by
+        return conversion(
+            self.pattern, dialect, write, events, order, partition, output=self.output
+        )
+
+
+@dataclass(frozen=True)
+class LoweredPatternQuery(ClauseQuery):
+    """A Pattern query. condition_columns: columns of its conditions, which the result lacks."""
+
+    condition_columns: tuple[str, ...]
+
+    def finish(self, result: ClauseResult) -> DataFrame:
+        return result.dataframe.drop(*self.condition_columns)
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.clauses import (
-    Reading,
-    chosen_clause,
-    clause_asked,
-    explained,
-    remarks_on,
-    remarks_on_session,
-)
 from matchrec.api.dialects import naming_dialect, only_reads
+from matchrec.api.evaluate import EngineQuery, ReadQuery, find_clause_number
+from matchrec.api.remarks import remarks_on, remarks_on_session
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
 from matchrec.arguments import DialectName, Per, WrittenDialect, checked
 from matchrec.errors import calls as errors
@@ -48,6 +42,28 @@ if TYPE_CHECKING:
 MOST = 60  # characters of a text in a repr
 
 
+class FrontEnd(ABC):
+    """What a user passed for a query in one of the languages: text or Pattern, rows, arguments."""
+
+    @property
+    @abstractmethod
+    def session(self) -> SparkSession:
+        """The session that runs the query."""
+
+    @abstractmethod
+    def read(self, dialect: str, options: Options) -> ReadQuery:
+        """Read the text. Raises MatchRecognizeError for a mistake in it.
+
+        Args:
+            dialect: the product whose SQL it is.
+            options: how the query is to run.
+        """
+
+    @abstractmethod
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        """Write the query in the SQL of the product `write`, as `Query.to_sql` does."""
+
+
 @dataclass(frozen=True, repr=False)
 class Query:
     """A query over its rows, from `query`. It reads and runs nothing before you call a method.
@@ -73,9 +89,7 @@ class Query:
     language: str
     dialect: DialectName
     options: Options
-    _spark: Any = field(repr=False)
-    _reader: Callable[[str, Options], Reading] = field(repr=False)
-    _converted: Mapping[str, Any] = field(repr=False)
+    _front_end: FrontEnd = field(repr=False)
 
     def to_df(self) -> DataFrame:
         """Return the result as a DataFrame. Runs no job. Warns of what is probably a mistake.
@@ -86,10 +100,10 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._naming_dialect(), self._read(self.options) as reading:
-            if not reading.is_plain:
-                return self._result(reading)
-        return reading.outer()  # whose errors are Spark's
+        with self._naming_dialect(), self._read(self.options) as query:
+            if not isinstance(query, EngineQuery):
+                return self._result(query)
+        return query.to_df()  # not in the `with`: the engine's own errors stay as they are
 
     # What people call on a DataFrame: each plans the query, as `to_df` does.
 
@@ -164,15 +178,18 @@ class Query:
         """
         return self.to_df().columns
 
-    def _result(self, reading: Reading) -> DataFrame:
-        results = [clause.result for clause in reading.clauses()]
+    def _result(self, query: ReadQuery) -> DataFrame:
+        """Return the result of a query that was read. Warns of what is probably a mistake."""
+        evaluated = query.evaluate()
+        results = [planned.result for planned in evaluated.clauses]
         for result in results:
-            warn_caller(*remarks_on(result, reading))
+            warn_caller(*remarks_on(result, query.source, query.language))
         warn_caller(*remarks_on_session(self._spark, [result.prepared for result in results]))
-        counters, found = self.options.counters, reading.outer()
+        rows = evaluated.to_df()
+        counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
-            return found
-        return counters.of_query(found)
+            return rows
+        return counters.of_query(rows)
 
     @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def explain(
@@ -195,6 +212,7 @@ class Query:
           `large`
         ...
         """
+        from matchrec.api.explain import explain_result
         from matchrec.api.totals import aggregate
         from matchrec.explanation import Explanation
         from matchrec.spark.counters import Counters, check_observed
@@ -204,22 +222,27 @@ class Query:
         if analyze:
             check_observed(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
-        how = replace(self.options, counters=counters)
-        with self._naming_dialect(), self._read(how) as reading:
+        options = replace(self.options, counters=counters)
+        with self._naming_dialect(), self._read(options) as query:
             if aggregates is None:
-                results = [one.result for one in reading.clauses()]
+                evaluated = query.evaluate()
+                results = [planned.result for planned in evaluated.clauses]
                 if clause is not None:
-                    results = [results[chosen_clause(reading, clause) - 1]]
+                    results = [results[find_clause_number(query, clause) - 1]]
             else:
-                result, totals = aggregate(clause_asked(reading, clause), aggregates, per)
+                result, totals = aggregate(query.find_clause(clause), aggregates, per)
                 results = [result]
-            clauses = tuple(explained(one, remarks_on(one, reading)) for one in results)
+            explained = tuple(
+                explain_result(result, remarks_on(result, query.source, query.language))
+                for result in results
+            )
             if counters is None or not results:
-                return Explanation(clauses)
-            frame = reading.outer() if aggregates is None else totals
-        counters.run(frame)
-        notes = [price_ranges(one) for one in results] + [str(untuned(self._spark) or "")]
-        return Explanation(clauses, counters, "\n".join(filter(None, notes)))
+                return Explanation(explained)
+            rows = evaluated.to_df() if aggregates is None else totals
+        counters.run(rows)
+        notes = [price_ranges(result) for result in results]
+        notes.append(str(untuned(self._spark) or ""))
+        return Explanation(explained, counters, "\n".join(filter(None, notes)))
 
     @checked(**ARGUMENTS)
     def why(
@@ -258,8 +281,8 @@ class Query:
         from matchrec.spark.tracing import Target
 
         rows = row if row is None or isinstance(row, tuple) else (row,)
-        with self._read(self.options) as reading:
-            return trace(clause_asked(reading, clause), Target(partition, rows), limit)
+        with self._read(self.options) as query:
+            return trace(query.find_clause(clause), Target(partition, rows), limit)
 
     @checked(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
@@ -286,11 +309,12 @@ class Query:
         from matchrec.explanation.coverage import Coverage
 
         counting = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._read(counting) as reading:
-            count = len(reading.names)
-            last = chosen_clause(reading, count if clause is None else clause)
-            numbered = enumerate(islice(reading.clauses(), last), 1)
-            return Coverage({n: cover(one) for n, one in numbered if n == last or clause is None})
+        with self._read(counting) as query:
+            count = len(query.clause_names)
+            last = find_clause_number(query, count if clause is None else clause)
+            clauses = query.first_clauses(last)
+            numbers = range(1, last + 1) if clause is None else [last]
+            return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
     @checked(**{**ARGUMENTS, "key": KEY, "labels": FRAME, "start": NAME, "end": NAME})
     def backtest(
@@ -328,8 +352,8 @@ class Query:
         """
         from matchrec.api.backtest import backtest
 
-        with self._read(self.options) as reading:
-            return backtest(clause_asked(reading, clause), labels, key, (start, end))
+        with self._read(self.options) as query:
+            return backtest(query.find_clause(clause), labels, key, (start, end))
 
     @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def aggregate(
@@ -370,9 +394,10 @@ class Query:
         """
         from matchrec.api.totals import aggregate
 
-        asked = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._read(self.options) as reading:
-            return aggregate(clause_asked(reading, clause), asked, per)[1]
+        columns = {"matches": "count(*)"} if aggregates is None else aggregates
+        with self._read(self.options) as query:
+            _, totals = aggregate(query.find_clause(clause), columns, per)
+            return totals
 
     @checked(**ARGUMENTS)
     def plot(  # noqa: PLR0913 -- public signature
@@ -412,11 +437,13 @@ class Query:
         from matchrec.charts.plot import plot
         from matchrec.charts.series import Charted
 
-        with self._read(self.options) as reading:
-            if not (clauses := list(reading.clauses())):
+        with self._read(self.options) as query:
+            evaluated = query.evaluate()
+            if not evaluated.clauses:
                 raise no_clause()
-            frames = reading.outer(), clauses[-1].relation.rows
-        return plot(Charted(*frames, x, y, by, between, match), page, panels)
+            matches = evaluated.to_df()
+            rows = evaluated.clauses[-1].clause.relation.rows
+        return plot(Charted(matches, rows, x, y, by, between, match), page, panels)
 
     @checked(**{**ARGUMENTS, "write": DIALECT})
     def to_sql(self, write: WrittenDialect = "spark", *, events: str = "events") -> Conversion:
@@ -432,16 +459,11 @@ class Query:
         MATCH_RECOGNIZE (
         ...
         """
-        from matchrec.api.transpile import conversion
+        return self._front_end.convert(self.dialect, write, events)
 
-        kept = dict(self._converted)
-        if kept.pop("timeouts", False):
-            raise errors.unconverted_option(option="timeouts=True")
-        if self.language == "a clause":
-            text = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
-            return conversion(text, self.dialect, write, events, **kept)
-        read = "sase" if self.language == "SASE+" else self.dialect
-        return conversion(self.text, read, write, events, **kept)
+    @property
+    def _spark(self) -> SparkSession:
+        return self._front_end.session
 
     def _naming_dialect(self) -> AbstractContextManager[None]:
         """Errors raised inside name the dialect in which the query can be run, if there is one."""
@@ -452,25 +474,23 @@ class Query:
         return nullcontext()
 
     @contextmanager
-    def _reading(self, options: Options) -> Iterator[Reading]:
-        """Its clauses; errors raised inside show their places."""
+    def _reading(self, options: Options) -> Iterator[ReadQuery]:
+        """Read the query. Errors raised inside show their places in the text."""
         with refusing_streams(self._spark):
-            reading = self._reader(self.dialect, options)
-            with shown_in(reading.source, reading.language):
-                yield reading
+            query = self._front_end.read(self.dialect, options)
+            with shown_in(query.source, query.language):
+                yield query
 
     @contextmanager
-    def _read(self, options: Options) -> Iterator[Reading]:
-        """Its clauses, in a session that has not been stopped."""
+    def _read(self, options: Options) -> Iterator[ReadQuery]:
+        """Like `_reading`, but raises first if the session has been stopped."""
         check_session(self._spark)
-        with self._reading(options) as reading:
-            yield reading
+        with self._reading(options) as query:
+            yield query
 
     def _plan(self, dialect: str) -> DataFrame:
-        """The result, read in another dialect."""
-        reading = self._reader(dialect, NO_OPTIONS)
-        _ = [clause.result for clause in reading.clauses()]
-        return reading.outer()
+        """Return the result of the text read in another dialect."""
+        return self._front_end.read(dialect, NO_OPTIONS).evaluate().to_df()
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.api.clauses import Clause
+from matchrec.api.clause import Clause
 from matchrec.compile.negation import negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.run.place import RowPlace

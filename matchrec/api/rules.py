@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from pyspark.sql import DataFrame
 
-from matchrec.api.clauses import remarks_in, remarks_on_session, remarks_on_state
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.query import how_to_run
+from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE

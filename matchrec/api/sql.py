@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial, wraps
+from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, overload
 
 from pyspark.sql import DataFrame, SparkSession
 
-from matchrec.api.clauses import Clause, QueryText
+from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of, parse_query
+from matchrec.api.evaluate import ClauseQuery, EngineQuery, ReadQuery, SqlQuery
 from matchrec.api.inputs import (
     Arguments,
     Frame,
@@ -22,7 +23,7 @@ from matchrec.api.inputs import (
     relation_of,
     runner_for,
 )
-from matchrec.api.query import Query, how_to_run
+from matchrec.api.query import FrontEnd, Query, how_to_run
 from matchrec.api.signatures import ARGS, ARGUMENTS, FRAMES, NAMED, QUERIED, QUERY, is_pattern
 from matchrec.arguments import (
     DATAFRAME,
@@ -43,10 +44,12 @@ from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import OPTIONS, Options
-from matchrec.spark.session import Answer, Runner, replace_sql, restore_sql
+from matchrec.spark.session import Answer, replace_sql, restore_sql
 
 if TYPE_CHECKING:
+    from matchrec.api.events import Events
     from matchrec.frontends.pattern.builder import Pattern
+    from matchrec.writing.convert import Conversion
 
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
 
@@ -151,7 +154,7 @@ def sql(
     |  25|
     +----+
     """
-    return of_sql(spark, query, args, dialect, options, frames).to_df()
+    return sql_query(spark, query, args, dialect, options, frames).to_df()
 
 
 @checked(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
@@ -184,7 +187,7 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return of_clause(df, clause, args, dialect, options).to_df()
+    return clause_query(df, clause, args, dialect, options).to_df()
 
 
 @checked(df=DATAFRAME, column=TEXT.or_none())
@@ -215,10 +218,10 @@ def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     return explode_rows(df, column)
 
 
-# What these functions ask, before they ask for a DataFrame.
+# The queries behind these functions, which `query` returns before they run.
 
 
-def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
+def sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     spark: SparkSession,
     query: str,
     args: Arguments,
@@ -226,55 +229,92 @@ def of_sql(  # noqa: PLR0913 -- the arguments of `sql`
     options: Options | None,
     frames: Frames,
 ) -> Query:
-    """A query of SQL. Raises for what the query does not name."""
+    """Return the query of a SQL text.
+
+    Raises:
+        MatchRecognizePlanError: a DataFrame was passed that the text does not name.
+    """
     for name in frames:
         if not re.search(rf"{{\s*{re.escape(name)}\b", query):
             raise errors.unused_name(name, ("args", "dialect", "options"), OPTIONS)
-    taken = as_dataframes(spark, frames)
-    return query_of(spark, query, dialect, how_to_run("sql", options), (args, taken))
+    text = SqlText(spark, query, args, as_dataframes(spark, frames))
+    return Query(query, "SQL", dialect, how_to_run("sql", options), text)
 
 
 def as_dataframes(spark: SparkSession, frames: Frames) -> Frames:
-    """What a query names as `{name}`, with frames of other libraries as DataFrames of Spark."""
+    """Return the frames of a query by name, those of other libraries as DataFrames of Spark."""
     return {name: as_dataframe(spark, name, frame) for name, frame in frames.items()}
 
 
-def query_of(
-    spark: SparkSession, text: str, dialect: DialectName, options: Options, values: Values
-) -> Query:
-    args, frames = values
+@dataclass(frozen=True)
+class SqlText(FrontEnd):
+    """A SQL text, the values of its markers, and the DataFrames that it names."""
 
-    def read(product: str, how: Options) -> QueryText:
-        if no_query := NO_QUERY.match(text):
-            call = "match_sase" if IS_SASE.match(text) else "match_recognize"
-            span = Span(*no_query.span("word"))
-            raise errors.no_query(span, word=no_query["word"], call=call).located(Source(text))
-        parsed = parse_query(spark, text, args, frames, product)
-        if parsed.sites or parsed.source.text != text:
-            return QueryText(parsed, runner_for(spark, parsed, args, frames), how)
-        return QueryText(parsed, Runner(spark), how, partial(spark.sql, text, args, **frames))
+    spark: SparkSession
+    text: str
+    args: Arguments
+    frames: Frames
 
-    return Query(text, "SQL", dialect, options, spark, read, {})
+    @property
+    def session(self) -> SparkSession:
+        return self.spark
+
+    def read(self, dialect: str, options: Options) -> ReadQuery:
+        self.check_is_query()
+        node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
+        if not node.sites and node.source.text == self.text:
+            return EngineQuery(self.text, self.spark, self.args, self.frames)
+        return SqlQuery(node, runner_for(self.spark, node, self.args, self.frames), options)
+
+    def check_is_query(self) -> None:
+        """Raise MatchRecognizePlanError if the text is a clause or SASE+ and no query."""
+        if (beginning := NO_QUERY.match(self.text)) is None:
+            return
+        call = "match_sase" if IS_SASE.match(self.text) else "match_recognize"
+        span = Span(*beginning.span("word"))
+        error = errors.no_query(span, word=beginning["word"], call=call)
+        raise error.located(Source(self.text))
+
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        from matchrec.api.transpile import conversion
+
+        return conversion(self.text, dialect, write, events)
 
 
-# The values of a query's markers, and the DataFrames that it names.
-Values = tuple[Arguments, Frames]
-
-
-def of_clause(
+def clause_query(
     df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
-
-    def read(product: str, how: Options) -> Clause:
-        node, source = parse_clause_of(df, clause, product)
-        with shown_in(source):
-            return Clause(lower(node, args or {}), relation_of(df, args), how, source)
-
+    """Return the query of a clause over a DataFrame."""
     how = how_to_run("match_recognize", options)
-    return Query(clause, "a clause", dialect, how, df.sparkSession, read, {})
+    return Query(clause, "a clause", dialect, how, ClauseText(df, clause, args))
 
 
-# The same, of which one asks more than a DataFrame.
+@dataclass(frozen=True)
+class ClauseText(FrontEnd):
+    """The text of a clause, the DataFrame that it is applied to, and the values of its markers."""
+
+    df: DataFrame
+    text: str
+    args: NamedValues
+
+    @property
+    def session(self) -> SparkSession:
+        return self.df.sparkSession
+
+    def read(self, dialect: str, options: Options) -> ReadQuery:
+        node, source = parse_clause_of(self.df, self.text, dialect)
+        with shown_in(source):
+            plan = lower(node, self.args or {})
+            return ClauseQuery(Clause(plan, relation_of(self.df, self.args), options, source))
+
+    def convert(self, dialect: str, write: str, events: str) -> Conversion:
+        from matchrec.api.transpile import conversion
+
+        query = f"SELECT * FROM {events} MATCH_RECOGNIZE ({self.text})"
+        return conversion(query, dialect, write, events)
+
+
+# One function for all languages, which returns a query in place of its rows.
 
 
 @overload
@@ -360,20 +400,26 @@ def query(*given: Any, **arguments: Any) -> Query:
     """
     source, query = first_two(given, arguments)
     if is_session(source):
-        return of_sql(**bound(sql, "query", given, arguments))
+        return sql_query(**bound(sql, "query", given, arguments))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
-        from matchrec.api import events  # of no use in SQL
+        from matchrec.api import events  # SQL does not need it
 
-        function: Callable[..., Any] = (
-            events.match_pattern if is_pattern(query) else events.match_sase
-        )
-        make: Callable[..., Query] = events.of_pattern if is_pattern(query) else events.of_sase
-        found = bound(function, "query", given, arguments)
-        streams = (found.pop(name) for name in ("df", "order_by", "partition_by"))
-        return make(events.Events.of(*streams), **found)
+        if is_pattern(query):
+            found = bound(events.match_pattern, "query", given, arguments)
+            return events.pattern_query(read_events(found), **found)
+        found = bound(events.match_sase, "query", given, arguments)
+        return events.sase_query(read_events(found), **found)
     QUERIED.check("`query`", "source", source)
     QUERY.check("`query`", "query", query)
-    return of_clause(**bound(match_recognize, "query", given, arguments))
+    return clause_query(**bound(match_recognize, "query", given, arguments))
+
+
+def read_events(arguments: dict[str, Any]) -> Events:
+    """Remove the arguments that describe the events, and return these."""
+    from matchrec.api.events import Events
+
+    df, order_by, partition_by = map(arguments.pop, ("df", "order_by", "partition_by"))
+    return Events.of(df, order_by, partition_by)
 
 
 def first_two(given: tuple[Any, ...], arguments: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -438,14 +484,15 @@ def answering(dialect: DialectName, options: Options) -> Answer:
         own: DialectName = "spark"
         if may_have_clause(query):
             own, frames = dialect, as_dataframes(session, frames)
-        asked = query_of(session, query, own, options, (args, frames))
-        with asked._naming_dialect(), asked._reading(options) as reading:
-            if not reading.names:
+        text = SqlText(session, query, args, frames)
+        asked = Query(query, "SQL", own, options, text)
+        with asked._naming_dialect(), asked._reading(options) as read:
+            if not read.clause_names:
                 return None
             ARGS.check("`spark.sql`", "args", args)
             for name, frame in frames.items():
                 FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
-            return asked._result(reading)
+            return asked._result(read)
 
     return answer

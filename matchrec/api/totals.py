@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
-from matchrec.api.clauses import Clause
+from matchrec.api.clause import Clause
 from matchrec.errors import calls as errors
 from matchrec.errors.conditions import duplicate_output_column
 from matchrec.plan.clauses import Grouping, Measure, RowsPerMatch

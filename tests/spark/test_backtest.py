@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api import backtest
-from matchrec.api.clauses import clause_asked
 from matchrec.explanation.coverage import Reason
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
@@ -138,8 +137,8 @@ def test_attempts_are_what_coverage_counts(
     rows: DataFrame, query: Any, arguments: dict[str, Any]
 ) -> None:
     asked = matchrec.query(rows.selectExpr("*", "'E' AS event_type"), query, **arguments)
-    with asked._read(asked.options) as reading:
-        clause = clause_asked(reading, 1)
+    with asked._read(asked.options) as read:
+        clause = read.find_clause(1)
         plan = backtest.plan_of_matches(clause)
         drafted, task, attempts = backtest.attempts_of(clause.question(plan, clause.options))
         words = backtest.Attempts(drafted, task, attempts, plan)

@@ -1,0 +1,78 @@
+"""One clause over its input rows, and the ways to run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from matchrec.errors.language import Language
+from matchrec.errors.sql.window import window_asked_about
+from matchrec.frontends.sql.nodes import Site
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
+from matchrec.source import Source
+from matchrec.spark.execute import ClauseResult, execute
+from matchrec.spark.question import Options, Question, Rule, input_columns
+from matchrec.spark.session import Relation
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What a clause, a SASE+ text or a Pattern means, and the rows that it is applied to."""
+
+    plan: MatchPlan
+    relation: Relation
+    options: Options
+    source: Source  # the user's text, which errors show
+    language: Language | None = None  # None for SQL
+    alias: str | None = None  # qualifies the columns of the input
+    use: Use = EVERYTHING  # what the query around the clause reads of the result
+    is_window: bool = False  # a row pattern window (R020), not a clause
+    searched: MatchPlan | None = None  # the plan that `why` and `coverage` explain, if not `plan`
+
+    def run(self) -> ClauseResult:
+        """Return the result of the clause as a DataFrame that no job has computed yet.
+
+        Raises MatchRecognizeError for a mistake in the clause.
+        """
+        return execute(self.question(self.plan, self.options, self.use))
+
+    def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
+        """Return what another plan asks of the same rows, rewritten for the session."""
+        columns = input_columns(self.relation, self.alias)
+        return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
+
+    def plan_searched(self, call: str) -> MatchPlan:
+        """Return the plan that `why`, `coverage` and the like explain.
+
+        Args:
+            call: the name of the method, for the error.
+
+        Raises:
+            MatchRecognizeUnsupportedError: this is a row pattern window.
+        """
+        if self.is_window:
+            raise window_asked_about(call=call)
+        return self.searched or self.plan
+
+    def plan_of_matches(self, call: str) -> MatchPlan:
+        """Like `plan_searched`, but without the matches that the output of the query leaves out.
+
+        A graph leaves out none: it holds all matches.
+        """
+        plan, output = self.plan_searched(call), self.plan.output
+        return replace(plan, output=output) if output is MatchOutput.NON_OVERLAPPING else plan
+
+
+@dataclass(frozen=True)
+class EvaluatedClause:
+    """A clause with its result."""
+
+    clause: Clause
+    result: ClauseResult
+    site: Site | None = None  # where the clause is in a SQL query; None for a clause by itself
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns of the clause, also those that the query does not read."""
+        question = self.result.prepared.question
+        return question.columns_of(question.rules[0])

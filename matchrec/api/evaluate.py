@@ -1,0 +1,353 @@
+"""From a query that was read to the results of its clauses, and to the result of the query.
+
+    text ──read──▶ ReadQuery ──evaluate──▶ EvaluatedQuery ──to_df──▶ DataFrame
+
+A SQL query may have several clauses, and a clause may read the rows of another one: in a subquery,
+a common table expression or a JOIN. `SqlQuery.evaluate` goes through them in a plain loop,
+innermost first. The result of each clause is a DataFrame that the rest of the text can name. What
+remains is the query around the clauses, which the engine runs like any other query.
+
+SASE+ texts, Patterns and clauses over a DataFrame have one clause and nothing around it:
+`ClauseQuery`. A text without a clause belongs to the engine alone: `EngineQuery`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from typing_extensions import override
+
+from matchrec.api.clause import Clause, EvaluatedClause
+from matchrec.api.inputs import Arguments, Frames, run_around, unbound
+from matchrec.api.missing_columns import add_help
+from matchrec.errors.language import Language
+from matchrec.errors.run import failures
+from matchrec.errors.sql import clause as errors
+from matchrec.errors.streams import another_clause_over_a_stream
+from matchrec.frontends.sql import locate
+from matchrec.frontends.sql.locate import QueryNode
+from matchrec.frontends.sql.lower import lower
+from matchrec.frontends.sql.nodes import Site
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.text import Template
+from matchrec.source import Source, counted
+from matchrec.spark.execute import ClauseResult
+from matchrec.spark.question import Options, is_streaming
+from matchrec.spark.session import Relation, Runner
+
+
+class EvaluatedQuery(ABC):
+    """A query whose clauses have results."""
+
+    clauses: tuple[EvaluatedClause, ...]  # innermost first
+
+    @abstractmethod
+    def to_df(self) -> DataFrame:
+        """Return the result of the whole query. Runs no job."""
+
+
+class ReadQuery(ABC):
+    """A query that was read, in any language. Nothing has been run or analysed yet."""
+
+    @property
+    @abstractmethod
+    def source(self) -> Source:
+        """The text that errors show."""
+
+    @property
+    def language(self) -> Language | None:
+        """The language of the text; None for SQL."""
+        return None
+
+    @property
+    @abstractmethod
+    def clause_names(self) -> Sequence[str]:
+        """The alias of each clause, or that of its input, or ""."""
+
+    @abstractmethod
+    def evaluate(self) -> EvaluatedQuery:
+        """Plan every clause. Runs no job. Raises MatchRecognizeError for a mistake in one."""
+
+    @abstractmethod
+    def first_clauses(self, count: int) -> list[Clause]:
+        """Return the first `count` clauses. All but the last one are planned for that."""
+
+    def find_clause(self, clause: int | str | None) -> Clause:
+        """Return the clause that the user named. The clauses before it are planned."""
+        number = find_clause_number(self, clause)
+        return self.first_clauses(number)[-1]
+
+
+def find_clause_number(query: ReadQuery, clause: int | str | None) -> int:
+    """Return the 1-based number of the clause that the user named.
+
+    Args:
+        query: the query with the clauses.
+        clause: a number as `explain` prints it, an alias, or None for the only clause.
+
+    Raises:
+        MatchRecognizePlanError: there is no such clause, or `clause` is None and the query has
+            several.
+    """
+    names = query.clause_names
+    if not names:
+        raise failures.no_clause()
+    if clause is None:
+        if len(names) == 1:
+            return 1
+        raise failures.several_clauses(count=len(names), names=list_clauses(query))
+    if isinstance(clause, int):
+        numbers = [clause] if 1 <= clause <= len(names) else []
+    else:
+        lower_name = clause.lower()
+        numbers = [n for n, name in enumerate(names, 1) if name.lower() == lower_name]
+    if len(numbers) != 1:
+        raise failures.unknown_clause(asked=clause, names=list_clauses(query))
+    return numbers[0]
+
+
+def list_clauses(query: ReadQuery) -> str:
+    """Return a line for each clause of a SQL query: its number, its input and its name."""
+    sites = query.node.sites if isinstance(query, SqlQuery) else ()
+    return "\n".join(
+        f"{number}: {query.source.at(site.relation)} AS {name}"
+        for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1)
+    )
+
+
+# A query of one clause.
+
+
+@dataclass(frozen=True)
+class ClauseQuery(ReadQuery):
+    """A clause over a DataFrame, a SASE+ text or a Pattern: one clause is the whole query."""
+
+    clause: Clause
+
+    @property
+    def source(self) -> Source:
+        return self.clause.source
+
+    @property
+    def language(self) -> Language | None:
+        return self.clause.language
+
+    @property
+    def clause_names(self) -> Sequence[str]:
+        return ("",)
+
+    def evaluate(self) -> EvaluatedQuery:
+        return EvaluatedClauseQuery(self, (EvaluatedClause(self.clause, self.clause.run()),))
+
+    def first_clauses(self, count: int) -> list[Clause]:
+        return [self.clause][:count]
+
+    def finish(self, result: ClauseResult) -> DataFrame:
+        """Return the rows that the user gets. Front ends override what they change."""
+        return result.dataframe
+
+
+@dataclass(frozen=True)
+class EvaluatedClauseQuery(EvaluatedQuery):
+    """A query of one clause, with the result of the clause."""
+
+    query: ClauseQuery
+    clauses: tuple[EvaluatedClause, ...]
+
+    def to_df(self) -> DataFrame:
+        return self.query.finish(self.clauses[0].result)
+
+
+# A text that the engine alone runs.
+
+
+@dataclass(frozen=True)
+class EngineQuery(ReadQuery, EvaluatedQuery):
+    """A SQL text without a clause, which the engine gets as it was written."""
+
+    text: str
+    spark: SparkSession
+    args: Arguments
+    frames: Frames
+    clauses = ()
+
+    @property
+    def source(self) -> Source:
+        return Source(self.text)
+
+    @property
+    def clause_names(self) -> Sequence[str]:
+        return ()
+
+    def evaluate(self) -> EvaluatedQuery:
+        return self
+
+    @override
+    def first_clauses(self, count: int) -> list[Clause]:
+        return []
+
+    def to_df(self) -> DataFrame:
+        return self.spark.sql(self.text, self.args, **self.frames)
+
+
+# A SQL query with clauses anywhere in it.
+
+
+@dataclass(frozen=True)
+class SqlQuery(ReadQuery):
+    """A SQL text with clauses, and the session, arguments and DataFrames that it is about."""
+
+    node: QueryNode
+    runner: Runner
+    options: Options
+
+    @property
+    def source(self) -> Source:
+        return self.node.source
+
+    @property
+    def clause_names(self) -> Sequence[str]:
+        return [site.alias or "" for site in self.node.sites]
+
+    def evaluate(self) -> EvaluatedSql:
+        return self.evaluate_first(len(self.node.sites))
+
+    def evaluate_first(self, count: int) -> EvaluatedSql:
+        """Plan the first `count` clauses, each over the results of those before it."""
+        evaluated = EvaluatedSql(self.node, self.runner, self.options)
+        for site in self.node.sites[:count]:
+            clause = evaluated.read_clause(site)
+            evaluated = evaluated.with_result(EvaluatedClause(clause, clause.run(), site))
+        return evaluated
+
+    def first_clauses(self, count: int) -> list[Clause]:
+        evaluated = self.evaluate_first(count - 1)
+        last = evaluated.read_clause(self.node.sites[count - 1])
+        return [*(planned.clause for planned in evaluated.clauses), last]
+
+
+@dataclass(frozen=True)
+class EvaluatedSql(EvaluatedQuery):
+    """A SQL query of which some or all clauses have results.
+
+    The loop of `SqlQuery.evaluate_first` makes one after each clause.
+    """
+
+    node: QueryNode
+    runner: Runner  # its frames hold the results of the clauses
+    options: Options
+    clauses: tuple[EvaluatedClause, ...] = ()
+
+    def read_clause(self, site: Site) -> Clause:
+        """Return the next clause. Everything that it reads must have a result.
+
+        Raises:
+            MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
+        """
+        args = self.runner.args
+        plan = lower_site(site, args if isinstance(args, dict) else {})
+        relation = self.relation(site)
+        reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
+        if reads_stream and is_streaming(relation.rows):
+            raise another_clause_over_a_stream(plan.pattern.span)
+        return Clause(
+            plan,
+            relation,
+            self.options,
+            self.node.source,
+            alias=site.relation_alias,
+            use=site.use,
+            is_window=site.calls is not None,
+        )
+
+    def with_result(self, planned: EvaluatedClause) -> EvaluatedSql:
+        """Return the query after one more clause, whose rows the text after it can name."""
+        site = planned.site
+        assert site is not None
+        rows = planned.result.dataframe
+        node = self.node
+        if site.calls is None:
+            check_renames(planned)
+        else:
+            node = name_columns(node, site, rows.columns)
+        runner = self.runner.having(**{site.view.name: rows})
+        return replace(self, node=node, runner=runner, clauses=(*self.clauses, planned))
+
+    def to_df(self) -> DataFrame:
+        """Return the result of the query around the clauses."""
+        text = locate.outer(self.node)
+        if (alone := locate.rows_alone(text)) is not None:
+            view, alias = alone
+            rows: DataFrame = self.runner.frames[view.name]
+            return rows if alias is None else rows.alias(alias)
+        try:
+            return run_around(self.node, self.as_written, text)
+        except AnalysisException as error:
+            clauses = [planned for planned in self.clauses if not planned.clause.is_window]
+            add_help(error, clauses, self.node.source)
+            raise
+
+    def relation(self, site: Site) -> Relation:
+        """Return the input of a clause, once the clauses in it have results."""
+        select_from = partial(locate.select_from, self.node, site)
+        runner = replace(self.runner, in_scope=partial(locate.in_scope, self.node, site))
+        if site.goes_on:
+            return Relation(runner, select_from)
+        text = locate.rows_of(self.node, site)
+        return Relation(runner, select_from, partial(self.every_row, text))
+
+    def every_row(self, text: Template) -> DataFrame:
+        """Return the rows of an input. A parameter without a value is an error with its place."""
+        runner = self.as_written
+        try:
+            return runner.sql(text)
+        except AnalysisException as error:
+            raise unbound(error, self.node, tuple(runner.args or ())) or error from None
+
+    @property
+    def as_written(self) -> Runner:
+        """Runs text in which everything keeps its line and column in the user's text."""
+        return replace(self.runner, source=self.node.source)
+
+
+def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
+    """Return the plan of a clause or of a row pattern window of a query.
+
+    Args:
+        site: the clause or window.
+        values: the values of the query's `:name` markers.
+    """
+    if site.calls is None:
+        return lower(site.clause, values)
+    from matchrec.frontends.sql.lower_windows import lower_window  # few queries have windows
+
+    return lower_window(site.clause, site.calls, values)
+
+
+def check_renames(planned: EvaluatedClause) -> None:
+    """Raise MatchRecognizePlanError if `AS m (a, b)` has more or fewer names than columns."""
+    assert planned.site is not None
+    names = planned.site.renames
+    if names and len(names) != len(planned.columns):
+        raise errors.other_number_of_names(
+            names[0].to(names[-1]),
+            given=counted(len(names), "name"),
+            found=counted(len(planned.columns), "column"),
+            columns=planned.columns,
+        )
+
+
+def name_columns(node: QueryNode, site: Site, columns: Sequence[str]) -> QueryNode:
+    """Return a query in which `*` around a window stands for the columns of the window's input."""
+    calls = {call.column for each in node.sites for call in each.calls or ()}
+    shown = tuple(name for name in columns if name not in calls)
+    blocks = (
+        replace(block, columns=shown) if block.rows == site.whole else block
+        for block in node.blocks
+    )
+    return replace(node, blocks=tuple(blocks))

@@ -1,0 +1,23 @@
+"""What `explain` shows of a planned clause."""
+
+from __future__ import annotations
+
+from matchrec.api.remarks import Remarks
+from matchrec.explanation import ExplainedClause
+from matchrec.spark.execute import ClauseResult
+
+
+def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
+    """Return the explanation of a planned clause, with the warnings about it."""
+    preparation = result.prepared.preparation
+    return ExplainedClause(
+        plan=result.drafted.plan,
+        executable=result.executable,
+        keys=preparation.keys,
+        warnings=tuple(map(str, remarks)),
+        is_stream=result.prepared.question.is_stream,
+        written=result.drafted.written,
+        sorts=preparation.sorts,
+        built=result.built,
+        ranges=preparation.show_ranges(),
+    )

@@ -1,0 +1,74 @@
+"""Help for a column that the query around the clauses names and no clause has.
+
+The engine's error lists internal names or nothing useful. What to write instead follows from the
+clauses: their columns, their aliases and their pattern variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matchrec.api.clause import EvaluatedClause
+from matchrec.errors.sql import clause as errors
+from matchrec.frontends.lexing.tokens import read_tokens
+from matchrec.source import Source
+from matchrec.spark.errors.users_terms import InUsersTerms
+
+
+def add_help(error: Exception, clauses: Sequence[EvaluatedClause], source: Source) -> None:
+    """Add what to write to the engine's error about an unknown column around the clauses.
+
+    Args:
+        error: any error of the query around the clauses; other errors are left as they are.
+        clauses: the evaluated clauses of the query, innermost first.
+        source: the text of the query.
+    """
+    if not isinstance(error, InUsersTerms):
+        return
+    parameters = error.getMessageParameters()
+    if "targetString" in parameters:  # `t.*`
+        qualifier, name = parameters["targetString"].replace("`", ""), "*"
+    else:
+        qualifier, _, name = parameters.get("objectName", "").rpartition(".")
+        qualifier, name = qualifier.replace("`", ""), name.replace("`", "")
+    if not name:
+        return
+    for clause in reversed(clauses):
+        if (advice := find_advice(clause, qualifier, name, source)) is not None:
+            error.add_cure(advice.cure, advice.note)
+            return
+
+
+def find_advice(
+    evaluated: EvaluatedClause, qualifier: str, name: str, source: Source
+) -> errors.Advice | None:
+    """Return the advice on `qualifier.name`, or None if it does not concern this clause.
+
+    Args:
+        evaluated: the clause whose column may be meant.
+        qualifier: what precedes the point, or "".
+        name: the unknown column, or "*".
+        source: the text of the query.
+    """
+    site, result = evaluated.site, evaluated.result
+    assert site is not None, "a clause of a query has a place in it"
+    own_alias = (site.own_alias or "").lower()
+    plan = result.drafted.plan
+    variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
+    if qualifier.lower() in variables - {own_alias}:
+        return errors.advice_on_variable(qualifier, name)
+    columns = tuple(source.at(span) for span in site.renames) or evaluated.columns
+    if name == "*" or name.lower() in (column.lower() for column in columns):
+        if qualifier.lower() == own_alias:
+            return None
+        return errors.advice_on_qualifier(name, site.own_alias)
+    qualifiers = {"", *(alias.lower() for alias in (site.own_alias, site.alias) if alias)}
+    if qualifier.lower() not in qualifiers:
+        return None
+    if result.prepared.question.columns.find((name,)) is not None:
+        return errors.advice_on_column_inside(name, columns)
+    keywords = [token.key for token in read_tokens(source.text).tokens]
+    # with several SELECTs, each may rename what the clause has, and the name may be one of theirs
+    if qualifier or keywords.count("SELECT") == 1:
+        return errors.advice_on_column_around(name, columns)
+    return None

@@ -1,0 +1,104 @@
+"""Warnings about queries that run but are probably not meant; `explain` shows them too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
+
+from matchrec.compile.executable import Executable
+from matchrec.compile.path import Draft
+from matchrec.errors.language import Language
+from matchrec.errors.warnings import (
+    MatchRecognizeWarning,
+    days_in_hours,
+    nanoseconds,
+    unbounded_runs,
+    unbounded_state,
+)
+from matchrec.plan.clauses import RowExpression
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.remarks import remarks
+from matchrec.source import Source
+from matchrec.spark.environment import untuned_at_first
+from matchrec.spark.execute import ClauseResult, Prepared
+from matchrec.spark.nanoseconds import find_nanosecond_ties
+from matchrec.spark.question import Question
+from matchrec.spark.sail.zones import windows_in_hours
+from matchrec.spark.session import holes, is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
+
+Remarks = tuple[MatchRecognizeWarning, ...]
+
+
+def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
+    """Return the warnings about a clause or a rule, with their places in its text."""
+    spark = question.runner.spark
+    found = [*remarks(drafted.written)]
+    if is_connect(spark):
+        intervals = windows_in_hours(drafted.plan, spark, question.type_of_order)
+        found += (days_in_hours(interval.span, written=interval.text) for interval in intervals)
+    found += remarks_on_nanoseconds(drafted.plan, question)
+    return tuple(warning.located(source) for warning in found)
+
+
+def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
+    """Yield a warning for each frame with rows that are equal in ORDER BY without nanoseconds."""
+    columns = question.columns
+    relation = question.relation
+
+    def name_of(expression: RowExpression) -> str:
+        """Return the name of a column, or "" for another expression."""
+        return columns.name(expression.text) or columns.find(expression.names) or ""
+
+    frames = [relation.runner.frames[name] for name in holes(relation.query(["*"]))]
+    order = [name_of(item.expression) for item in plan.order_by]
+    keys = [name_of(key) for key in plan.keys]
+    for close_times, column, count in find_nanosecond_ties(frames, order, keys):
+        yield nanoseconds(
+            plan.order_by[order.index(column)].expression.span,
+            count=count,
+            frame=close_times.frame,
+            column=column,
+            part=close_times.parts[column],
+        )
+
+
+def remarks_on(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
+    """Return the warnings about a planned clause; for SQL, those about state of streams too."""
+    question = result.prepared.question
+    found = remarks_in(result.drafted, question, source)
+    if not question.is_stream or language is not None:
+        return found
+    return (*found, *remarks_on_state(result.drafted.written, result.executable, source))
+
+
+def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
+    """Return the warning that the state of a stream grows without bound, if it does."""
+    if executable.is_bounded or executable.crossing.ends:
+        return ()
+    unbounded = unbounded_runs if executable.task.selects else unbounded_state
+    return (unbounded(plan.pattern.span).located(source),)
+
+
+def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -> Remarks:
+    """Return what would make the session faster, for the first of its queries that would gain."""
+    if not prepared or any(clause.question.is_stream for clause in prepared):
+        return ()
+    types = (type_ for clause in prepared for type_ in types_of_values(clause))
+    untuned = untuned_at_first(spark, types)
+    return () if untuned is None else (untuned,)
+
+
+def types_of_values(prepared: Prepared[Any]) -> Iterator[DataType]:
+    """Yield the types of columns that may be sent, except keys and order.
+
+    Keys and order are left out because nobody has kilobytes in them.
+    """
+    sorted_by = {expression.text for expression in prepared.demand.draft.plan.sorted_by}
+    for column, field in prepared.fields.items():
+        if not (column.looks_at_one_row and column.text in sorted_by):
+            yield field.dataType
