@@ -27,7 +27,7 @@ from matchrec.conditions.typing.typer import TRUE_COLUMN, RunColumns
 from matchrec.errors.conditions import not_measured_by
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin
-from matchrec.output.reads import MeasureReader, is_collected
+from matchrec.output.measure_reader import MeasureReader, is_collected
 from matchrec.output.schema import OutputColumn, RowOutput, TimeoutOutput, TotalOutput
 from matchrec.plan.clauses import Gap, Measure, Within
 from matchrec.plan.expression import (

@@ -11,7 +11,8 @@ from matchrec.engine.engines import Strategy
 from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.program import GUARD_END, GUARD_START
-from matchrec.output.reads import Pieces, Read, ReadAt, RowAggregate
+from matchrec.output.measure_reader import Pieces, RowAggregate
+from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 

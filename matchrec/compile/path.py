@@ -51,7 +51,8 @@ from matchrec.errors.run.origins import SqlOrigin
 from matchrec.nfa.closure import Choice, is_needed
 from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.output import schema
-from matchrec.output.reads import MeasureReader, timeout_pieces
+from matchrec.output.measure_reader import MeasureReader, timeout_pieces
+from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import conjuncts
 from matchrec.plan.match_plan import MatchPlan
@@ -410,6 +411,6 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
         value = None if output.measure is None else output.measure.value
         return Output(output.name, (measures.total(output.asked, value),), is_measure=False)
     if isinstance(output, schema.PointerOutput):
-        return Output(output.name, (measures.read(output.field),), is_measure=False)
+        return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)
     return Output(output.name, pieces, not output.over_rows, of_measure(output))

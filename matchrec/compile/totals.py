@@ -21,7 +21,8 @@ from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import calls as errors
 from matchrec.nfa.closure import Effect, determinise, may_map_twice
 from matchrec.nfa.program import A_MATCH
-from matchrec.output.reads import MeasureReader, ReadAggregate, ReadTotal
+from matchrec.output.measure_reader import MeasureReader
+from matchrec.output.reads import ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
@@ -96,7 +97,7 @@ def link_total(
     if of is None:
         return Total(function, "count", frozenset(), None, floats=False)
     place = of.column
-    if isinstance(of, ReadAggregate):
+    if isinstance(of, ReadBasicAggregate):
         inside, variable = of.function, of.variable
     else:
         step = of.navigation

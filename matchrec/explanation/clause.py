@@ -24,7 +24,8 @@ from matchrec.explanation.formulas import (
     vector_lines,
     window_lines,
 )
-from matchrec.output.reads import AggregatePlace, ReadTotal, SqlPiece, show_read
+from matchrec.output.measure_reader import AggregatePlace, SqlPiece
+from matchrec.output.reads import ReadTotal
 from matchrec.plan.clauses import ONE_OF_A_ROW
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
@@ -237,9 +238,9 @@ def total_lines(plan: MatchPlan, executable: Executable, built: str) -> Iterator
     if plan.totals is not None:
         yield f"by the search, which builds no match: a row for {plan.totals.grouped.meaning}"
         columns = [show_column(column) for column in executable.crossing.columns]
-        for one in executable.reads:
-            if isinstance(one, ReadTotal):
-                yield show_read(one, columns)
+        for read in executable.reads:
+            if isinstance(read, ReadTotal):
+                yield read.show(columns)
 
 
 def row_lines(plan: MatchPlan) -> Iterator[str]:
@@ -262,7 +263,7 @@ def show_piece(piece: SqlPiece, executable: Executable, columns: list[str]) -> s
         case str():
             return piece
         case int():
-            return show_read(executable.reads[piece], columns)
+            return executable.reads[piece].show(columns)
         case AggregatePlace(index):
             call = executable.aggregates[index].call
             return f"{call.semantics.value} {show_reference(call)} over the match's rows"

@@ -1,166 +1,321 @@
-"""Reads: the values that the output of a match is made of, one column each.
+"""The values that the output of a match is made of: one class for each kind, one column for each.
 
-What stands around them in a measure is Spark's to evaluate afterwards. The workers' `gather` fills
-reads; `spark.types` says what their values are, and when they may be NULL. `column` is an index
-among the columns that Spark computed before the match.
+    MEASURES LAST(A.price) - FIRST(price) AS fall, COUNT(*) AS n
+
+reads the last price of A, the first price of the match, and a number of rows. A worker fills a
+column for each of these; the engine then computes what is written around them, here a difference.
+
+Each class says what a reader of `explain` sees, the type of its values, and whether they may be
+NULL. What fills its columns is registered for the class in `spark.worker.gather`, so that no class
+here needs Arrow, and no worker needs PySpark. A column of the input is named by its index among the
+columns that were computed before the match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
-from typing_extensions import assert_never
-
-from matchrec.conditions.aggregates import basic, framed
-from matchrec.conditions.functions.function import AggregateUse, Settings
-from matchrec.conditions.residual import RunningAggregate
-from matchrec.conditions.row_column import (
-    RowColumn,
-    length_of,
-    row_column,
-    term_column,
-    window_columns,
-)
-from matchrec.conditions.types import NUMBERS, SPARKS_OWN, TIMES, Family, ValueType, average_type
-from matchrec.errors import calls as errors
-from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
+from matchrec.conditions.functions.function import AggregateUse
 from matchrec.plan import show
 from matchrec.plan.clauses import RowsPerMatch
-from matchrec.plan.expression import (
-    MATCHED_ROWS,
-    OF_ENDINGS,
-    Aggregate,
-    Classifier,
-    ColumnReference,
-    End,
-    MatchFunction,
-    MatchValue,
-    Navigation,
-    Piece,
-    Reference,
-    Scalar,
-    Semantics,
-    looks_at_columns_only,
-    row_text,
-    terms,
-)
-from matchrec.plan.match_plan import MatchPlan
-from matchrec.plan.text import SUM_OR_NULL
+from matchrec.plan.expression import Navigation, Semantics
 from matchrec.plan.totals import AskedTotal
-from matchrec.shortcuts import taken
 
-if TYPE_CHECKING:
-    from matchrec.plan.stages import Timeouts
-
-
-# What Spark evaluates after the match: SQL text with places for reads and for aggregates.
-#
-# An aggregate that the workers do not compute is Spark's: `RowAggregate` says over which rows of
-# the match it runs, and what it evaluates on each of them.
+# Types of values, in terms of the input's columns; `spark.types` has the types of these.
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatePlace:
-    """The place of an aggregate of Spark's, by index."""
-
-    index: int
-
-
-SqlPiece = str | int | AggregatePlace  # a number is the index of a read
-Pieces = tuple[SqlPiece, ...]
-
-
-RowTerm = tuple[str | int, ...]  # SQL over a row of the match; a number is the index of a read
-
-# A row of the match in such SQL, the name of its variable, and its position from 0.
-ROW = "__e"
-VARIABLE, POSITION = f"{ROW}.v", f"{ROW}.p"
-
-
-@dataclass(frozen=True, slots=True)
-class RowAggregate:
-    """An aggregate that Spark computes over the rows of each match.
-
-    call: its function, and what is said beside it. variables: whose rows it is over. ordering: of
-    WITHIN GROUP, each with the words after it. last: the index of the read that says up to which
-    position of the match it looks; None for all of it.
-    """
-
-    call: Aggregate
-    variables: tuple[str, ...]
-    arguments: tuple[RowTerm, ...]
-    ordering: tuple[tuple[RowTerm, str], ...]
-    condition: RowTerm | None
-    last: int | None
-
-
-# Reads of rows of a match: the one that a navigation finds, the output row's own, all.
-
-
-@dataclass(frozen=True, slots=True)
-class ReadRow:
-    """The column on the input row that the output row stands for."""
+class ColumnType:
+    """The type of a column of the input."""
 
     column: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAt:
-    """The column on the row that a navigation finds."""
+class SumType:
+    """The type of Spark's sum of a column."""
 
     column: int
-    navigation: Navigation
 
 
 @dataclass(frozen=True, slots=True)
-class ReadClassifierAt:
-    """The name of the variable to which the row found by a navigation is mapped."""
+class ListType:
+    """An array of a column's values, without NULL."""
 
-    navigation: Navigation
+    column: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReadMatchedRows:
-    """All rows of the match as an array of structs, for aggregates that Spark computes from it.
-
-    columns: become fields of the structs, beside the name of the row's variable and its position in
-    the match from 0.
-    """
+class RowsType:
+    """An array of structs: the values of columns, then the variable and the position of a row."""
 
     columns: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+class NamedType(Enum):
+    """A type that does not depend on the input."""
+
+    TEXT = "string"
+    NUMBER = "bigint"
+    TRUTH = "boolean"
+    DOUBLE = "double"
+    INTEGERS = "array<int>"
+
+
+@dataclass(frozen=True, slots=True)
+class TotalType:
+    """The type of an aggregate over all matches. of: the type of what it is over, if anything."""
+
+    asked: AskedTotal
+    of: ReadType | None
+
+
+ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
+
+
+@dataclass(frozen=True, slots=True)
+class Nullability:
+    """What decides whether a value may be NULL."""
+
+    columns: tuple[bool, ...]  # whether each column of the input may be
+    has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
+
+
+@dataclass(frozen=True, slots=True)
+class RowList:
+    """Rows whose values an output row holds in an array, for instance those of `collect_list`."""
+
+    variable: str | None  # the variable whose rows these are; None for all rows of the match
+    columns: tuple[int, ...]
+    semantics: Semantics  # up to the current row, or all
+
+
+class Read(ABC):
+    """A value that the output is made of: one column of what a worker returns."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def type(self) -> ReadType:
+        """The type of the values."""
+
+    @abstractmethod
+    def show(self, columns: Sequence[str]) -> str:
+        """Return the read as one would write it in MEASURES.
+
+        Args:
+            columns: the texts of the columns that the engine computed before the match.
+        """
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        """Return whether a value may be NULL. Must agree with what the engine says of it."""
+        return True
+
+    @property
+    def reads_chains(self) -> bool:
+        """Whether matches that share their rows are enough to answer it, if sums are exact."""
+        return False
+
+    @property
+    def row_list(self) -> RowList | None:
+        """The rows whose values it holds in an array; None if it holds no array of rows."""
+        return None
+
+    @property
+    def value_column(self) -> int | None:
+        """The column of which each value is a value as it is; None for computed values."""
+        return None
+
+
+# Values of rows of a match: the row that a navigation finds, the output row's own, all rows.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRow(Read):
+    """The value of a column on the input row that the output row stands for."""
+
+    column: int
+
+    @property
+    def type(self) -> ReadType:
+        return ColumnType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        return columns[self.column]
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return nullability.columns[self.column]
+
+    @property
+    def reads_chains(self) -> bool:
+        return True
+
+    @property
+    def value_column(self) -> int | None:
+        return self.column
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAt(Read):
+    """The value of a column on the row that a navigation finds: `LAST(A.price, 1)`."""
+
+    column: int
+    navigation: Navigation
+
+    @property
+    def type(self) -> ReadType:
+        return ColumnType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        text = show.show_navigation(self.navigation, columns[self.column])
+        return f"{self.navigation.semantics.value} {text}"
+
+    @property
+    def reads_chains(self) -> bool:
+        return not self.navigation.logical_offset
+
+    @property
+    def value_column(self) -> int | None:
+        return self.column
+
+
+@dataclass(frozen=True, slots=True)
+class ReadClassifierAt(Read):
+    """The name of the variable of the row that a navigation finds: `CLASSIFIER()`."""
+
+    navigation: Navigation
+
+    @property
+    def type(self) -> ReadType:
+        return NamedType.TEXT
+
+    def show(self, columns: Sequence[str]) -> str:
+        return f"{self.navigation.semantics.value} {show.show_classifier(self.navigation)}"
+
+    @property
+    def reads_chains(self) -> bool:
+        return not (self.navigation.logical_offset or self.navigation.physical_offset)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRowsForSpark(Read):
+    """All rows of the match as an array of structs, over which Spark computes aggregates."""
+
+    columns: tuple[int, ...]  # become fields, before the name of the variable and the position
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*map("c{}".format, range(len(self.columns))), "v", "p")
+        """The names of the fields. `v` is the row's variable, `p` its position from 0."""
+        return (*(f"c{index}" for index in range(len(self.columns))), "v", "p")
+
+    @property
+    def type(self) -> ReadType:
+        return RowsType(self.columns, self.names)
+
+    def show(self, columns: Sequence[str]) -> str:
+        return "the rows of the match"
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+    @property
+    def row_list(self) -> RowList | None:
+        return RowList(None, self.columns, Semantics.FINAL)
 
 
-# Reads of a match as a whole: its number, whether it is one, its pointers in a graph.
+# What an output row says of its match as a whole.
 
 
-class ReadFact(Enum):
-    """What an output row says of its match, as one would write it.
+@dataclass(frozen=True, slots=True)
+class ReadMatchNumber(Read):
+    """The number of the match in its partition: `MATCH_NUMBER()`."""
 
-    POSITION: in its match of the row from which measures look, from 0, -1 of an empty match.
-    MATCH_NUMBER: in its partition. IS_MATCHED: whether it belongs to a match, be it an empty one.
-    KIND: whether a match is one, or a run whose window has ended: see `nfa.program`. NOTHING: TRUE,
-    where nothing else is read, as without a column no row crosses.
-    """
+    @property
+    def type(self) -> ReadType:
+        return NamedType.NUMBER
 
-    POSITION = "the position in the match"
-    MATCH_NUMBER = "MATCH_NUMBER()"
-    IS_MATCHED = "whether the row is matched"
-    KIND = "kind of match"
-    NOTHING = "nothing"
+    def show(self, columns: Sequence[str]) -> str:
+        return "MATCH_NUMBER()"
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return nullability.has_rows_without_match
+
+    @property
+    def reads_chains(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPosition(Read):
+    """The position in the match of the row that measures look from, from 0; -1 if it is empty."""
+
+    @property
+    def type(self) -> ReadType:
+        return NamedType.NUMBER
+
+    def show(self, columns: Sequence[str]) -> str:
+        return "the position in the match"
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIsMatched(Read):
+    """Whether the row belongs to a match, even an empty one."""
+
+    @property
+    def type(self) -> ReadType:
+        return NamedType.TRUTH
+
+    def show(self, columns: Sequence[str]) -> str:
+        return "whether the row is matched"
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadKind(Read):
+    """Whether it is a match, or a run whose window has ended: a number of `nfa.program`."""
+
+    @property
+    def type(self) -> ReadType:
+        return NamedType.NUMBER
+
+    def show(self, columns: Sequence[str]) -> str:
+        return "kind of match"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNothing(Read):
+    """TRUE, for a query that reads nothing else: without a column, no row would be sent."""
+
+    @property
+    def type(self) -> ReadType:
+        return NamedType.TRUTH
+
+    def show(self, columns: Sequence[str]) -> str:
+        return "nothing"
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+    @property
+    def reads_chains(self) -> bool:
+        return True
 
 
 class PointerField(Enum):
-    """What the graph of matches says of a pointer beside its event and its state.
+    """What the graph of matches says of a pointer besides its event and its state.
 
-    ROW, PREVIOUS_ROW: the positions of the entry and of the one before it in their partition, from
-    1. VERSION: a Dewey number. COMPLETES: whether a match ends here.
+    ROW and PREVIOUS_ROW are the positions of the entry and of the one before it in their partition,
+    from 1; VERSION is a Dewey number; COMPLETES says whether a match ends here.
     """
 
     ROW = "row"
@@ -170,362 +325,170 @@ class PointerField(Enum):
     COMPLETES = "completes"
 
 
-# Aggregates of the rows of one variable, over all of a match or as far as the current row.
+POINTER_TYPES = {
+    PointerField.ROW: NamedType.NUMBER,
+    PointerField.VERSION: NamedType.INTEGERS,
+    PointerField.PREVIOUS_STATE: NamedType.TEXT,
+    PointerField.PREVIOUS_ROW: NamedType.NUMBER,
+    PointerField.COMPLETES: NamedType.TRUTH,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAggregate:
-    """An aggregate of the values that a variable has in columns, as SQL has it.
+class ReadPointer(Read):
+    """A field of a pointer in the graph of all matches."""
 
-    function: count, sum, avg (a double), min, max, or collect_list in the order of the rows; with a
-    use one that Python adds up, row by row: see `conditions.accumulators`; or MATCHED_ROWS, the
-    rows that come out, each a struct in whose last field the name of its variable belongs. columns:
-    of the arguments, none of a count of rows. condition: the column that says which rows count;
-    None is all.
+    field: PointerField
+
+    @property
+    def type(self) -> ReadType:
+        return POINTER_TYPES[self.field]
+
+    def show(self, columns: Sequence[str]) -> str:
+        return f"the pointer's {self.field.value}"
+
+
+# Aggregates of the rows of one variable, over all of a match or up to the current row.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBasicAggregate(Read):
+    """A count, sum, average, minimum or maximum of the values that a variable has in a column."""
+
+    function: str  # count, sum, avg (a DOUBLE), min or max
+    variable: str | None
+    column: int | None  # None for a count of rows
+    semantics: Semantics
+
+    @property
+    def type(self) -> ReadType:
+        if self.function == "count":
+            return NamedType.NUMBER
+        if self.function == "avg":
+            return NamedType.DOUBLE
+        assert self.column is not None, "only rows are counted without a column"
+        return SumType(self.column) if self.function == "sum" else ColumnType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        argument = "*" if self.column is None else columns[self.column]
+        return show_aggregate(self.function, self.variable, argument, self.semantics)
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return self.function != "count"
+
+    @property
+    def reads_chains(self) -> bool:
+        return True
+
+    @property
+    def value_column(self) -> int | None:
+        return self.column if self.function in ("min", "max") else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList(Read):
+    """The array of a variable's values that are not NULL: `collect_list(A.price)`."""
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+
+    @property
+    def type(self) -> ReadType:
+        return ListType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        return show_aggregate("collect_list", self.variable, columns[self.column], self.semantics)
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+    @property
+    def row_list(self) -> RowList | None:
+        return RowList(self.variable, (self.column,), self.semantics)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMatchedRows(Read):
+    """The rows of the match that are output, as `MATCHED_ROWS()` returns them.
+
+    Each is a struct; its last field is for the name of the row's variable.
     """
+
+    variable: str | None
+    column: int
+    semantics: Semantics
+
+    @property
+    def type(self) -> ReadType:
+        return ListType(self.column)
+
+    def show(self, columns: Sequence[str]) -> str:
+        return show.show_matched_rows(self.variable)
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return False
+
+    @property
+    def row_list(self) -> RowList | None:
+        return RowList(self.variable, (self.column,), self.semantics)
+
+
+# Aggregates whose value is a value of the first column.
+CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAccumulated(Read):
+    """An aggregate that Python adds up, row by row: see `conditions.accumulators`."""
 
     function: str
     variable: str | None
-    columns: tuple[int, ...]
+    columns: tuple[int, ...]  # of the arguments
     semantics: Semantics
-    use: AggregateUse | None = None
-    condition: int | None = None
+    use: AggregateUse
+    condition: int | None = None  # the column that says which rows count; None for all
 
     @property
-    def column(self) -> int | None:
-        return self.columns[0] if self.columns else None
+    def type(self) -> ReadType:
+        if self.function == "count":
+            return NamedType.NUMBER
+        return ColumnType(self.columns[0]) if self.function in CHOSEN else NamedType.DOUBLE
+
+    def show(self, columns: Sequence[str]) -> str:
+        argument = ", ".join(columns[column] for column in self.columns)
+        return show_aggregate(self.function, self.variable, argument, self.semantics)
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return self.function != "count"
 
     @property
-    def chosen(self) -> int | None:
-        """The column of which it is a value; None where it is none."""
-        return self.column if self.function in CHOSEN | {"min", "max"} else None
+    def value_column(self) -> int | None:
+        return self.columns[0] if self.function in CHOSEN else None
+
+
+def show_aggregate(function: str, variable: str | None, argument: str, semantics: Semantics) -> str:
+    return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTotal:
-    """An aggregate over all matches. of: an aggregate of each, or its value on the first or last
-    row of a variable; None where the matches are counted.
-    """
+class ReadTotal(Read):
+    """An aggregate over all matches."""
 
     asked: AskedTotal
-    of: ReadAggregate | ReadAt | None
+    # An aggregate of each match, or its value on the first or last row of a variable; None if the
+    # matches are counted.
+    of: ReadBasicAggregate | ReadAt | None
 
+    @property
+    def type(self) -> ReadType:
+        return TotalType(self.asked, None if self.of is None else self.of.type)
 
-ReadOfRows = ReadRow | ReadAt | ReadClassifierAt | ReadMatchedRows
-Read = ReadOfRows | ReadFact | PointerField | ReadAggregate | ReadTotal
-
-LISTS = ("collect_list", MATCHED_ROWS)
-CHOSEN = frozenset({"any_value", "first_value", "last_value", "max_by", "min_by"})
-STATISTICS = frozenset(
-    {
-        *("std", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"),
-        *("median", "regr_slope"),
-    }
-)
-
-# Types of values that are the same in Python and in a column.
-SIMPLE = NUMBERS | {Family.BOOLEAN, Family.STRING, *TIMES}
-
-
-def show_read(read: Read, columns: Sequence[str]) -> str:
-    """A read as one would write it. columns: the texts of those that Spark computed."""
-    match read:
-        case ReadRow(column):
-            return columns[column]
-        case ReadAt(column, navigation):
-            text = show.show_navigation(navigation, columns[column])
-            return f"{navigation.semantics.value} {text}"
-        case ReadClassifierAt(navigation):
-            return f"{navigation.semantics.value} {show.show_classifier(navigation)}"
-        case ReadMatchedRows():
-            return "the rows of the match"
-        case ReadFact():
-            return read.value
-        case PointerField():
-            return f"the pointer's {read.value}"
-        case ReadTotal(asked, of):
-            argument = None if of is None else show_read(of, columns)
-            return f"{replace(asked, measure=argument)} over all matches"
-        case ReadAggregate("matched_rows", variable):
-            return show.show_matched_rows(variable)
-        case ReadAggregate(function, variable, places, semantics):
-            argument = ", ".join(columns[place] for place in places) or "*"
-            return f"{semantics.value} {function}({show.qualifier(variable)}{argument})"
+    def show(self, columns: Sequence[str]) -> str:
+        argument = None if self.of is None else self.of.show(columns)
+        return f"{replace(self.asked, measure=argument)} over all matches"
 
 
 def read_from_chains(reads: Iterable[Read], rows_per_match: RowsPerMatch) -> bool:
-    """Whether matches that share their rows are enough to answer reads, if sums are exact."""
-    return rows_per_match.is_one_row and all(map(is_chained, reads))
-
-
-def is_chained(read: Read) -> bool:
-    match read:
-        case ReadRow() | ReadFact.MATCH_NUMBER | ReadFact.NOTHING:
-            return True
-        case ReadAt(navigation=navigation):
-            return not navigation.logical_offset
-        case ReadClassifierAt(navigation):
-            return not (navigation.logical_offset or navigation.physical_offset)
-        case ReadAggregate(function, use=None):
-            return function not in LISTS
-        case _:
-            return False
-
-
-# Turns measures into reads: each reference of a measure becomes a column that the worker fills.
-#
-# The text around the references stays as it is; Spark evaluates it over the columns read.
-# Aggregates of a basic form are reads too. Every other aggregate is Spark's: it runs over the rows
-# of the match, which are read as one array.
-
-
-@dataclass(eq=False, slots=True)
-class MeasureReader:
-    """Collects the reads of one query and the columns that they need, each once.
-
-    columns: those of this query by their places among all that cross, to which they are added.
-    reads, fields: each with its index; fields are the columns of the match's rows. aggregates:
-    those that Spark computes, for each output row, over the rows of its match.
-    """
-
-    plan: MatchPlan
-    types: Mapping[RowColumn, ValueType]
-    crossing: dict[RowColumn, int]
-    session: Settings
-    columns: dict[RowColumn, int] = field(default_factory=dict)
-    reads: dict[Read, int] = field(default_factory=dict)
-    fields: dict[int, int] = field(default_factory=dict)
-    aggregates: list[RowAggregate] = field(default_factory=list)
-
-    def total(self, asked: AskedTotal, measure: Scalar | None) -> int:
-        """The read of an aggregate over all matches. Raises NotCarriedError for one of Spark's."""
-        if measure is None:
-            return self.read(ReadTotal(asked, None))
-        alone = MeasureReader(self.plan, self.types, self.crossing, self.session, self.columns)
-        pieces, reads = alone.pieces(measure), list(alone.reads)
-        of = reads[pieces[0]] if len(pieces) == 1 and isinstance(pieces[0], int) else None
-        match of:
-            case ReadAggregate("matched_rows"):
-                pass
-            case ReadAt() | ReadAggregate(use=None):
-                return self.read(ReadTotal(asked, of))
-        raise errors.NotCarriedError(errors.MEASURE_BY_SPARK)
-
-    def row(self, column: RowColumn) -> int:
-        return self.read(ReadRow(self.place(column)))
-
-    def pieces(self, scalar: Scalar) -> Pieces:
-        """The text of a measure, each reference replaced by the index of its read."""
-        return tuple(
-            part
-            for piece in scalar.pieces
-            for part in ((piece,) if isinstance(piece, str) else self.reference(piece))
-        )
-
-    def reference(self, reference: Reference) -> Pieces:
-        match reference:
-            case ColumnReference(navigation, argument):
-                return (self.read(ReadAt(self.place(row_column(argument)), navigation)),)
-            case Classifier(navigation):
-                return (self.read(ReadClassifierAt(navigation)),)
-            case MatchValue(MatchFunction.NUMBER):
-                return (self.read(ReadFact.MATCH_NUMBER),)
-            case MatchValue(function):
-                return ending_pieces(function, self)
-            case Aggregate():
-                return self.aggregate(reference)
-            case _:
-                assert_never(reference)
-
-    def aggregate(self, aggregate: Aggregate) -> Pieces:
-        """An aggregate as a read where its form and its type allow, else as Spark's own."""
-        if aggregate.frame is not None:  # in measures of `why` alone: that of the last row
-            last = Navigation(semantics=Semantics.FINAL)
-            return (self.read(ReadAt(self.place(RowColumn((framed(aggregate),))), last)),)
-        if aggregate.function == MATCHED_ROWS:
-            row = row_column(row_text(aggregate.arguments[0]))
-            return (self.read_rows(MATCHED_ROWS, aggregate, row),)
-        if is_collected(aggregate):
-            read = self.collected(aggregate)
-        else:
-            form = basic(aggregate)
-            read = None if form is None else self.basic_read(form)
-            read = self.accumulated(aggregate) if read is None else read
-        return self.by_spark(aggregate) if read is None else read
-
-    def collected(self, aggregate: Aggregate) -> Pieces | None:
-        """The read of `collect_list`; None of what crosses in disguise or is always NULL."""
-        column = term_column(aggregate.arguments[0])
-        type_ = self.types[column]
-        if type_.family in (Family.MONTHS, Family.INTERVAL) or type_.name in ("interval", "void"):
-            return None
-        return (self.read_rows("collect_list", aggregate, column),)
-
-    def basic_read(self, form: RunningAggregate) -> Pieces | None:
-        """The reads of a basic aggregate, or None for a type that is Spark's to aggregate."""
-        function, column, own = form.function, form.column, form.aggregate
-        assert function is not None
-        if column is None:
-            return (self.read_rows("count", own),)
-        kind = self.types[column]
-        if function in ("min", "max") and kind.family in SPARKS_OWN:
-            return None
-        if function in ("sum", "avg") and kind.family not in NUMBERS:
-            return None
-        if function != "avg" or kind.family is not Family.DECIMAL:
-            return (self.read_rows(function, own, column),)
-        # the sum has ten digits more than a value, the average four places more; of a quotient that
-        # might not fit 38 digits Spark leaves out all places but six
-        places = kind.scale + 4
-        if places > 6 and kind.precision + 10 - kind.scale + places > 38:
-            return None
-        total, count = (self.read_rows(name, own, column) for name in ("sum", "count"))
-        return decimal_average(total, count, kind)
-
-    def accumulated(self, aggregate: Aggregate) -> Pieces | None:
-        """The read of an aggregate that is added up on the way to the last row of a match.
-
-        Where each row of a match comes out, Spark would have the whole match for each of them: that
-        takes the square of its length. None of what may fail, or not be the same to the last bit.
-        """
-        if not may_accumulate(self.plan, aggregate):
-            return None
-        from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
-
-        columns = [*map(term_column, aggregate.arguments)]
-        types = tuple(self.types[column] for column in columns)
-        function = aggregate.function
-        use = AggregateUse(types, aggregate.distinct, aggregate.ignore_nulls).under(self.session)
-        simple = NUMBERS if function in STATISTICS else SIMPLE
-        if not {type_.family for type_ in types} <= simple or not AGGREGATES[function].result(use):
-            return None
-        condition = None if aggregate.condition is None else term_column(aggregate.condition)
-        if condition is not None and self.types[condition].family is not Family.BOOLEAN:
-            return None
-        places = tuple(map(self.place, columns))
-        counted = None if condition is None else self.place(condition)
-        variable, semantics = aggregate.variable, aggregate.semantics
-        return (self.read(ReadAggregate(function, variable, places, semantics, use, counted)),)
-
-    def read_rows(self, function: str, of: Aggregate, *columns: RowColumn) -> int:
-        """The read of an aggregate of its variable's rows that takes no steps in Python."""
-        places = tuple(map(self.place, columns))
-        return self.read(ReadAggregate(function, of.variable, places, of.semantics))
-
-    def by_spark(self, aggregate: Aggregate) -> Pieces:
-        self.read(ReadMatchedRows(()))
-        condition, members = aggregate.condition, sorted(self.plan.members[aggregate.variable])
-        names = tuple(self.plan.variables[member] for member in members)
-        arguments = tuple(map(self.term, aggregate.arguments))
-        ordering = tuple((self.term(one), words) for one, words in aggregate.ordering)
-        counted = None if condition is None else self.term(condition)
-        last = self.read(ReadFact.POSITION) if aggregate.semantics is Semantics.RUNNING else None
-        found = RowAggregate(aggregate, names, arguments, ordering, counted, last)
-        if found not in self.aggregates:
-            self.aggregates.append(found)
-        return (AggregatePlace(self.aggregates.index(found)),)
-
-    def term(self, term: Scalar) -> RowTerm:
-        """What an aggregate evaluates on each row of the match."""
-        if term.references and looks_at_columns_only(term):
-            return (self.field(term_column(term)),)
-        return tuple(self.term_piece(piece) for piece in term.pieces)
-
-    def term_piece(self, piece: Piece) -> str | int:
-        match piece:
-            case str():
-                return piece
-            case ColumnReference(argument=argument):
-                return self.field(row_column(argument))
-            case Classifier():
-                return VARIABLE
-            case MatchValue(MatchFunction.NUMBER):
-                return self.read(ReadFact.MATCH_NUMBER)
-            case MatchValue(MatchFunction.ROW_NUMBER):
-                return f"({POSITION} + 1)"
-            case Aggregate() | MatchValue():
-                raise AssertionError(piece)
-            case _:
-                assert_never(piece)
-
-    def field(self, column: RowColumn) -> str:
-        return f"{ROW}.c{self.fields.setdefault(self.place(column), len(self.fields))}"
-
-    def all_reads(self, rows_per_match: RowsPerMatch) -> tuple[Read, ...]:
-        """The reads, at least one; last the mark of unmatched rows, where they come out."""
-        rows = ReadMatchedRows(tuple(self.fields))
-        reads = tuple(rows if isinstance(one, ReadMatchedRows) else one for one in self.reads)
-        if rows_per_match.shows_unmatched:
-            return (*reads, ReadFact.IS_MATCHED)
-        return reads or (ReadFact.NOTHING,)
-
-    def read(self, read: Read) -> int:
-        return self.reads.setdefault(read, len(self.reads))
-
-    def place(self, column: RowColumn) -> int:
-        place = self.crossing.setdefault(column, len(self.crossing))
-        return self.columns.setdefault(column, place)
-
-
-def timeout_pieces(timeouts: Timeouts, measures: MeasureReader) -> Pieces:
-    """When the window of a run ended, that of the match or one between neighbours; else NULL."""
-    kind = measures.read(ReadFact.KIND)
-    whole = None if timeouts.whole is None else measures.pieces(timeouts.whole)
-    pieces: Pieces = ("CASE ", kind)
-    if whole is not None:
-        pieces = (*pieces, f" WHEN {TIMED_OUT} THEN ", *whole)
-    for number, near in enumerate(timeouts.near):
-        end = measures.pieces(near)
-        earlier = end if whole is None else ("least(", *whole, ", ", *end, ")")
-        pieces = (*pieces, f" WHEN {FIRST_NEAR + number} THEN ", *earlier)
-    return (*pieces, " END") if len(pieces) > 2 else ("NULL",)
-
-
-def ending_pieces(asked: MatchFunction, measures: MeasureReader) -> Pieces:
-    """MATCH_STATUS(), or MATCH_TIMEOUT(): when the window of a run ended that timed out."""
-    kind = measures.read(ReadFact.KIND)
-    assert asked in OF_ENDINGS, asked
-    if asked is MatchFunction.STATUS:
-        names = f" WHEN {A_MATCH} THEN 'MATCHED' WHEN {TIMED_OUT} THEN 'TIMED OUT'"
-        return ("CASE ", kind, f"{names} ELSE 'UNFINISHED' END")
-    within = measures.plan.within
-    if within is None:  # nothing times out
-        return ("NULL",)
-    window = window_columns(measures.plan, within)
-    first = Navigation(end=End.FIRST, semantics=Semantics.FINAL)
-    if within.distance is None:
-        end: Pieces = (measures.read(ReadAt(measures.place(window[1]), first)),)
-    else:
-        start = measures.read(ReadAt(measures.place(window[0]), first))
-        end = f"{SUM_OR_NULL}(", start, f", {length_of(within.interval)})"
-    return ("CASE ", kind, f" WHEN {TIMED_OUT} THEN ", *end, " END")
-
-
-def may_accumulate(plan: MatchPlan, aggregate: Aggregate) -> bool:
-    """Whether an aggregate is one that is added up row by row, if its types are fit for it."""
-    is_counted = aggregate.function == "count"  # a sum of numbers depends on which comes first
-    return (
-        taken().accumulators
-        and not (plan.rows_per_match.is_one_row or aggregate.ordering)
-        and (is_counted or aggregate.function in CHOSEN | STATISTICS)
-        and aggregate.distinct is is_counted
-        and len(aggregate.arguments) > 0
-        and all(one.references and looks_at_columns_only(one) for one in terms(aggregate))
-    )
-
-
-def is_collected(aggregate: Aggregate) -> bool:
-    """Whether an aggregate is the array of a variable's values."""
-    return (
-        aggregate.function in ("collect_list", "array_agg")
-        and len(aggregate.arguments) == 1
-        and not (aggregate.distinct or aggregate.ordering or aggregate.ignore_nulls)
-        and aggregate.condition is None
-        and looks_at_columns_only(aggregate.arguments[0])
-    )
-
-
-def decimal_average(total: int, count: int, type_: ValueType) -> Pieces:
-    """Spark's avg(decimal(p,s)): the sum over the count, as decimal(p+4,s+4)."""
-    divisor = ("CAST(NULLIF(", count, ", 0) AS DECIMAL(20,0))")
-    return ("CAST(", total, " / ", *divisor, f" AS {average_type(type_).name.upper()})")
+    """Return whether matches that share their rows can answer all reads, if sums are exact."""
+    return rows_per_match.is_one_row and all(read.reads_chains for read in reads)

@@ -23,7 +23,8 @@ from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
 from matchrec.errors.run.origins import commented, with_origin
-from matchrec.output.reads import ReadFact, SqlPiece, may_accumulate, show_read
+from matchrec.output.measure_reader import SqlPiece, may_accumulate
+from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
@@ -388,7 +389,8 @@ def project(
 
 def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
     """The columns of a result. slots: of each read the number of the column that holds it."""
-    is_matched = wire.read(slots[-1]) if executable.reads[-1] is ReadFact.IS_MATCHED else None
+    shows_unmatched = isinstance(executable.reads[-1], ReadIsMatched)
+    is_matched = wire.read(slots[-1]) if shows_unmatched else None
     is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
     columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
 
@@ -397,7 +399,7 @@ def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectIte
         if not isinstance(piece, int):
             return piece if isinstance(piece, str) else wire.aggregate(piece.index)
         read = wire.read(slots[piece])
-        return read if is_alone else commented(read, show_read(executable.reads[piece], columns))
+        return read if is_alone else commented(read, executable.reads[piece].show(columns))
 
     def item(output: Output) -> SelectItem:
         """One item of the select list; on an unmatched row every measure is NULL."""

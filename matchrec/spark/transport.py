@@ -30,7 +30,6 @@ from matchrec.conditions.row_column import show_column
 from matchrec.errors.calls import altered_by_pandas
 from matchrec.errors.run.failures import column_of_other_type
 from matchrec.loading import makes_queries
-from matchrec.output.reads import ReadAggregate, ReadMatchedRows
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
@@ -241,9 +240,8 @@ def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
     """How rows cross. Raises MatchRecognizeUnsupportedError for what pandas would alter."""
     fields, in_arrays = rows.schema.fields, set[int]()  # of which the output holds arrays
     for read in executable.reads:
-        match read:
-            case ReadAggregate("collect_list" | "matched_rows", _, held) | ReadMatchedRows(held):
-                in_arrays.update(held)
+        if read.row_list is not None:
+            in_arrays.update(read.row_list.columns)
     pairs = zip(fields, executable.crossing.columns, strict=False)
     for place, (crossing, column) in enumerate(pairs):
         name, type_ = str(column.pieces[0]), crossing.dataType.simpleString()

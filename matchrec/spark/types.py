@@ -15,13 +15,25 @@ import pyspark
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 from pyspark.sql.types import ArrayType, DataType, DoubleType, LongType, StructField, StructType
+from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
 from matchrec.conditions import types
 from matchrec.conditions.types import VOID, Family, ValueType, nested, type_named
 from matchrec.errors import calls as errors
-from matchrec.output import reads
-from matchrec.output.reads import PointerField, Read, ReadAggregate, ReadAt, ReadFact, ReadRow
+from matchrec.output.reads import (
+    ColumnType,
+    ListType,
+    NamedType,
+    Nullability,
+    ReadAt,
+    ReadKind,
+    ReadRow,
+    ReadType,
+    RowsType,
+    SumType,
+    TotalType,
+)
 from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
 from matchrec.spark import wire
@@ -149,12 +161,22 @@ def sum_type(type_: spark.DataType) -> spark.DataType:
 
 
 def schema_of_reads(executable: Executable, inputs: Sequence[StructField]) -> StructType:
-    """The schema of the reads. inputs: the fields of the columns that crossed."""
+    """Return the schema of what the workers return.
+
+    Args:
+        executable: the compiled query.
+        inputs: the fields of the columns that are sent to the workers.
+    """
+    partial = executable.task.partial is not None or ReadKind() in executable.reads
+    nullability = Nullability(
+        columns=tuple(field.nullable for field in inputs),
+        has_rows_without_match=executable.rows_per_match.shows_unmatched or partial,
+    )
     fields = []
     for name, read in zip(wire.names_of(executable), executable.reads, strict=True):
-        nullable = may_be_null(read, executable, inputs)
         padding = padding_of(inputs[read.column]) if isinstance(read, ReadRow | ReadAt) else None
-        fields.append(StructField(name, type_of(read, inputs), nullable, padding))
+        nullable = read.may_be_null(nullability)
+        fields.append(StructField(name, type_of_read(read.type, inputs), nullable, padding))
     return StructType(fields)
 
 
@@ -172,48 +194,39 @@ def length_of(field: StructField) -> int | None:
     return int(length) if kind == "char" else None
 
 
-def may_be_null(read: Read, executable: Executable, inputs: Sequence[StructField]) -> bool:
-    """Whether a read can be NULL, as Spark says of the same value."""
-    match read:
-        case ReadRow(column):
-            return inputs[column].nullable
-        case ReadFact.MATCH_NUMBER:  # rows may come out that have none
-            unmatched = executable.rows_per_match.shows_unmatched
-            partial = executable.task.partial is not None or ReadFact.KIND in executable.reads
-            return unmatched or partial
-        case ReadFact():
-            return read is ReadFact.KIND
-        case ReadAggregate(function):
-            return function not in ("count", *reads.LISTS)
-        case _:
-            return not isinstance(read, reads.ReadMatchedRows)
+NAMED_TYPES: dict[NamedType, DataType] = {
+    NamedType.TEXT: spark.StringType(),
+    NamedType.NUMBER: LongType(),
+    NamedType.TRUTH: spark.BooleanType(),
+    NamedType.DOUBLE: DoubleType(),
+    NamedType.INTEGERS: ArrayType(spark.IntegerType(), containsNull=False),
+}
 
 
-def type_of(read: Read, inputs: Sequence[StructField]) -> DataType:
-    match read:
-        case ReadRow(column) | ReadAt(column) | ReadAggregate(chosen=int(column)):
+def type_of_read(type_: ReadType, inputs: Sequence[StructField]) -> DataType:
+    """Return the Spark type of a value that is read.
+
+    Args:
+        type_: its type in terms of the input's columns.
+        inputs: the fields of these columns.
+    """
+    match type_:
+        case ColumnType(column):
             return inputs[column].dataType
-        case ReadAggregate("sum", _, (column,)):
+        case SumType(column):
             return sum_type(inputs[column].dataType)
-        case ReadAggregate("collect_list" | "matched_rows", _, (column,)):
+        case ListType(column):
             return ArrayType(inputs[column].dataType, containsNull=False)
-        case reads.ReadMatchedRows(columns):
-            own = (spark.StringType(), LongType())
-            kinds = (*(inputs[column].dataType for column in columns), *own)
-            row = struct_of(dict(zip(read.names, kinds, strict=True)))
-            return ArrayType(row, containsNull=False)
-        case reads.ReadClassifierAt() | PointerField.PREVIOUS_STATE:
-            return spark.StringType()
-        case PointerField.VERSION:
-            return ArrayType(spark.IntegerType(), containsNull=False)
-        case ReadFact.IS_MATCHED | ReadFact.NOTHING | PointerField.COMPLETES:
-            return spark.BooleanType()
-        case reads.ReadTotal(asked, of):
-            return total_type(asked, None if of is None else type_of(of, inputs))
-        case ReadFact() | PointerField() | ReadAggregate("count"):
-            return LongType()
-        case ReadAggregate():
-            return DoubleType()
+        case RowsType(columns, names):
+            values = [inputs[column].dataType for column in columns]
+            fields = zip(names, [*values, spark.StringType(), LongType()], strict=True)
+            return ArrayType(struct_of(dict(fields)), containsNull=False)
+        case NamedType():
+            return NAMED_TYPES[type_]
+        case TotalType(asked, of):
+            return total_type(asked, None if of is None else type_of_read(of, inputs))
+        case _:
+            assert_never(type_)
 
 
 def total_type(asked: AskedTotal, measure: DataType | None) -> DataType:

@@ -9,7 +9,7 @@ Across pandas       __null0 ...    truth values: which of the other columns are 
 After the match     __r0 ...       what the measures read, where that is not the result itself
                     __g0 ...       aggregates that Spark computes over the rows of a match
                     __v0 ...       an array of the values that such an aggregate is over
-                    __e            a row of a match, see `output.reads`
+                    __e            a row of a match, see `output.measure_reader`
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `rule_sets.worker`

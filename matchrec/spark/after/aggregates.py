@@ -17,7 +17,8 @@ from pyspark.sql import DataFrame, types
 from matchrec.compile.executable import Executable
 from matchrec.errors.language import part
 from matchrec.errors.run.origins import SqlOrigin, origin, with_origin
-from matchrec.output.reads import POSITION, ROW, VARIABLE, ReadMatchedRows, RowAggregate, RowTerm
+from matchrec.output.measure_reader import POSITION, ROW, VARIABLE, RowAggregate, RowTerm
+from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
@@ -151,7 +152,7 @@ def aggregate_matches(
 ) -> DataFrame:
     """Compute the aggregates of each match; the array of its rows goes, the other reads stay."""
     reads = executable.reads
-    rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadMatchedRows))
+    rows = next(i for i, read in enumerate(reads) if isinstance(read, ReadRowsForSpark))
     kept = tuple(wire.read(i) for i in range(len(reads)) if i != rows)
     return MatchAggregates(runner, matched, executable, kept, wire.read(rows), token).compute()
 

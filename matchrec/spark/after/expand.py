@@ -18,7 +18,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from matchrec.errors import calls
-from matchrec.output.reads import ROW
+from matchrec.output.measure_reader import ROW
 from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, states_of_variables
 from matchrec.plan.resolve import InputColumns

@@ -19,7 +19,7 @@ from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
 from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
 from matchrec.engine.records import compile_task
-from matchrec.output.reads import ReadFact
+from matchrec.output.reads import ReadMatchNumber
 from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import ByKey, Known, States
 from matchrec.spark.worker.arrays import as_integers, column
@@ -66,7 +66,7 @@ class KeySearch(ABC):
         if self.output is not None or executable.task.most_matches is not None:
             return True
         compiled = compile_task(executable.task, len(executable.crossing.integers))
-        return ReadFact.MATCH_NUMBER in executable.reads or compiled.rules.forgets
+        return ReadMatchNumber() in executable.reads or compiled.rules.forgets
 
     @property
     def end(self) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from math import inf
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,6 @@ from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.calls import total_too_large
 from matchrec.errors.run import failures
 from matchrec.loading import makes_queries
-from matchrec.output import reads
 from matchrec.output.aggregates import (
     AggregateReader,
     adds_whole_numbers,
@@ -31,7 +31,27 @@ from matchrec.output.aggregates import (
     sum_values,
 )
 from matchrec.output.measures import Reader
-from matchrec.output.reads import Read, ReadAggregate, ReadAt, ReadFact, ReadRow, ReadTotal
+from matchrec.output.reads import (
+    PointerField,
+    Read,
+    ReadAccumulated,
+    ReadAt,
+    ReadBasicAggregate,
+    ReadClassifierAt,
+    ReadIsMatched,
+    ReadKind,
+    ReadList,
+    ReadMatchedRows,
+    ReadMatchNumber,
+    ReadNothing,
+    ReadPointer,
+    ReadPosition,
+    ReadRow,
+    ReadRowsForSpark,
+    ReadTotal,
+    RowList,
+    read_from_chains,
+)
 from matchrec.plan.expression import Navigation, Semantics
 from matchrec.spark import wire
 from matchrec.spark.worker import arrays
@@ -87,19 +107,21 @@ def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> 
         table: the rows that are searched.
         starts: int64[p + 1], where each partition starts, then the number of rows.
     """
-    task, asked = executable.task, executable.reads
-    if not (task.shares_rows and reads.read_from_chains(asked, executable.rows_per_match)):
+    task, reads = executable.task, executable.reads
+    if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
-    sums = [one for one in asked if isinstance(one, ReadAggregate) and one.function in SUMS]
     exact = all(
-        adds_exactly(read, column(table, wire.column(place)), starts, ansi=executable.ansi)
-        for read in sums
-        for place in read.columns
+        adds_exactly(read, column(table, wire.column(read.column)), starts, ansi=executable.ansi)
+        for read in reads
+        if isinstance(read, ReadBasicAggregate) and read.function in SUMS
+        if read.column is not None
     )
     return replace(task, chained=exact)
 
 
-def adds_exactly(read: ReadAggregate, values: pa.Array, starts: IntArray, *, ansi: bool) -> bool:
+def adds_exactly(
+    read: ReadBasicAggregate, values: pa.Array, starts: IntArray, *, ansi: bool
+) -> bool:
     """Return whether a sum or an average does not depend on the order in which values are added.
 
     Spark adds integers as DOUBLE for an average, as BIGINT for a sum.
@@ -112,23 +134,6 @@ def adds_exactly(read: ReadAggregate, values: pa.Array, starts: IntArray, *, ans
     if read.function == "avg":
         return adds_whole_numbers(integers.astype(np.float64), starts)
     return not ansi or never_wraps(integers)
-
-
-def lists_of(read: Read) -> tuple[str | None, tuple[int, ...], Semantics] | None:
-    """Of a read that is a list of rows: of which variable, which columns, and up to where."""
-    match read:
-        case ReadAggregate("collect_list" | "matched_rows", variable, places, semantics):
-            return variable, places, semantics
-        case reads.ReadMatchedRows(places):
-            return None, places, Semantics.FINAL
-    return None
-
-
-def place_of_value(read: Read) -> int | None:
-    match read:
-        case ReadRow(place) | ReadAt(place) | ReadAggregate(chosen=place):
-            return place
-    return None
 
 
 def list_of_structs(offsets: IntArray, values: list[pa.Array], names: Sequence[str]) -> pa.Array:
@@ -163,7 +168,7 @@ class Gatherer:
             return
         sizes = self.sizes()
         if events:
-            sizes += self.sizes_of_lists(None, events, Semantics.FINAL)
+            sizes += self.sizes_of_lists(RowList(None, tuple(events), Semantics.FINAL))
         largest = int(np.argmax(sizes))
         row, size = int(rows.row[largest]), int(sizes[largest])
         if size > MOST_BYTES:
@@ -182,17 +187,18 @@ class Gatherer:
 
     def is_wide(self, read: Read) -> bool:
         """Whether the values of a read differ in their bytes."""
-        if lists_of(read) is not None:
+        if read.row_list is not None:
             return True
-        place = place_of_value(read)
+        place = read.value_column
         return place is not None and not isinstance(arrays.sizes_of(self.values(place)), int)
 
     def longest(self) -> float:
         """About how many bytes an output row takes at most; infinite where there are lists."""
         reads = self.executable.reads
-        if any(lists_of(read) is not None for read in reads):
+        if any(read.row_list is not None for read in reads):
             return inf
-        of_values = self.most_of(one for one in map(place_of_value, reads) if one is not None)
+        columns = [read.value_column for read in reads]
+        of_values = self.most_of(place for place in columns if place is not None)
         return arrays.BYTES_OF_A_NUMBER * len(reads) + of_values
 
     def most_of(self, places: Iterable[int]) -> int:
@@ -208,10 +214,10 @@ class Gatherer:
                 sizes += self.sizes_at(read.column, reader.rows.row)
             elif isinstance(read, ReadAt):
                 sizes += self.sizes_at(read.column, reader.positions(read.navigation))
-            elif (lists := lists_of(read)) is not None:
-                sizes += self.sizes_of_lists(*lists)
-            elif (place := place_of_value(read)) is not None:
-                sizes += int(np.mean(arrays.sizes_of(self.values(place))))
+            elif read.row_list is not None:
+                sizes += self.sizes_of_lists(read.row_list)
+            elif read.value_column is not None:
+                sizes += int(np.mean(arrays.sizes_of(self.values(read.value_column))))
         return sizes
 
     def sizes_at(self, place: int, positions: IntArray) -> IntArray:
@@ -219,16 +225,14 @@ class Gatherer:
         sizes = arrays.sizes_of(self.values(place))
         return np.where(positions < 0, 0, sizes if isinstance(sizes, int) else sizes[positions])
 
-    def sizes_of_lists(
-        self, variable: str | None, places: Iterable[int], semantics: Semantics
-    ) -> IntArray:
-        """int64[r], about how many bytes lists of the rows of a variable take that are seen."""
+    def sizes_of_lists(self, row_list: RowList) -> IntArray:
+        """int64[r], about how many bytes the array of rows of each output row takes."""
         reader = self.reader
         rows = reader.matches.mapped_rows
         sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
-        for place in places:
+        for place in row_list.columns:
             sizes += self.sizes_at(place, rows)
-        return reader.add_up(sizes * reader.mask(variable), semantics)
+        return reader.add_up(sizes * reader.mask(row_list.variable), row_list.semantics)
 
     def batch(self) -> pa.RecordBatch:
         """The reads of the output rows."""
@@ -237,43 +241,10 @@ class Gatherer:
         return pa.RecordBatch.from_arrays(columns, wire.names_of(self.executable))
 
     def column(self, read: Read) -> pa.Array:
+        """Return the values of a read on all output rows."""
         if read in self.known:
             return self.known[read]
-        match read:
-            case ReadRow(place):
-                return self.take_values(place, self.reader.rows.row)
-            case ReadAt(place, navigation):
-                return self.values(place).take(self.find(navigation))
-            case reads.ReadClassifierAt(navigation):
-                return self.name_variables(self.reader.classifiers(navigation))
-            case ReadAggregate("collect_list", variable, (place,), semantics):
-                return self.collect_rows(variable, place, semantics)
-            case ReadAggregate("matched_rows", variable, (place,)):
-                return self.match(variable, place)
-            case reads.ReadMatchedRows():
-                return self.matched_rows(read)
-            case reads.PointerField():
-                return self.pointer(read)
-            case ReadTotal():
-                return self.total(read)
-            case ReadFact.POSITION:
-                return arrow_of(self.reader.current_positions())
-            case ReadFact.MATCH_NUMBER:
-                numbers = self.reader.match_numbers()
-                return arrow_of(numbers, numbers < 0)
-            case ReadFact.KIND:
-                assert self.reader.matches.kind is not None
-                return arrow_of(self.reader.matches.kind[self.reader.rows.match])
-            case ReadFact.NOTHING:
-                return arrow_of(np.ones(self.reader.rows.count, np.bool_))
-            case ReadFact.IS_MATCHED:
-                return arrow_of(self.reader.rows.match >= 0)
-            case ReadAggregate(use=None):
-                return self.aggregate(read)
-            case ReadAggregate():
-                return self.accumulate(read)
-            case _:
-                raise AssertionError(read)
+        return FILL[type(read)](self, read)
 
     def find(self, navigation: Navigation) -> pa.Array:
         """The row positions to which a navigation leads, NULL where it leads to none."""
@@ -289,18 +260,18 @@ class Gatherer:
     def values(self, place: int) -> pa.Array:
         return column(self.table, wire.column(place))
 
-    def collect_rows(self, variable: str | None, place: int, semantics: Semantics) -> pa.Array:
+    def collect_rows(self, read: ReadList) -> pa.Array:
         """For each output row the array of a variable's values that are not NULL."""
         reader, rows = self.reader, self.reader.matches.mapped_rows
-        counted = reader.mask(variable) & validity(self.values(place))[rows]
-        index, offsets = reader.collect(counted, semantics)
-        return pa.ListArray.from_arrays(offsets_of(offsets), self.take_values(place, rows[index]))
+        counted = reader.mask(read.variable) & validity(self.values(read.column))[rows]
+        index, offsets = reader.collect(counted, read.semantics)
+        values = self.take_values(read.column, rows[index])
+        return pa.ListArray.from_arrays(offsets_of(offsets), values)
 
-    def accumulate(self, read: ReadAggregate) -> pa.Array:
+    def accumulate(self, read: ReadAccumulated) -> pa.Array:
         """The aggregate of the rows that each output row sees, added up from row to row."""
         from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
 
-        assert read.use is not None
         begin = partial(AGGREGATES[read.function].begin_rows, read.use)
         rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
         counted = self.reader.mask(read.variable)
@@ -321,19 +292,20 @@ class Gatherer:
             if asks:
                 found.append(accumulator.result())
         kind = pa.int64() if read.function == "count" else pa.float64()
-        kind = kind if read.chosen is None else self.values(read.chosen).type
+        kind = kind if read.value_column is None else self.values(read.value_column).type
         places = np.append(0, np.cumsum(wanted))[index + 1]
         return arrays.array_of(found, kind).take(arrow_of(places))
 
-    def match(self, variable: str | None, place: int) -> pa.Array:
+    def match(self, read: ReadMatchedRows) -> pa.Array:
         """For each output row the rows of its match that come out, each with its classifier."""
         matches, reader = self.reader.matches, self.reader
-        index, offsets = reader.collect(reader.mask(variable) & ~matches.excluded, Semantics.FINAL)
-        rows, variables = self.of_mapped(index, [place])
+        shown = reader.mask(read.variable) & ~matches.excluded
+        index, offsets = reader.collect(shown, Semantics.FINAL)
+        rows, variables = self.of_mapped(index, [read.column])
         names = [one.name for one in rows.type]
         return list_of_structs(offsets, [*rows.flatten()[:-1], variables], names)
 
-    def matched_rows(self, read: reads.ReadMatchedRows) -> pa.Array:
+    def matched_rows(self, read: ReadRowsForSpark) -> pa.Array:
         """For each output row all rows of its match, an array of structs; empty without rows."""
         index, offsets = self.reader.collect(self.reader.mask(None), Semantics.FINAL)
         values = self.of_mapped(index, read.columns)
@@ -347,23 +319,23 @@ class Gatherer:
         values = [self.take_values(place, rows) for place in places]
         return [*values, self.name_variables(variables.astype(np.int64))]
 
-    def pointer(self, field: reads.PointerField) -> pa.Array:
+    def pointer(self, read: ReadPointer) -> pa.Array:
         matches, starts = self.reader.matches, self.reader.partitions.starts
         pointers, rows = matches.pointers, self.reader.matches.mapped_rows
         assert pointers is not None
         position = rows - starts[matches.partition] + 1
         before, none = pointers.before, pointers.before < 0
-        match field:
-            case reads.PointerField.ROW:
+        match read.field:
+            case PointerField.ROW:
                 return arrow_of(position)
-            case reads.PointerField.PREVIOUS_ROW:
+            case PointerField.PREVIOUS_ROW:
                 return arrow_of(position[before], none)
-            case reads.PointerField.PREVIOUS_STATE:
+            case PointerField.PREVIOUS_STATE:
                 states = matches.classifiers[before].astype(np.int64)
                 return self.name_variables(np.where(none, -1, states))
-            case reads.PointerField.COMPLETES:
+            case PointerField.COMPLETES:
                 return arrow_of(pointers.completes)
-            case reads.PointerField.VERSION:
+            case PointerField.VERSION:
                 offsets = offsets_of(pointers.offsets)
                 return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
 
@@ -438,8 +410,8 @@ class Gatherer:
         if lost.any():
             row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
             columns = [show_column(one) for one in self.executable.crossing.columns]
-            asked = reads.show_read(read, columns)
-            raise RunFailure(total_too_large, row, {"type_name": type_name, "asked": asked})
+            fields = {"type_name": type_name, "asked": read.show(columns)}
+            raise RunFailure(total_too_large, row, fields)
 
     def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
         """The least or greatest count or sum of a match. Raises RunFailure."""
@@ -456,11 +428,48 @@ class Gatherer:
         names = pa.array(self.executable.task.variables, pa.string())
         return names.take(arrow_of(variables, variables < 0))
 
-    def aggregate(self, read: ReadAggregate) -> pa.Array:
+    def aggregate(self, read: ReadBasicAggregate) -> pa.Array:
         values = None if read.column is None else self.values(read.column)
         valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
         aggregates = AggregateReader(self.reader, read.variable, valid)
         return Aggregation(aggregates, values, self.executable.ansi).of(read)
+
+
+def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
+    return gatherer.name_variables(gatherer.reader.classifiers(read.navigation))
+
+
+def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
+    numbers = gatherer.reader.match_numbers()
+    return arrow_of(numbers, numbers < 0)
+
+
+def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
+    reader = gatherer.reader
+    assert reader.matches.kind is not None
+    return arrow_of(reader.matches.kind[reader.rows.match])
+
+
+# What fills the columns of each class of reads, on all output rows.
+FILL: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
+    ReadRow: lambda gatherer, read: gatherer.take_values(read.column, gatherer.reader.rows.row),
+    ReadAt: lambda gatherer, read: gatherer.values(read.column).take(
+        gatherer.find(read.navigation)
+    ),
+    ReadClassifierAt: fill_classifiers,
+    ReadRowsForSpark: Gatherer.matched_rows,
+    ReadMatchNumber: fill_match_numbers,
+    ReadPosition: lambda gatherer, _: arrow_of(gatherer.reader.current_positions()),
+    ReadIsMatched: lambda gatherer, _: arrow_of(gatherer.reader.rows.match >= 0),
+    ReadKind: fill_kinds,
+    ReadNothing: lambda gatherer, _: arrow_of(np.ones(gatherer.reader.rows.count, np.bool_)),
+    ReadPointer: Gatherer.pointer,
+    ReadBasicAggregate: Gatherer.aggregate,
+    ReadList: Gatherer.collect_rows,
+    ReadMatchedRows: Gatherer.match,
+    ReadAccumulated: Gatherer.accumulate,
+    ReadTotal: Gatherer.total,
+}
 
 
 @dataclass(frozen=True)
@@ -471,7 +480,7 @@ class Aggregation:
     values: pa.Array
     ansi: bool
 
-    def of(self, read: ReadAggregate) -> pa.Array:
+    def of(self, read: ReadBasicAggregate) -> pa.Array:
         """The values, NULL of no rows."""
         counts = self.aggregates.counts(read.semantics)
         index = last_seen(self.aggregates.reader, read.semantics)

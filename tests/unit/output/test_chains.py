@@ -14,7 +14,13 @@ from matchrec.engine.partitions import Partitions
 from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.output.aggregates import AggregateReader, adds_whole_numbers, last_seen, never_wraps
 from matchrec.output.measures import Reader
-from matchrec.output.reads import ReadAggregate, ReadAt, ReadFact, read_from_chains
+from matchrec.output.reads import (
+    ReadAt,
+    ReadBasicAggregate,
+    ReadList,
+    ReadPosition,
+    read_from_chains,
+)
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
@@ -114,10 +120,10 @@ def test_a_row_is_searched_once_for_each_state(text: str) -> None:
 def test_what_chains_do_not_answer() -> None:
     first = ReadAt(0, Navigation("A", End.FIRST, 0, 3))
     for function in ("count", "sum", "avg", "min"):  # those of doubles depend on their values
-        assert read_from_chains([first, ReadAggregate(function, "A", (0,), FINAL)], ONE_ROW)
+        assert read_from_chains([first, ReadBasicAggregate(function, "A", 0, FINAL)], ONE_ROW)
     assert not read_from_chains([first], RowsPerMatch.ALL_ROWS_SHOW_EMPTY)
     second = ReadAt(0, Navigation("A", End.FIRST, 1))
-    for read in (second, ReadAggregate("collect_list", "A", (0,), FINAL), ReadFact.POSITION):
+    for read in (second, ReadList("A", 0, FINAL), ReadPosition()):
         assert not read_from_chains([first, read], ONE_ROW)
 
 
