@@ -12,7 +12,7 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, Question, Rule, input_columns
-from matchrec.spark.session import Relation
+from matchrec.spark.relation import Relation
 
 
 @dataclass(frozen=True)

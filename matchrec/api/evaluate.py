@@ -38,7 +38,7 @@ from matchrec.plan.text import Template
 from matchrec.source import Source, counted
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
-from matchrec.spark.session import Relation, Runner
+from matchrec.spark.relation import Relation, Runner
 
 
 class EvaluatedQuery(ABC):

@@ -27,11 +27,11 @@ from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.source import Source
 from matchrec.spark.after.expand import mark_graph, unwind_graph
+from matchrec.spark.backends import backend_of
 from matchrec.spark.environment import check_session
 from matchrec.spark.errors.diagnose import check_type_column, first_line
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
-from matchrec.spark.sail.probes import engine_name
 from matchrec.spark.session import quiet_analysis
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ def with_conditions(df: DataFrame, columns: dict[str, Any]) -> DataFrame:
             try:
                 kind = df.select("*", column.alias(name)).schema.fields[-1].dataType
             except AnalysisException as error:
-                engine, reason = engine_name(df.sparkSession), first_line(error)
+                engine, reason = backend_of(df.sparkSession).engine, first_line(error)
                 raise column_refused(engine=engine, column=written, reason=reason) from None
         if (type_name := kind.simpleString()) not in ("boolean", "void"):
             raise column_is_no_condition(column=written, type_name=type_name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from functools import partial
 from threading import Lock
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ from matchrec.frontends.sql.locate import (
 )
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Source, Span, counted
+from matchrec.spark.backends import backend_of, runner_of
 from matchrec.spark.errors.diagnose import first_line, lost_value_of, unbound_name
 from matchrec.spark.frames import (
     find_beyond_bigint,
@@ -34,9 +34,10 @@ from matchrec.spark.frames import (
     with_microseconds,
 )
 from matchrec.spark.nanoseconds import CLOSE_TIMES, find_close_times
+from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import has_times_of_day
-from matchrec.spark.sail.sent import frame_of, kept, without_index
-from matchrec.spark.session import Relation, Runner, is_connect, is_stopped, shares_views
+from matchrec.spark.sail.sent import without_index
+from matchrec.spark.session import is_stopped, shares_views
 from matchrec.spark.transport import with_known_types
 
 _SETTING = Lock()  # a setting of a session, for as long as it is another one
@@ -52,7 +53,7 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
     """How texts are to be read in a session, which is asked only if they have double quotes."""
     if '"' not in "".join(map(str, texts)):
         return SPARK
-    runner = Runner(spark)
+    runner = runner_of(spark)
     settings = ("spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers")
     names = all(runner.settings[name] == "true" for name in settings)  # heeded in ANSI mode only
     return Dialect.QUOTED_NAMES if names else SPARK
@@ -87,8 +88,9 @@ def name_of_column(written: str, columns: Sequence[str]) -> str | None:
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
     """A DataFrame as the input of a clause. args: values of the clause's `:name` markers."""
-    rows = kept(df)
-    runner = Runner(df.sparkSession, args, {"df": rows})
+    backend = backend_of(df.sparkSession)
+    rows = backend.keep_sent_rows(df)
+    runner = Runner(backend, args, {"df": rows})
     return Relation(
         runner, lambda items: template("SELECT ", items, " FROM ", View("df")), lambda: rows
     )
@@ -98,7 +100,7 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
     """A frame of pandas, Polars or Arrow as a DataFrame of Spark, sent once; all else as it is."""
     found: Any = given
     if is_dataframe(found):
-        return kept(found)
+        return backend_of(spark).keep_sent_rows(found)
     if not is_frame(found):
         return found
     if hasattr(found, "collect"):  # Polars' lazy frames
@@ -119,8 +121,9 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
         if is_table:
             found = with_known_types(found)
             check_times(spark, found.schema)
-        with nullcontext() if is_connect(spark) else by_arrow(spark):
-            sent = without_index(frame_of(spark, found), getattr(given, "index", None))
+        backend = backend_of(spark)
+        with backend.creating_frames():
+            sent = without_index(backend.create_frame(found), getattr(given, "index", None))
     except MatchRecognizeError:
         raise
     except Exception as error:
@@ -180,22 +183,6 @@ def crossing_kind(kind: Any) -> Any:
     return f"datetime64[{arrow.unit}, {zone}]" if zone else kind.numpy_dtype
 
 
-@contextmanager
-def by_arrow(spark: SparkSession) -> Iterator[None]:
-    """Inside, a missing number of pandas becomes NULL, as over Connect, and not NaN, the greatest
-    of all numbers, which PySpark makes of it by itself. One thread at a time: another one would
-    take what is set here for what was set before.
-    """
-    name = "spark.sql.execution.arrow.pyspark.enabled"
-    with _SETTING:
-        before = str(spark.conf.get(name))
-        spark.conf.set(name, "true")
-        try:
-            yield
-        finally:
-            spark.conf.set(name, before)
-
-
 def check_pandas(name: str, frame: Any) -> None:
     """Raises MatchRecognizePlanError for a frame of pandas that Spark would not take as it is."""
     if not len(frame.columns):
@@ -240,7 +227,7 @@ def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: F
         raise errors.other_number_of_values(given, len(markers), *first).located(query.source)
     if isinstance(args, list):
         args = {parameter_name(one): value for one, value in zip(markers, args, strict=True)}
-    return Runner(spark, args, frames, partial(fill_frames, frames=frames))
+    return Runner(backend_of(spark), args, frames, partial(fill_frames, frames=frames))
 
 
 _MARKER = re.compile(r"[:@]\s*([^\W\d]\w*)")
@@ -298,10 +285,9 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
     known = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
         found = runner.stored(text) if query.keeps_text else runner.sql(text)
-        if is_connect(runner.spark):
-            return found if parameters.keys() <= set(known) else runner.analyse(found)
-        # `writeTo` and `mergeInto` analyse a DataFrame's text anew, when its views are gone
-        return found if query.keeps_text else found.select("*")
+        if not parameters.keys() <= set(known):
+            runner.analyse(found)
+        return backend_of(runner.spark).finish(found, keeps_text=query.keeps_text)
     except AnalysisException as error:
         raise unbound(error, query, known) or error from None
 

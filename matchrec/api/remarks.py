@@ -25,8 +25,7 @@ from matchrec.spark.environment import untuned_at_first
 from matchrec.spark.execute import ClauseResult, Prepared
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.question import Question
-from matchrec.spark.sail.zones import windows_in_hours
-from matchrec.spark.session import holes, is_connect
+from matchrec.spark.session import holes
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
@@ -36,11 +35,9 @@ Remarks = tuple[MatchRecognizeWarning, ...]
 
 def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their places in its text."""
-    spark = question.runner.spark
     found = [*remarks(drafted.written)]
-    if is_connect(spark):
-        intervals = windows_in_hours(drafted.plan, spark, question.type_of_order)
-        found += (days_in_hours(interval.span, written=interval.text) for interval in intervals)
+    intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
+    found += (days_in_hours(interval.span, written=interval.text) for interval in intervals)
     found += remarks_on_nanoseconds(drafted.plan, question)
     return tuple(warning.located(source) for warning in found)
 

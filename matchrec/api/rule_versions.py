@@ -28,8 +28,8 @@ from matchrec.errors.run import failures
 from matchrec.frontends.pattern.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
-from matchrec.spark.sail.probes import engine_name
-from matchrec.spark.session import REFUSALS, Relation, quiet_analysis
+from matchrec.spark.relation import Relation
+from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.types import OrderTimes
 
 # Rules by name, each one's versions by when they become valid; or a table of them.
@@ -131,7 +131,7 @@ def times_of(relation: Relation, order: str) -> OrderTimes:
         try:
             found = OrderTimes(relation.type_of(order))
         except REFUSALS as error:
-            engine = engine_name(relation.runner.spark)
+            engine = relation.runner.backend.engine
             raise column_refused(engine=engine, column=order, reason=first_line(error)) from None
     if found.kind is None:
         raise failures.no_times_of_order(order=order, type_name=found.type.simpleString())

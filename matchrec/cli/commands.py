@@ -69,12 +69,12 @@ def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | 
     """
     if asked.clause is not None and not asked.totals:
         raise click.UsageError("--clause is for --aggregate and --per")
-    from matchrec.spark.session import Runner
+    from matchrec.spark.backends import runner_of
 
     with asked.running() as (spark, query):
         totals = asked.totals
         frame = query.aggregate(**totals, clause=asked.clause) if totals else query.to_df()
-        Runner(spark).analyse(frame)
+        runner_of(spark).analyse(frame)
         watch = matchrec.progress(spark)
         if file:
             with watch, while_it_runs():

@@ -62,7 +62,7 @@ class Table:
 
         Raises MatchRecognizeError where there is no column in them.
         """
-        from matchrec.spark.sail.probes import engine_name
+        from matchrec.spark.backends import backend_of
 
         if self.format in ("csv", "json"):
             self.check_encoding()
@@ -77,7 +77,7 @@ class Table:
             reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
             frame = reader.load([literal(file) for file in self.files])
-            if self.format == "parquet" and engine_name(spark) == "Sail":
+            if self.format == "parquet" and backend_of(spark).engine == "Sail":
                 from matchrec.spark.sail.files import casts_of_pandas
 
                 if casts := casts_of_pandas(self.first_file()):

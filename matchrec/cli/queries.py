@@ -77,7 +77,7 @@ class QueryRequest:
         with warnings_told():
             what = self._read()  # an engine takes seconds to start
             with self.session() as spark:
-                from matchrec.spark.session import table_of
+                from matchrec.spark.backends import table_of
 
                 source: Any = spark if self.language == "sql" else table_of(spark, self.events)
                 options = self.options.items()

@@ -96,9 +96,9 @@ def comes_as_arrow(frame: DataFrame) -> bool:
     """Whether all rows come at once, as a table of Arrow: from Sail, which keeps nothing that is
     cached, and would compute it for every job.
     """
-    from matchrec.spark.session import Runner
+    from matchrec.spark.backends import backend_of
 
-    return Runner(frame.sparkSession).tasks is not None
+    return not backend_of(frame.sparkSession).keeps_cached_rows
 
 
 @contextmanager

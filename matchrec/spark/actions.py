@@ -22,12 +22,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
 from matchrec.source import counted
 from matchrec.spark.errors.failing import rows_read
-from matchrec.spark.session import FAILURES, is_connect
+from matchrec.spark.session import FAILURES, context_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,8 +119,9 @@ def line_of(console: Console) -> Iterator[Callable[[str], object]]:
 @contextmanager
 def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
     """What tells, at any time, how far the running stages are; nothing on Connect before 4.0."""
-    if not is_connect(spark):
-        yield classic_tasks(spark)
+    context = context_of(spark)
+    if context is not None:
+        yield classic_tasks(context)
         return
     told, session = ReportedTasks(), cast("Any", spark)
     if not hasattr(session, "registerProgressHandler"):
@@ -132,12 +134,12 @@ def watch_tasks(spark: SparkSession) -> Iterator[Callable[[], Tasks]]:
         session.removeProgressHandler(told)
 
 
-def classic_tasks(spark: SparkSession) -> Callable[[], Tasks]:
-    """Asks Spark Classic, which writes no lines of its own from now on."""
-    own: Any = cast("Any", spark.sparkContext)._jsc.sc().progressBar()
+def classic_tasks(context: SparkContext) -> Callable[[], Tasks]:
+    """Return what asks Spark for its tasks. It writes no lines of its own from now on."""
+    own: Any = cast("Any", context)._jsc.sc().progressBar()
     if own.isDefined():
         own.get().stop()
-    tracker = spark.sparkContext.statusTracker()
+    tracker = context.statusTracker()
 
     def tasks() -> Tasks:
         try:
@@ -221,8 +223,8 @@ def cancelled_by_interrupt(spark: SparkSession) -> Iterator[None]:
 
 def tags_of(spark: SparkSession) -> tuple[Callable[[str], object], ...]:
     """What adds a tag to the jobs of this thread, removes it, and cancels the jobs that have it."""
-    if is_connect(spark):
+    context = context_of(spark)
+    if context is None:
         session = cast("Any", spark)
         return session.addTag, session.removeTag, session.interruptTag
-    context = spark.sparkContext
     return context.addJobTag, context.removeJobTag, context.cancelJobsWithTag

@@ -40,14 +40,15 @@ from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, show_column, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
 from matchrec.plan.clauses import SortItem
-from matchrec.plan.expression import Frame
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, quoted, template
 from matchrec.spark import wire
-from matchrec.spark.session import Relation, is_connect
+from matchrec.spark.backend import Backend
+from matchrec.spark.backends import backend_of
+from matchrec.spark.relation import Relation
 from matchrec.spark.transport import Sent, arrow_schema
-from matchrec.spark.types import crossing_schema, encode_columns, in_one_form, is_nested
+from matchrec.spark.types import crossing_schema, encode_columns, in_one_form
 from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, packed_columns
 from matchrec.spark.worker.matching import Incoming
 from matchrec.spark.worker.planned import PlannedColumn
@@ -123,6 +124,10 @@ class Preparation:
     def plan(self) -> MatchPlan:
         return self.drafted.plan
 
+    @property
+    def backend(self) -> Backend:
+        return backend_of(self.relation.runner.spark)
+
     def dataframe(self, columns: RowColumns) -> DataFrame:
         """The rows with columns. Raises as `explode_matches`."""
         return self.rows_of(self.query(columns), columns)
@@ -147,9 +152,7 @@ class Preparation:
             SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
             for packed, one in zip(before, after, strict=True)
         ]
-        # Without a frame, Sail takes one of values, which binary ones, intervals and structs have
-        # not; Spark knows by itself, and lets nobody write one.
-        frame = "" if self.relation.runner.tasks is None else show_frame(Frame(None, 0))
+        frame = self.backend.running_frame
         window = self.window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
         items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
@@ -185,7 +188,7 @@ class Preparation:
         Nothing is returned for a session that analyses a DataFrame once, when it is made.
         """
         runner = self.relation.runner
-        if not is_connect(runner.spark):
+        if not self.backend.analyses_again:
             return ()
         texts = {name: text for text, name in self.names(columns).inner.items()}
         texts |= {wire.column(i): show_column(column) for i, column in enumerate(columns)}
@@ -234,23 +237,16 @@ class Preparation:
         return in_one_form(names.inner[key], self.relation.type_of(key))
 
     def order_key(self, names: ColumnNames, item: SortItem) -> str:
-        """An item of ORDER BY as SQL. Some sessions have a NULL in an array or a struct come where
-        one of the whole does, and not before all values: there it is told by itself.
-        """
-        text, last = item.expression.text, item.puts_nulls_last
+        """Return an item of ORDER BY as SQL."""
+        text, relation = item.expression.text, self.relation
         key = self.in_one_form(names, text)
-        of_tasks, as_usual = self.relation.runner.tasks is not None, last is item.descending
-        if not of_tasks or as_usual or not is_nested(self.relation.type_of(text)):
-            return f"{key} {item.direction}"
-        plain = replace(item, nulls_first=None)
-        return f"{key} IS NULL {'ASC' if last else 'DESC'}, {key} {plain.direction}"
+        return self.backend.order_key(key, item, relation.type_of(text))
 
     def window(self, names: ColumnNames) -> str:
         """The window that puts equal keys together and sorts them, as SQL."""
         order = ", ".join(self.order_key(names, item) for item in self.plan.order_by)
         keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
-        if not keys and self.relation.runner.tasks is not None:
-            keys = "0"  # without it, tasks of one process would divide its sorted rows again
+        keys = self.backend.window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
 
@@ -283,10 +279,7 @@ class Unsorted(Preparation):
             order = names.inner[self.plan.order_by[0].expression.text]
             rows = self.ranges.assign(self.relation.runner, rows, alike, order)
             alike.append(wire.RANGE)
-        tasks = self.relation.runner.tasks if alike else 1
-        if tasks is None:
-            return rows.repartition(*map(expr, alike))
-        return rows.repartition(tasks, *map(expr, alike))
+        return self.backend.repartition(rows, [expr(key) for key in alike])
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
         found = {field.name: field for field in rows}
@@ -300,7 +293,7 @@ class Unsorted(Preparation):
         sorting = self.sorting(self.names_of_parts(columns))
         if not isinstance(self.ranges, str):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
-        return Incoming(sorting, self.structs(columns), self.relation.runner.tasks or 1)
+        return Incoming(sorting, self.structs(columns), self.backend.tasks or 1)
 
     def show_ranges(self) -> str:
         if not isinstance(self.ranges, str):

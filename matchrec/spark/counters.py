@@ -24,8 +24,8 @@ from matchrec.errors.calls import nothing_counted, nothing_observed
 from matchrec.pictures.html import preformatted, table
 from matchrec.source import counted
 from matchrec.spark import wire
+from matchrec.spark.backends import backend_of
 from matchrec.spark.sail.probes import can_observe
-from matchrec.spark.session import is_connect
 from matchrec.spark.types import struct_of
 from matchrec.spark.worker import count
 
@@ -149,7 +149,7 @@ class Counters:
         """The rows of `frame`; their counters are seen on the way. selects: runs are counted."""
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
-        observation = observing(frame, name)
+        observation = backend_of(frame.sparkSession).observation(name)
         aggregates = [
             expr(f"{field.aggregate}(get({wire.COUNTERS}, {field.place})) AS {field.name}")
             for field in COUNTED
@@ -162,18 +162,14 @@ class Counters:
         """Run a query of SQL text for its counters only; its rows are dropped. A client of Connect
         is told of them only with the rows, so that there they come to it.
         """
-        observed = self.of_query(result)
-        if is_connect(result.sparkSession):
-            observed.collect()
-        else:
-            observed.write.format("noop").mode("overwrite").save()
+        backend_of(result.sparkSession).run_unread(self.of_query(result))
 
     def of_query(self, result: DataFrame) -> DataFrame:
         """The result of a query whose clauses are observed. An action of the result of SQL text
         finds no observation under the names of its views. In Classic, one of a projection of it
         does. A client of Connect does not, but the result knows what its own action has seen.
         """
-        self._result = result if is_connect(result.sparkSession) else result.select("*")
+        self._result = backend_of(result.sparkSession).observed(result)
         return self._result
 
 
@@ -197,9 +193,9 @@ class Observed:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
             numbers = wait_for(self.observation, timeout)
-            if not numbers and result is not None and is_connect(result.sparkSession):
-                info = getattr(result, "executionInfo", None)
-                numbers = {} if info is None else dict(info.flows).get(self.name, {})
+            if not numbers and result is not None:
+                seen = backend_of(result.sparkSession).seen_by(result, self.name)
+                numbers = dict(seen)
             if not numbers:
                 raise nothing_counted()
             self.found = {name: number or 0 for name, number in numbers.items()}
@@ -216,16 +212,6 @@ def check_observed(spark: SparkSession, given: str) -> None:
     """Raises MatchRecognizeUnsupportedError where a session tells no counters. given: what asks."""
     if not can_observe(spark):
         raise nothing_observed(given=given)
-
-
-def observing(frame: DataFrame, name: str) -> Any:
-    if is_connect(frame.sparkSession):
-        from pyspark.sql.connect.observation import Observation as ConnectObservation
-
-        return ConnectObservation(name)
-    from pyspark.sql import Observation
-
-    return Observation(name)
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:

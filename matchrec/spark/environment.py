@@ -28,7 +28,8 @@ from pyspark.sql import types as spark_types
 from matchrec.arguments import SESSION, checked
 from matchrec.errors import calls as errors
 from matchrec.errors.warnings import UntunedSessionWarning, untuned_session
-from matchrec.spark.session import application, is_connect, is_stopped
+from matchrec.spark.backends import backend_of
+from matchrec.spark.session import application, context_of, is_stopped
 
 _TRIED = """
 import sys
@@ -46,7 +47,7 @@ _ONE_AT_A_TIME = RLock()
 @contextmanager
 def able_workers(spark: SparkSession) -> Iterator[None]:
     """Functions made inside run on this program's interpreter, where workers are on its machine."""
-    context = None if is_connect(spark) else spark.sparkContext
+    context = context_of(spark)
     if context is None or not (sys.executable and (context.master or "").startswith("local")):
         yield
         return
@@ -62,7 +63,7 @@ def check_session(spark: SparkSession) -> None:
     """Raises for a session that has been stopped, or whose workers cannot do the work."""
     if is_stopped(spark):
         raise errors.stopped_session()
-    if not is_connect(spark) or "SPARK_LOCAL_REMOTE" not in os.environ:
+    if context_of(spark) is not None or "SPARK_LOCAL_REMOTE" not in os.environ:
         return  # only of a server inside of this program it is known what its workers can do
     from pyspark import SparkContext
 
@@ -96,13 +97,12 @@ def why_not(worker: str) -> str | None:
 @contextmanager
 def refusing_streams(spark: SparkSession) -> Iterator[None]:
     """Raises MatchRecognizeUnsupportedError where the session does not know what a stream is."""
-    from matchrec.spark.sail.probes import has_watermarks
     from matchrec.spark.sail.words import is_of_streams
 
     try:
         yield
     except PySparkException as error:
-        if not is_of_streams(str(error)) or has_watermarks(spark):
+        if not is_of_streams(str(error)) or backend_of(spark).has_watermarks:
             raise
         raise errors.no_watermarks() from None
 
@@ -228,7 +228,8 @@ def local_cores(spark: SparkSession) -> int | None:
         return None
     if found[1] != "*":
         return int(found[1] or 1)
-    return None if is_connect(spark) else spark.sparkContext.defaultParallelism
+    context = context_of(spark)
+    return None if context is None else context.defaultParallelism
 
 
 def untuned(spark: SparkSession) -> UntunedSessionWarning | None:

@@ -32,12 +32,11 @@ from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, Unsorted
-from matchrec.spark.errors.diagnose import check_types
-from matchrec.spark.errors.second_look import watch_matches, watch_rows
+from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
-from matchrec.spark.sail.probes import has_watermarks
-from matchrec.spark.session import REFUSALS, Relation, is_connect, quiet_analysis
+from matchrec.spark.relation import Relation
+from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
@@ -105,9 +104,7 @@ class Prepared(Generic[D]):
         rows = self.rows if columns == self.demand.columns else None
         sent = self.preparation.send(columns, self.fields, rows)
         relation, drafts = self.question.relation, self.demand.drafts.values()
-        if relation.runner.tasks is None:  # Spark says by itself what it could not compute
-            return sent
-        token = watch_rows(sent.rows, relation, drafts)
+        token = self.question.backend.watch_rows(sent.rows, relation, drafts)
         return replace(sent, incoming=replace(sent.incoming, token=token))
 
     def send_watched(self, columns: tuple[RowColumn, ...]) -> Sent:
@@ -141,7 +138,7 @@ def prepare_stream(question: Question, demand: Drafting[D]) -> Prepared[D]:
     """What prepares events as they come. Raises for rules whose rows cannot."""
     from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
-    if not has_watermarks(question.runner.spark):
+    if not question.backend.has_watermarks:
         raise no_watermarks()
     check_options(question.options)
     for rule in question.rules:
@@ -204,8 +201,7 @@ def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
             found[rule.name] = type_conditions(
                 drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
-            if is_connect(question.runner.spark):
-                check_types(drafted.written, question.relation)
+            question.backend.check_types(drafted.written, question.relation)
     return replace(prepared, conditions=found)
 
 

@@ -28,13 +28,13 @@ from matchrec.errors.run.failures import of_rule
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
+from matchrec.spark.backend import Backend
+from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.diagnose import Diagnosis, refusal_of
 from matchrec.spark.errors.users_terms import in_plain_words
-from matchrec.spark.sail.doubles import with_doubles
-from matchrec.spark.sail.guards import is_eager, with_guards
+from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import version_spoken
-from matchrec.spark.sail.zones import as_spark_has_it, with_zone
-from matchrec.spark.session import Relation, Runner, is_connect, quiet_analysis
+from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import length_of, value_type
 from matchrec.spark.window_lengths import check_constant_lengths, find_constants
 
@@ -143,10 +143,11 @@ class Question:
     on_error: arguments.AfterError = "raise"
 
     def resolve(self) -> Question:
-        """The rules as the session takes them, earlier measures' values in those that read them."""
-        relation, columns, over_connect = self.relation, self.columns, is_connect(self.runner.spark)
-        if over_connect:
-            relation = as_spark_has_it(relation, columns.alias)
+        """Rewrite each rule for the session: inline earlier measures, pad CHAR values, and write
+        what the engine computes otherwise than Spark so that it computes the same.
+        """
+        columns, backend = self.columns, self.backend
+        relation = backend.rewrite_input(self.relation, columns.alias)
 
         def is_known(name: str) -> bool:
             with quiet_analysis():
@@ -157,15 +158,17 @@ class Question:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
                 plan = padded(plan, relation, columns)
-                if over_connect:
-                    plan = with_doubles(plan, relation, columns.find)
-                    plan = with_guards(plan, relation.runner)
+                plan = backend.rewrite_plan(plan, relation, columns)
             found.append(replace(rule, plan=plan))
         return replace(self, rules=tuple(found), relation=relation)
 
     @property
     def runner(self) -> Runner:
         return self.relation.runner
+
+    @property
+    def backend(self) -> Backend:
+        return backend_of(self.runner.spark)
 
     @cached_property
     def is_stream(self) -> bool:
@@ -190,7 +193,7 @@ class Question:
             found = draft(rule.plan, self.columns, name_of, scope, type_of)
             if self.is_stream:  # any row moves the watermark
                 return replace(found, sends_all=True, relevant=())
-            asks_all = found.tests_may_fail and is_eager(rule.plan, self.runner)
+            asks_all = found.tests_may_fail and self.backend.evaluates_eagerly(rule.plan)
             return replace(found, sends_all=True, relevant=()) if asks_all else found
 
     def check_lengths(self, plan: MatchPlan) -> None:
@@ -221,7 +224,7 @@ class Question:
             cuts_decimals=version >= (4, 0),
             weighs_both=version < (4, 3),
         )
-        return with_zone(found, self.relation) if is_connect(self.runner.spark) else found
+        return self.backend.complete_settings(found, self.relation)
 
     @cached_property
     def ansi(self) -> bool:

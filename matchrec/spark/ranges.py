@@ -36,7 +36,8 @@ from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import OF_ANOTHER_SPARK, Runner
+from matchrec.spark.relation import Runner
+from matchrec.spark.session import OF_ANOTHER_SPARK
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
 

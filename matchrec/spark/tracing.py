@@ -38,7 +38,8 @@ from matchrec.spark import types, wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import Demand, prepare_sorted, project
 from matchrec.spark.question import Question
-from matchrec.spark.session import Relation, quiet_analysis
+from matchrec.spark.relation import Relation
+from matchrec.spark.session import quiet_analysis
 from matchrec.spark.worker.arrays import as_integers, column, to_bytes
 from matchrec.spark.worker.encode import check_windows, partitions_of
 from matchrec.spark.worker.gather import Gatherer

@@ -15,7 +15,8 @@ from matchrec.errors.rules import within_without_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import template
-from matchrec.spark.session import FAILURES, Runner
+from matchrec.spark.relation import Runner
+from matchrec.spark.session import FAILURES
 
 # Months have 28 to 31 days, so a length of months and days is tried from two days of a year. Two
 # months are longest from 1 July on; one is as long as it can be from either day.

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import expr
 
 import matchrec
-from matchrec.spark import session
+from matchrec.spark import backend
 
 pytestmark = pytest.mark.one_of(2)
 
@@ -98,8 +98,8 @@ def test_a_value_that_the_session_does_not_put_in(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, written: str, marker: str
 ) -> None:
     """As where an extension reads texts: spark.sql alone says that :low has no value."""
-    query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), session.plain_sql
-    monkeypatch.setattr(session, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
+    query, plain = LOST.replace(written, f"{written[:-1]}{marker}"), backend.plain_sql
+    monkeypatch.setattr(backend, "plain_sql", lambda spark: lambda text, *_: plain(spark)(text, {}))
     lines = refused(spark, query, [1] if marker == "?" else {"low": 1})
     called = "a parameter marker (?)" if marker == "?" else "parameter `:low`"
     assert (

@@ -35,9 +35,10 @@ from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
 from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
+from matchrec.spark.backends import runner_of
 from matchrec.spark.columns import Preparation
 from matchrec.spark.execute import result_items
-from matchrec.spark.session import Relation, Runner
+from matchrec.spark.relation import Relation
 from matchrec.spark.types import (
     crossing_schema,
     decode_columns,
@@ -140,7 +141,7 @@ class QueryBatch:
         scope: RowScope = RowScope.NEIGHBOURS,
         names: Sequence[str] = NAMES,
     ) -> None:
-        self.spark, self.runner = spark, Runner(spark)
+        self.spark, self.runner = spark, runner_of(spark)
         self.relation = Relation(
             self.runner, lambda items: template("SELECT ", items, f" FROM {table}")
         )
@@ -313,7 +314,7 @@ class Placed:
         reads = range(len(self.executable.reads))
         names = [f"__r{self.first + i} AS __r{i}" for i in reads]
         own = side_by_side.where(f"run = {self.number}").selectExpr(*names)
-        matched = aggregate_matches(Runner(spark), own, self.executable, "")
+        matched = aggregate_matches(runner_of(spark), own, self.executable, "")
         return matched.selectExpr(
             f"{self.number} AS run", f"{texts_of(self.executable, 0)} AS texts"
         )

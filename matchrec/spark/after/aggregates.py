@@ -25,7 +25,7 @@ from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.errors.second_look import watch_matches
-from matchrec.spark.session import Runner
+from matchrec.spark.relation import Runner
 from matchrec.spark.wire import SelectItem
 
 NAN = "double('NaN')"

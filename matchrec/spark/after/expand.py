@@ -23,15 +23,15 @@ from matchrec.plan.expression import CLASSIFIER_FIELD
 from matchrec.plan.match_plan import MatchPlan, states_of_variables
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import quoted, string_literal
+from matchrec.spark.backends import runner_of
 from matchrec.spark.environment import able_workers
-from matchrec.spark.session import Runner
 from matchrec.spark.types import columns_in_one_form
 from matchrec.spark.wire import SelectItem
 
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
     """The rows of all matches of a result. column: that has them, None for MATCHED_ROWS()."""
-    is_sensitive = Runner(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
+    is_sensitive = runner_of(result.sparkSession).settings["spark.sql.caseSensitive"] == "true"
     names = InputColumns(tuple(result.columns), None, is_sensitive)
     rows, fields = column_of_rows(result.schema, names, column)
     of_matches = [field for field in result.schema.fields if field.name != rows]

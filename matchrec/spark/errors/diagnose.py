@@ -48,10 +48,11 @@ from matchrec.plan.show import call_of_aggregate, show_scalar
 from matchrec.plan.text import marker_of, template
 from matchrec.source import Span
 from matchrec.spark.errors.second_look import first_failing
+from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import index_names
 from matchrec.spark.sail.words import condition_of, sentence_of
-from matchrec.spark.session import REFUSALS, SUBQUERY, Relation, quiet_analysis
+from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of
 
 # A text, which has none, or `:name` that is no field of a value.
@@ -207,7 +208,7 @@ class Diagnosis:
             return mistake
         if refused := first_refused(tuple(around_aggregates(plan)), relation):
             return self.explain_refusal(*refused)
-        engine = probes.engine_name(relation.runner.spark)
+        engine = relation.runner.backend.engine
         return errors.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
     def refused_correlation(self, said: str) -> MatchRecognizeError | None:
@@ -247,7 +248,7 @@ class Diagnosis:
                 return errors.unknown_function(name, clause, functions, span)
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
-        engine, said, columns = probes.engine_name(runner.spark), first_line(error), self.columns
+        engine, said, columns = runner.backend.engine, first_line(error), self.columns
         cure = errors.cure_of_quoted_column(said, columns.names)
         cure = cure or cure_of_arguments(function_of(error))
         return errors.refused_by_engine(engine, clause, said, span, cure)
@@ -381,9 +382,7 @@ def _tests_type(condition: Scalar, column: str) -> bool:
 
 
 def check_types(plan: MatchPlan, relation: Relation) -> None:
-    """Raises MatchRecognizeError for what the session has not found, or would compute otherwise."""
-    if not probes.takes_any_condition(relation.runner.spark):
-        return
+    """Raise MatchRecognizeError for what Sail has not found, or would compute otherwise."""
     if found := next(mistakes(plan, relation), None) or next(differences(plan, relation), None):
         raise found
 

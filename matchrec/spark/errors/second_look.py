@@ -36,8 +36,9 @@ from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
 from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
 from matchrec.spark.errors.users_terms import reworded
+from matchrec.spark.relation import Relation
 from matchrec.spark.sail.words import sentence_of_value
-from matchrec.spark.session import Relation, quiet_analysis
+from matchrec.spark.session import quiet_analysis
 from matchrec.spark.ties import warn_of_ties
 
 T = TypeVar("T")

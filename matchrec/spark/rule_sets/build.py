@@ -32,6 +32,7 @@ from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
+from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.diagnose import Diagnosis
 from matchrec.spark.execute import Demand, Prepared, ScopeOf, prepare, project, result_items
 from matchrec.spark.question import Question, Rule
@@ -103,7 +104,7 @@ class BuiltRuleSet:
     def over(self, rows: DataFrame) -> BuiltRuleSet:
         """The rule set over rows of the workers that are elsewhere, in a session of their own."""
         relation = self.question.relation
-        runner = replace(relation.runner, spark=rows.sparkSession)
+        runner = replace(relation.runner, backend=backend_of(rows.sparkSession))
         question = replace(self.question, relation=replace(relation, runner=runner))
         return replace(self, rows=rows, question=question)
 

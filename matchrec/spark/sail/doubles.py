@@ -16,8 +16,9 @@ from matchrec.plan import expression
 from matchrec.plan.expression import Aggregate, Operation, Scalar, Term, branches, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.remarks import COMPARISONS
+from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import compares_as_decimals
-from matchrec.spark.session import SUBQUERY, Relation, quiet_analysis
+from matchrec.spark.session import SUBQUERY, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of, value_type
 
 COMPARED = COMPARISONS | {"IS DISTINCT FROM", "IS NOT DISTINCT FROM", "EQUAL_NULL", "BETWEEN", "IN"}

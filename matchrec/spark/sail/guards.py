@@ -9,31 +9,26 @@ from matchrec.plan import expression
 from matchrec.plan.expression import Navigation, Operation, Scalar, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial
-from matchrec.spark.sail.probes import asks_every_part
-from matchrec.spark.session import Runner, is_connect
 
 GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 
 
-def with_guards(plan: MatchPlan, runner: Runner) -> MatchPlan:
-    """The plan, in which what may fail is asked where the parts before it say so.
+def with_guards(plan: MatchPlan) -> MatchPlan:
+    """Return a plan in which what may fail is computed only if the parts before it allow it.
 
     Spark does so by itself. Some sessions make AND and OR of a CASE of truth values, and ask each
     part of AND and OR of all rows; a CASE of numbers they compute row by row:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
-    if not is_eager(plan, runner):
-        return plan
     return with_expressions(plan, lambda one, name: with_operations(one, Guards(name).written))
 
 
-def is_eager(plan: MatchPlan, runner: Runner) -> bool:
-    """Whether the session asks what may fail of more rows than it has to."""
+def can_fail(plan: MatchPlan) -> bool:
+    """Return whether a condition or a measure may fail on some rows."""
     conditions = (one.condition for one in plan.definitions)
     values = (one.value for one in plan.measures)
-    may_fail = any(is_partial(one.operations) for one in (*conditions, *values))
-    return may_fail and is_connect(runner.spark) and asks_every_part(runner.spark)
+    return any(is_partial(scalar.operations) for scalar in (*conditions, *values))
 
 
 @dataclass(frozen=True)

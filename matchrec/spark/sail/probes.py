@@ -70,13 +70,6 @@ def accepts(frame: Callable[[], DataFrame]) -> bool:
 
 
 @asked_once
-def engine_name(spark: SparkSession) -> str:
-    """What a message calls the engine: Spark's own version is that which the session speaks."""
-    own = of_a_row(spark, "version()").collect()[0][0]
-    return "Spark" if own.startswith(spark.version) else "Sail"
-
-
-@asked_once
 def version_spoken(spark: SparkSession) -> tuple[int, ...]:
     """The version of Spark that the session speaks, without what comes after a second point."""
     return tuple(map(int, spark.version.split(".")[:2]))

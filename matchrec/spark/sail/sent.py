@@ -19,8 +19,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.errors.calls import row_too_long, too_much_to_send
 from matchrec.spark.frames import with_arrow_columns, with_sample_row, with_single_chunks
-from matchrec.spark.sail.probes import engine_name
-from matchrec.spark.session import is_connect
 
 BYTES_A_CALL = 32 << 20  # of rows that are sent at once
 MOST_BYTES = 127 << 20  # of the rows of one plan: what a call takes, but for the plan itself
@@ -31,25 +29,13 @@ FEW_BYTES = 1 << 18  # of rows that each call may send
 KEPT, LEFT, INDEX = "_matchrec_kept", "_matchrec_left", "_matchrec_index"
 
 
-def frame_of(spark: SparkSession, rows: Any) -> DataFrame:
-    """Return the DataFrame of a pandas frame or an Arrow table, whose rows are sent once.
+def with_types_of_all_rows(rows: Any) -> Any:
+    """Return rows whose columns have the types of all values, not of the first thousand.
 
-    Raises what `createDataFrame` raises, and MatchRecognizePlanError for a row that is too long.
+    Args:
+        rows: an Arrow table, which is returned as it is, or a pandas frame.
     """
-    names = [str(name) for name in (rows.column_names if is_arrow(rows) else rows.columns)]
-    if len(set(names)) < len(names):  # PySpark and views take no name twice
-        numbered = [f"_{index}" for index in range(len(names))]
-        rows = rows.rename_columns(numbered) if is_arrow(rows) else rows.set_axis(numbered, axis=1)
-        return frame_of(spark, rows).toDF(*names)
-    if not len(rows):
-        return spark.createDataFrame(sample_row(rows)).where("FALSE")
-    if not is_connect(spark):
-        return spark.createDataFrame(rows if is_arrow(rows) else with_single_chunks(rows))
-    if not is_arrow(rows):
-        rows = with_arrow_columns(rows)
-    if is_large(rows) and engine_name(spark) == "Sail":
-        return send_halves(spark, rows, 0)
-    return kept(spark.createDataFrame(combine_chunks(rows)))
+    return rows if is_arrow(rows) else with_arrow_columns(rows)
 
 
 def sample_row(rows: Any) -> Any:
@@ -126,8 +112,6 @@ def kept(frame: DataFrame) -> DataFrame:
     can be sent at once.
     """
     spark = frame.sparkSession
-    if not is_connect(spark):
-        return frame
     plan = cast("Any", frame)._plan
     if (size := bytes_in(plan)) < FEW_BYTES:
         return frame

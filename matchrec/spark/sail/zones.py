@@ -15,8 +15,8 @@ from matchrec.conditions.types import Family
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, quoted, template
+from matchrec.spark.relation import Relation
 from matchrec.spark.sail.probes import adds_hours_for_days, casts_in_utc, keeps_zones
-from matchrec.spark.session import Relation
 from matchrec.spark.types import parts_of, sql_type, with_nulls
 
 

@@ -25,8 +25,9 @@ from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
+from matchrec.spark.backends import runner_of
 from matchrec.spark.columns import Preparation
-from matchrec.spark.session import Relation, Runner
+from matchrec.spark.relation import Relation
 from matchrec.spark.types import value_type
 from matchrec.spark.worker.encode import partitions_of
 from tests.generators.run_forms import Columns
@@ -135,7 +136,7 @@ class Asked:
 
 def prepare(spark: SparkSession, draft: Draft, columns: Iterable[RowColumn]) -> DataFrame:
     """Columns of all rows, sorted."""
-    relation = Relation(Runner(spark), lambda items: template("SELECT ", items, " FROM awkward"))
+    relation = Relation(runner_of(spark), lambda items: template("SELECT ", items, " FROM awkward"))
     nothing = replace(draft, conditions=(), outputs=())
     return Preparation(relation, nothing).dataframe(tuple(columns))
 

@@ -1,0 +1,214 @@
+"""What Sail does otherwise than Spark. Each difference is found out by asking the session, once.
+
+An old or a new Sail may differ from the others in each of them, so no version is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import DataType, StructField
+
+from matchrec.plan.expression import Frame
+from matchrec.plan.show import show_frame
+from matchrec.plan.text import quoted
+from matchrec.spark.backend import SparkConnect
+from matchrec.spark.sail import probes
+from matchrec.spark.sail.words import CRASH, sentence_of
+from matchrec.spark.session import FRAMES, holes, once_a_session
+from matchrec.spark.types import is_nested, sql_type, with_nulls
+
+if TYPE_CHECKING:
+    from matchrec.compile.path import Draft
+    from matchrec.conditions.functions.function import Settings
+    from matchrec.conditions.row_column import OrderType
+    from matchrec.plan.clauses import RowExpression, SortItem
+    from matchrec.plan.match_plan import MatchPlan
+    from matchrec.plan.resolve import InputColumns
+    from matchrec.plan.text import Template
+    from matchrec.spark.relation import Relation, Runner
+
+PLANNED = "_matchrec_planned"  # where a session keeps which texts were planned
+
+CHOICE = re.compile(r"\b(CASE|IF|UNION)\b", re.IGNORECASE)  # what chooses one of several values
+
+
+class Sail(SparkConnect):
+    """Sail, in this program or behind a server."""
+
+    engine = "Sail"
+
+    # Texts and their DataFrames.
+
+    def send(
+        self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
+    ) -> DataFrame:
+        found = super().send(text, args, frames, is_complete=is_complete)
+        if frames:  # what is known of them is known of the text, too: see `errors.second_look`
+            vars(cast("Any", found)._plan)[FRAMES] = tuple(frames.values())
+        return found
+
+    def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
+        """Return a DataFrame once it has been analysed and planned.
+
+        Some mistakes are found only when Sail plans how a query runs, and are told as its plan. A
+        text that depends on nothing but tables is planned once for columns of the same types.
+        """
+        with self.refusing():
+            schema = frame.schema
+        if not probes.analyses_late(self.spark):
+            return frame
+        is_complete = text is not None and not (runner.args or holes(text))
+        planned = once_a_session(self.spark, PLANNED, lambda *_: [])
+        known: list[bool] = planned(str(text), schema.json()) if is_complete else []
+        if not known:
+            probes.check_plan(cast("Any", frame)._explain_string())
+            known.append(True)
+        return frame
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Raise as over any server, and AnalysisException if an analysis breaks off."""
+        from pyspark.errors.exceptions.connect import SparkConnectGrpcException
+
+        with super().refusing():
+            try:
+                yield
+            except SparkConnectGrpcException as error:
+                if CRASH not in str(error) or not probes.analyses_late(self.spark):
+                    raise
+                raise AnalysisException(sentence_of(str(error))) from error
+
+    def fields(self, frame: DataFrame, text: str | None) -> list[StructField]:
+        """Return the fields with the types that the values have.
+
+        CASE, IF and UNION have the type of the first value in the schema, and the right one only in
+        the plan. What the schema says of NULL inside a value is wrong, too.
+        """
+        found = super().fields(frame, text)
+        if not probes.analyses_late(self.spark):
+            return found
+        found = with_nulls(found)
+        if not (text is None or CHOICE.search(text)):
+            return found
+        plan = cast("Any", frame)._explain_string(extended=True)
+        try:
+            probes.check_plan(plan)
+        except AnalysisException:
+            if frame.isStreaming:  # an error names streams later
+                return found
+            raise
+        types = probes.types_in(plan, [field.dataType for field in found])
+        return [
+            StructField(field.name, type_, field.nullable, field.metadata)
+            for field, type_ in zip(found, types, strict=True)
+        ]
+
+    def with_value_types(self, frame: DataFrame, text: str) -> DataFrame:
+        if not CHOICE.search(text):
+            return frame
+        fields = self.fields(frame, text)
+        if fields == with_nulls(frame.schema.fields):
+            return frame
+        items = ((quoted(field.name), sql_type(field.dataType)) for field in fields)
+        return frame.selectExpr(*(f"CAST({name} AS {type_}) AS {name}" for name, type_ in items))
+
+    @property
+    def keeps_cached_rows(self) -> bool:
+        return False
+
+    def send_rows(self, rows: Any) -> DataFrame:
+        """Return the DataFrame of some rows, sent in pieces if one call cannot take them all."""
+        from matchrec.spark.sail.sent import is_large, send_halves, with_types_of_all_rows
+
+        rows = with_types_of_all_rows(rows)
+        return send_halves(self.spark, rows, 0) if is_large(rows) else super().send_rows(rows)
+
+    # What a plan needs.
+
+    def rewrite_input(self, relation: Relation, alias: str | None) -> Relation:
+        from matchrec.spark.sail.zones import as_spark_has_it
+
+        return as_spark_has_it(relation, alias)
+
+    def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
+        from matchrec.spark.sail.doubles import with_doubles
+        from matchrec.spark.sail.guards import with_guards
+
+        plan = with_doubles(plan, relation, columns.find)
+        return with_guards(plan) if self.evaluates_eagerly(plan) else plan
+
+    def complete_settings(self, settings: Settings, relation: Relation) -> Settings:
+        from matchrec.spark.sail.zones import with_zone
+
+        return with_zone(settings, relation)
+
+    def evaluates_eagerly(self, plan: MatchPlan) -> bool:
+        from matchrec.spark.sail.guards import can_fail
+
+        return can_fail(plan) and probes.asks_every_part(self.spark)
+
+    def check_types(self, plan: MatchPlan, relation: Relation) -> None:
+        from matchrec.spark.errors.diagnose import check_types
+
+        if probes.takes_any_condition(self.spark):
+            check_types(plan, relation)
+
+    def windows_in_hours(
+        self, plan: MatchPlan, type_of_order: Callable[[str], OrderType]
+    ) -> list[RowExpression]:
+        from matchrec.spark.sail.zones import windows_in_hours
+
+        return list(windows_in_hours(plan, self.spark, type_of_order))
+
+    # How rows are sorted, and divided among tasks.
+
+    @property
+    def tasks(self) -> int | None:
+        """Half as many again as there are cores, so that tasks end at about the same time.
+
+        Keys have unlike numbers of rows. None for a Sail that does not say how it divides rows.
+        """
+        cores = probes.tasks_at_once(self.spark)
+        return None if cores is None else cores + cores // 2
+
+    def repartition(self, rows: DataFrame, keys: Sequence[Column]) -> DataFrame:
+        tasks = self.tasks if keys else 1  # without a number, those of what comes before are kept
+        return rows.repartition(*keys) if tasks is None else rows.repartition(tasks, *keys)
+
+    @property
+    def running_frame(self) -> str:
+        # without one, Sail takes a frame of values, which bytes, intervals and structs do not have
+        return show_frame(Frame(None, 0))
+
+    def window_keys(self, keys: str) -> str:
+        return keys or "0"  # without a key, sorted rows would be divided again among tasks
+
+    def order_key(self, key: str, item: SortItem, type_: DataType) -> str:
+        """Return an item of ORDER BY as SQL.
+
+        Sail puts a NULL inside an array or a struct where it puts one of the whole value; Spark
+        puts it before all other values. So the NULL of the whole value is sorted by itself.
+        """
+        is_last = item.puts_nulls_last
+        if is_last is item.descending or not is_nested(type_):
+            return super().order_key(key, item, type_)
+        plain = replace(item, nulls_first=None)
+        return f"{key} IS NULL {'ASC' if is_last else 'DESC'}, {key} {plain.direction}"
+
+    # What fails, and what is counted.
+
+    def watch_rows(self, rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> str:
+        from matchrec.spark.errors.second_look import watch_rows
+
+        return watch_rows(rows, relation, drafts)
+
+    @property
+    def has_watermarks(self) -> bool:
+        return probes.has_watermarks(self.spark)
