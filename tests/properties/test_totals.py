@@ -333,7 +333,7 @@ def found_in_pieces(
             come = min(whole.rows, come + size)
             numbers = np.concatenate([state.numbers, np.arange(state.done, come)])
             call = call_of(own, whole, numbers, (len(state.numbers), come, clock))
-            matches, step = matches_and_answer(own, state, ranked_anew(call, own))
+            matches, (then, _) = matches_and_answer(own, state, ranked_anew(call, own))
             for row, words in chain.from_iterable(map(groups_of, matches)):
                 number = first + int(numbers[row])
                 assert number not in found
@@ -344,7 +344,7 @@ def found_in_pieces(
                         for at, one in enumerate(asked)
                     ),
                 )
-            state = through_bytes(step.state)
+            state = through_bytes(then)
         assert state.is_idle
     return found
 

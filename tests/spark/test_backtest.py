@@ -149,7 +149,7 @@ def test_attempts_are_what_coverage_counts(
     counted: Counter[tuple[str | None, str]] = Counter()
     covered = asked.coverage().clauses[1]
     for occurrence in covered.occurrences:
-        for one in occurrence.endings:
+        for one in occurrence.stop_reasons:
             counted[occurrence.variable, str(one)] += one.count
     assert ended == counted
     assert len(found) == covered.figures.rows

@@ -48,6 +48,10 @@ ARROWS_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 # Each batch goes from thread to thread, those of Sail's own 8,192 rows four times as often.
 BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 
+# After how many idle seconds the server forgets a session. By default these are 15 minutes, after
+# which a notebook has lost its views; the server ends with this program, so no session need end.
+IDLE, TEN_YEARS = "SAIL_SPARK__SESSION_TIMEOUT_SECS", 10 * 365 * 24 * 3600
+
 
 def is_installed() -> bool:
     """Whether the extra `sail` is there: the server, and what PySpark needs to speak to one."""
@@ -126,6 +130,7 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
         "TOKIO_WORKER_THREADS": os.environ.get("TOKIO_WORKER_THREADS", str(threads)),
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
         BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_A_BATCH)),
+        IDLE: os.environ.get(IDLE, str(TEN_YEARS)),
     }
     if cores is not None:
         found["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)

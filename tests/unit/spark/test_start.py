@@ -126,6 +126,42 @@ def test_a_server_has_threads_left_where_searches_end(
     assert server.settings(3, None, tmp_path)["TOKIO_WORKER_THREADS"] == "5"
 
 
+def test_a_session_that_is_idle_for_hours_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sail forgets a session after 15 idle minutes, and a notebook would lose its views."""
+    name = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
+    monkeypatch.delenv(name, raising=False)
+    assert int(server.settings(3, None, tmp_path)[name]) > 365 * 24 * 3600
+    monkeypatch.setenv(name, "60")
+    assert server.settings(3, None, tmp_path)[name] == "60"
+
+
+IDLE = """
+import time, matchrec
+spark = matchrec.session("sail")
+spark.range(3).createOrReplaceTempView("t")
+time.sleep(6)
+print(spark.sql("SELECT count(*) FROM t").collect()[0][0])
+"""
+
+
+@pytest.mark.night
+@pytest.mark.parametrize(("seconds", "lives"), [(None, True), ("2", False)])
+def test_how_long_an_idle_session_lives(
+    seconds: str | None, lives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sail reads the setting: with 2 seconds the session is gone after 6."""
+    name = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
+    monkeypatch.delenv(name, raising=False)
+    if seconds is not None:
+        monkeypatch.setenv(name, seconds)
+    command = [sys.executable, "-c", IDLE]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (result.stdout.strip() == "3") is lives, result.stderr
+    assert ("is not running" in result.stderr) is not lives
+
+
 INTERRUPTED = """
 import signal, time, matchrec
 spark = matchrec.session("sail")
