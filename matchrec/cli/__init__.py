@@ -4,7 +4,7 @@ Arguments come in; rows go to stdout or a file, everything else to stderr. Every
 ends in a plain sentence and an exit code, see docs/how-to/command_line.md.
 
     $ matchrec run v_shapes.sql --table stocks=stocks.csv --limit 2
-    ticker  top_date    bottom_date  back_date   fall_percent
-    MSFT    2008-10-06  2008-10-10   2008-10-13          13.7
-    GOOG    2008-10-06  2008-10-09   2008-10-13          11.4
+    ticker  first_day   bottom_day  last_day    fall_percent
+    MSFT    2008-10-06  2008-10-10  2008-10-13          13.7
+    GOOG    2008-10-06  2008-10-09  2008-10-13          11.4
 """

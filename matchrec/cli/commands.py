@@ -155,7 +155,7 @@ def demo(picture: Path, engine: str | None) -> None:
     check_matplotlib()
     began = time.monotonic()
     query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
-    print("Falls of at least three days that were won back day after day, by 4 % or more.")
+    print("Falls of at least three days that were won back day after day, by 5 % or more.")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
     print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
     print("This takes seconds, and longer the first time on a machine.\n", flush=True)
@@ -166,7 +166,7 @@ def demo(picture: Path, engine: str | None) -> None:
             text, _ = table_text(asked.to_df(), SHOWN_ROWS)
         print(text, flush=True)
         with busy("Drawing"):
-            drawn = asked.plot(x="date", y="close", by="ticker", between=("top_date", "back_date"))
+            drawn = asked.plot(x="date", y="close", by="ticker")
             drawn.save(picture)
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}\n\nTo run the query again:")

@@ -1,13 +1,12 @@
-SELECT ticker, top_date, top, bottom_date, bottom, back_date,
-    ROUND(100 * (1 - bottom / top), 1) AS fall_percent
+SELECT ticker, first_day, bottom_day, last_day, fall_percent
 FROM stocks MATCH_RECOGNIZE (
     PARTITION BY ticker
     ORDER BY date
     MEASURES
-        TOP.date AS top_date, TOP.close AS top,
-        LAST(FALL.date) AS bottom_date, LAST(FALL.close) AS bottom,
-        BACK.date AS back_date
-    ONE ROW PER MATCH
+        TOP.date AS first_day,
+        LAST(FALL.date) AS bottom_day,
+        BACK.date AS last_day,
+        ROUND(100 * (1 - LAST(FALL.close) / TOP.close), 1) AS fall_percent
     AFTER MATCH SKIP TO LAST BACK
     PATTERN (TOP FALL{3,} RISE*? BACK)
     DEFINE
@@ -15,5 +14,5 @@ FROM stocks MATCH_RECOGNIZE (
         RISE AS close > PREV(close),
         BACK AS close > PREV(close) AND close >= TOP.close
 )
-WHERE bottom <= 0.96 * top
-ORDER BY fall_percent DESC
+WHERE fall_percent >= 5
+ORDER BY fall_percent DESC, ticker, first_day
