@@ -43,9 +43,11 @@ NOT_PLAIN = re.compile(
     r"|what both cost)\b",
     re.IGNORECASE,
 )
+FIGURE = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w.,]*\d)")
 SET_UP = re.compile(
-    r"python3 -m venv \.venv && \.venv/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
-    r" && \.venv/bin/(matchrec demo|pytest -q -n 2 && \.venv/bin/pytest -q -n 2 --on spark)"
+    r"python3 -m venv (?P<venv>\.venv(?:-demo)?)"
+    r" && (?P=venv)/bin/pip install -q (-e )?'\.\[(demo|test)\]'"
+    r" && (?P=venv)/bin/(matchrec demo|pytest -q -n 2 && (?P=venv)/bin/pytest -q -n 2 --on spark)"
 )
 
 
@@ -157,6 +159,9 @@ def test_readme_has_the_two_lines_and_ci_runs_one_of_them() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     lines = [line for line in readme if SET_UP.fullmatch(line)]
     assert [line.split("/")[-1] for line in lines] == ["matchrec demo", "pytest -q -n 2 --on spark"]
+    # The demo installs pyspark-client and the tests pyspark, which overwrite each other's files.
+    environments = [line.split()[3] for line in lines]
+    assert environments == [".venv-demo", ".venv"]
     pattern = r"grep -E '(.+)' README\.md"
     taken = re.search(pattern, (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert taken is not None
@@ -169,7 +174,37 @@ def test_readme_is_short_and_says_which_version_it_is_of() -> None:
     version = re.search(r'^version = "(.+)"$', project, re.M)
     assert version is not None
     assert f"Version {version[1]}," in readme
-    assert len(readme.split()) <= 600
+    assert len(CODE.sub("", readme).split()) <= 600
+
+
+def sections(page: Path) -> list[str]:
+    """Return the text of each section of a page, without its code blocks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return re.split(r"^## ", text, flags=re.M)
+
+
+def missing_figures(page: Path, section: str) -> list[str]:
+    """Return the figures of a section that are on none of the pages that the section links to."""
+    linked = [page.parent / link for link in LINK.findall(section)]
+    texts = [one.read_text(encoding="utf-8") for one in linked if one.suffix in (".md", "")]
+    known = {figure for text in texts for figure in FIGURE.findall(text)}
+    prose = re.sub(r"\]\([^)]*\)|\d{4}-\d\d-\d\d", "", section)
+    return [figure for figure in FIGURE.findall(prose) if figure not in known]
+
+
+def test_every_figure_of_the_readme_is_on_a_page_that_its_section_links_to() -> None:
+    readme = ROOT / "README.md"
+    found = {
+        section.splitlines()[0]: missing_figures(readme, section) for section in sections(readme)
+    }
+    assert not any(found.values()), found
+
+
+def test_every_figure_of_how_fast_is_in_the_lab_report() -> None:
+    page = ROOT / "docs" / "explanation" / "how_fast.md"
+    link = "[Benchmarks](../contributing/benchmarks.md)"
+    found = [missing_figures(page, f"{section} {link}") for section in sections(page)]
+    assert not any(found), found
 
 
 def test_ci_runs_in_full_what_has_a_larger_form() -> None:
