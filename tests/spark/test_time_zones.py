@@ -96,6 +96,17 @@ def test_hours_of_rules_and_of_a_dataframe(spark: SparkSession, events: str) -> 
     assert rules.matches.count() == len(wanted)
 
 
+def shown_in_the_docs() -> tuple[str, str]:
+    """Return the warning that the page on warnings shows, and the clause in it.
+
+    The blocks of that page run on Spark, where nobody gets this warning.
+    """
+    page = Path(__file__).parent.parent.parent / "docs" / "how-to" / "warnings.md"
+    section = page.read_text(encoding="utf-8").partition("## DaysInHoursWarning")[2]
+    shown = section.partition("```text\n")[2].partition("\n```")[0]
+    return shown, shown.splitlines()[2].strip()
+
+
 def test_days_in_hours_are_told(
     spark: SparkSession, events: str, request: pytest.FixtureRequest
 ) -> None:
@@ -118,6 +129,10 @@ def test_days_in_hours_are_told(
     near = Pattern.begin("a").next("b").within("1 day", "previous_to_current")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.match_pattern(rows, near, order_by="ts")
+    shown, clause = shown_in_the_docs()
+    with pytest.warns(DaysInHoursWarning) as caught:
+        matchrec.match_recognize(rows.selectExpr("ts", "id AS price"), clause)
+    assert [f"{type(one.message).__name__}: {one.message}" for one in caught] == [shown]
     marked = days.replace("4", ":least")
     with pytest.warns(DaysInHoursWarning, match=told):
         matchrec.sweep(rows, marked, {"least": [4]})
