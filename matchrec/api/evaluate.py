@@ -112,10 +112,10 @@ def find_clause_number(query: ReadQuery, clause: int | str | None) -> int:
 
 
 def list_clauses(query: ReadQuery) -> str:
-    """Return a line for each clause of a SQL query: its number, its input and its name."""
+    """Return a new line for each clause of a SQL query: its number, its input and its name."""
     sites = query.node.sites if isinstance(query, SqlQuery) else ()
-    return "\n".join(
-        f"{number}: {query.source.at(site.relation)} AS {name}"
+    return "".join(
+        f"\n{number}: {query.source.at(site.relation)} AS {name}"
         for number, (site, name) in enumerate(zip(sites, query.clause_names, strict=False), 1)
     )
 

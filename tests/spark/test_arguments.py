@@ -392,8 +392,10 @@ def test_a_frame_where_rows_of_spark_are_wanted(spark: SparkSession, cure: str) 
         with pytest.raises(MatchRecognizeError) as caught:
             call()
         first, *_, last = str(caught.value).split("\n")
-        assert first.endswith(("is a pandas DataFrame", "is a pyarrow Table"))
-        assert last == f"  {cure}"
+        assert first.endswith(
+            ("is a pandas DataFrame [wrong-argument]", "is a pyarrow Table [wrong-argument]")
+        )
+        assert last == f"  help: {cure}"
 
 
 def test_a_frame_of_pandas_on_spark() -> None:

@@ -279,12 +279,12 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "an order of its own": (
         lambda df: matchrec.match_rules(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
-        """rule `w`: ORDER BY in a rule
+        """rule `w`: ORDER BY in a rule [keys-in-rule]
   line 1, column 10
       ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
                ^^^
-  all rules of a set have the same partitions and the same order
-  leave it out, and write match_rules(..., order_by="...")""",
+  note: all rules of a set have the same partitions and the same order
+  help: leave it out, and write match_rules(..., order_by="...")""",
     ),
     "partitions of its own": (
         lambda df: matchrec.match_rules(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),

@@ -204,9 +204,9 @@ def test_ties_are_told_once_for_each_query(ticks: DataFrame) -> None:
     assert told.filename == __file__
     assert str(told.message).splitlines() == [
         "1 row has the same ORDER BY values as the row before it",
-        "  their order may differ each time, and so may the result",
-        "  for example, two rows have sym = 'X', ts = 1",
-        "  add a column to ORDER BY that tells these rows apart",
+        "  note: their order may differ each time, and so may the result",
+        "  note: for example, two rows have sym = 'X', ts = 1",
+        "  help: add a column to ORDER BY that tells these rows apart",
     ]
     assert ties_in(falls.collect) == []
     assert len(ties_in(matchrec.match_recognize(ticks, FALLS).collect)) == 1

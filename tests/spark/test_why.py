@@ -151,18 +151,15 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (
-            {},
-            "and there are several\n  some of them:\n    ticker = AAPL\n    ticker = GOOG\n  write",
-        ),
+        ({}, "note: some of them:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),
         ({"partition": {"tiker": "X"}}, "`tiker` of `partition` divides no partitions"),
         ({"partition": {}}, "`partition` has no value of `ticker`"),
-        ({"partition": {"ticker": "X"}}, "the partition has no rows: ticker = X\n"),
+        ({"partition": {"ticker": "X"}}, "the partition has no rows: ticker = X ["),
         ({"partition": {"ticker": 7}}, "the partition has no rows"),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
         ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),
         ({"partition": {"ticker": object()}}, "a value of `partition` is of type object"),
-        ({"clause": 2}, "there is no clause 2\n  1: why_ticks AS v"),
+        ({"clause": 2}, "[unknown-clause]\n  note: the query has:\n        1: why_ticks AS v"),
     ],
 )
 def test_what_is_asked_about_what_is_not_there(

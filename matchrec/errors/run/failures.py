@@ -258,10 +258,10 @@ no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
 
 # Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
 several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
-    note: {names}
+    note: they are:{names}
     write {option[clause=1]} for the first of them""")
 unknown_clause = plan_error("""there is no clause {asked:repr}
-    note: {names:some}
+    note: the query has:{names:some}
     write the number of one of them, {option[clause=1]}""")
 unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
     note: PARTITION BY has: {known}

@@ -146,7 +146,7 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_batch_that_is_too_large_has_its_cure() -> None:
     lost = "Lost task 0.0: org.apache.arrow.vector.util.OversizedAllocationException: Memory"
     said = failures.refusal_of_spark(Exception(f"Job aborted: {lost}"))
-    assert said == f"Job aborted: {lost}\n  {failures.SMALLER_BATCHES}"
+    assert said == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"
     assert failures.refusal_of_spark(Exception("Job aborted")) == "Job aborted"
 
 

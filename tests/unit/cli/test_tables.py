@@ -192,7 +192,10 @@ def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
     assert invoke(*asked).exit_code == 0
     again = invoke(*asked)
     assert (again.exit_code, again.stdout) == (2, "")
-    assert "`n.csv` exists\n  add --overwrite, or name another file" in again.stderr
+    assert (
+        "`n.csv` exists [file-exists]\n  help: add --overwrite, or name another file"
+        in again.stderr
+    )
     assert invoke("run", "-c", "SELECT 2 AS n", "--output", "n.csv", "--overwrite").exit_code == 0
     assert (embedded / "n.csv").read_text() == "n\n2\n"
 
