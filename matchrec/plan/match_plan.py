@@ -62,6 +62,8 @@ class MatchPlan:
     closing: str | None = None
     staging: Staging | None = None
     totals: Totals | None = None
+    # The length of a window's frame if it is a constant that only the engine can compute.
+    frame_length: clauses.RowExpression | None = None
 
     @property
     def keys(self) -> tuple[clauses.RowExpression, ...]:

@@ -171,6 +171,7 @@ FIELDS: Mapping[str, Reading | None] = {
     "absences": of_absences,
     "closing": None,
     "staging": of_staging,
+    "frame_length": None,  # a condition of each variable keeps to it
     "totals": lambda one, _: named("an aggregate over all matches", one.grouped.beyond),
 }
 

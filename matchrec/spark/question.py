@@ -36,7 +36,7 @@ from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.probes import version_spoken
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import length_of, value_type
-from matchrec.spark.window_lengths import check_constant_lengths, find_constants
+from matchrec.spark.window_lengths import check_constant_lengths, check_frame_length, find_constants
 
 if TYPE_CHECKING:
     from matchrec.spark.counters import Counters
@@ -197,10 +197,12 @@ class Question:
             return replace(found, sends_all=True, relevant=()) if asks_all else found
 
     def check_lengths(self, plan: MatchPlan) -> None:
-        """Raise MatchRecognizePlanError if a constant length of a window is not more than 0."""
+        """Raise MatchRecognizePlanError if a constant is not a length of a window or frame."""
         if constants := find_constants(plan):
             order = self.type_of_order(plan.order_by[0].expression.text)
             check_constant_lengths(constants, order, self.runner)
+        if plan.frame_length is not None:
+            check_frame_length(plan.frame_length, self.runner)
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""

@@ -1,17 +1,19 @@
 """Lengths of windows that only the engine can compute, such as `WITHIN 2 - 2` or `WITHIN :gap`.
 
-A length that is not more than 0 is an error in every spelling. The plan checks those that are
-literals (`plan.rules`); other constants are computed here, in one query of one row.
+A length of WITHIN that is not more than 0 is an error in every spelling, and so is a length of a
+frame that is negative. Literals are checked when they are read (`plan.rules`,
+`frontends.sql.lower_windows`); other constants are computed here, in one query of one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import Family
 from matchrec.errors.rules import within_without_length
+from matchrec.errors.sql.window import wrong_frame_length
 from matchrec.plan.clauses import RowExpression
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import template
@@ -28,6 +30,8 @@ _TIMES = {
     Family.TIMESTAMP_NTZ: "TIMESTAMP_NTZ'{start}'",
 }
 
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
+
 
 def find_constants(plan: MatchPlan) -> tuple[RowExpression, ...]:
     """Return the lengths of windows that are constants with an unknown value."""
@@ -42,13 +46,35 @@ def check_constant_lengths(
     A length that the engine refuses is left to the checks of types, which say what is wrong.
     """
     for constant in constants:
-        items = ", ".join(_tests(constant.text, order))
-        query = runner.in_scope(template("SELECT ", runner.written(items)))
-        with suppress(*FAILURES):
-            row = tuple(runner.sql(query).collect()[0])
-            if True not in row:
-                length = "NULL" if None in row else "0 or less"
-                raise within_without_length(constant.span, length=length)
+        row = _compute(_tests(constant.text, order), runner)
+        if row and True not in row:
+            length = "NULL" if None in row else "0 or less"
+            raise within_without_length(constant.span, length=length)
+
+
+def check_frame_length(constant: RowExpression, runner: Runner) -> None:
+    """Raise MatchRecognizePlanError if a constant is not a length of a frame."""
+    length = f"({constant.text})"
+    type_name = "".join(map(str, _compute([f"typeof({length})"], runner)))
+    if type_name == "void":
+        raise wrong_frame_length(constant.span, length="NULL")
+    if type_name and type_name.partition("(")[0] not in _NUMBERS:
+        words = f"of type {type_name}, which is not a number"
+        raise wrong_frame_length(constant.span, length=words)
+    row = _compute([f"{length} < 0", f"{length} <> floor({length})"], runner)
+    if None in row:
+        raise wrong_frame_length(constant.span, length="NULL")
+    for words, is_so in zip(("negative", "not a whole number"), row, strict=False):
+        if is_so:
+            raise wrong_frame_length(constant.span, length=words)
+
+
+def _compute(items: Iterable[str], runner: Runner) -> tuple[object, ...]:
+    """Return the values of constant expressions; an empty tuple if the engine refuses them."""
+    query = runner.in_scope(template("SELECT ", runner.written(", ".join(items))))
+    with suppress(*FAILURES):
+        return tuple(runner.sql(query).collect()[0])
+    return ()
 
 
 def _tests(length: str, order: OrderType) -> Iterator[str]:

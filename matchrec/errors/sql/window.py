@@ -62,6 +62,10 @@ wrong_frame = parse_error(
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
     code="wrong-pattern-window-frame",
 )
+wrong_frame_length = plan_error("""the length of a frame is {length}
+    code: wrong-frame-length
+    note: a length is a whole number of rows after the current row, 0 or more
+    write AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
 not_in_window = unsupported("""{what} cannot stand in a window
     code: not-in-pattern-window
     case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input

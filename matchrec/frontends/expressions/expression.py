@@ -205,7 +205,7 @@ def parse_scalar(tokens: lexing.TokenSequence, scope: Scope) -> Scalar:
 def parse_row_expression(tokens: lexing.TokenSequence, clause: ClausePart) -> RowExpression:
     """SQL over one row of the input, or over none."""
     reader, tree = _read(tokens, Scope(clause, of_rows=False))
-    if clause is not ClausePart.WITHIN and _is_constant(reader):
+    if clause not in (ClausePart.WITHIN, ClausePart.FRAME) and _is_constant(reader):
         raise constant_key(tokens.text_at(tree.span), reader.clause, tree.span)
     text, names, amount = reader.written(tree.span), names_of(tree), amount_of(tree)
     is_constant = amount is None and _is_constant(reader)

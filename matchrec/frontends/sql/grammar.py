@@ -521,7 +521,8 @@ def _frame(clause: ClauseTokens, section: Section) -> nodes.FrameEnd:
             bound = clause.part(*place)
             if bound.text.isdigit():  # beyond all numbers: no limit
                 return nodes.FrameEnd(whole_number(bound.text), span)
-            if clause.may_be_of_one_row(*place):
+            is_literal = len(bound) == 1 and (bound[0].is_constant or bound.key(0) == "NULL")
+            if is_literal or clause.may_be_of_one_row(*place):
                 return nodes.FrameEnd(parameter_at(clause.tokens[slice(*place)]) or bound, span)
     raise window_errors.wrong_frame(span, text=" ".join(clause.text_at(span).split()))
 

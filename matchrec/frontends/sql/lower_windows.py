@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from matchrec.errors.rules import duplicate_measure
 from matchrec.errors.sql import window as errors
-from matchrec.frontends.expressions.expression import parse_scalar
+from matchrec.frontends.expressions.expression import parse_row_expression, parse_scalar
 from matchrec.frontends.expressions.reader import ClausePart, Scope
 from matchrec.frontends.lexing.tokens import TokenSequence, whole_number, words
 from matchrec.frontends.row_pattern import Values, number_of
@@ -54,6 +54,7 @@ from matchrec.plan.expression import (
 )
 from matchrec.plan.match_plan import MatchPlan, with_each
 from matchrec.plan.rules import all_references, refuse_repeated
+from matchrec.plan.text import Amount
 from matchrec.source import Span
 
 # What lies outside of a window's frame is not there: neither rows to map nor rows to look at.
@@ -337,13 +338,31 @@ def lower_window(
     assert frame is not None
     if isinstance(frame.rows, patterns.Parameter):
         frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
-    limited = WithinFrame(plan, frame).limited()
+    constant = None
+    if isinstance(frame.rows, TokenSequence):
+        length = parse_row_expression(frame.rows, ClausePart.FRAME)
+        if length.amount is not None:
+            frame = replace(frame, rows=_count_rows(length.amount, frame.rows.whole))
+        elif length.is_constant:
+            constant = length
+    limited = replace(WithinFrame(plan, frame).limited(), frame_length=constant)
     measures = (*_called(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
         for one in chain.from_iterable(measure.value.references for measure in measures):
             if isinstance(one, ColumnReference) and one.navigation.physical_offset > 0:
                 raise errors.next_in_own_frame(one.span)  # the engine does not know its end
     return replace(limited, measures=measures, rows_per_match=RowsPerMatch.EACH_ROW)
+
+
+def _count_rows(written: Amount, span: Span) -> int | None:
+    """Return the number of rows that a literal stands for; None if no partition has as many."""
+    if written.is_time:
+        raise errors.wrong_frame_length(span, length="an interval")
+    if written.value < 0:
+        raise errors.wrong_frame_length(span, length="negative")
+    if written.value.denominator > 1:
+        raise errors.wrong_frame_length(span, length="not a whole number")
+    return whole_number(str(written.value.numerator))
 
 
 def _called(measures: tuple[Measure, ...], calls: tuple[WindowCall, ...]) -> Iterator[Measure]:
