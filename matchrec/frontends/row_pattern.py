@@ -408,8 +408,9 @@ def number_of(parameter: patterns.Parameter, values: Values, what: str, least: i
 
 
 def check_bounds(least: int, most: int | None, span: Span | None) -> None:
-    """Raises for bounds that no number of repetitions keeps to, or none but 0."""
-    if most == 0:
-        raise errors.bound_is_zero(span)
+    """Raise if no number of repetitions is within the bounds.
+
+    `{0}` is allowed: such a part takes no row.
+    """
     if most is not None and least > most:
         raise errors.bounds_reversed(span, least=least, most=most)

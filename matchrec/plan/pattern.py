@@ -297,7 +297,7 @@ def show_name(name: str) -> str:
 
 
 def simplify(pattern: RowPattern) -> RowPattern:
-    """The pattern without `{1}`, loops over nothing, and needless nesting, bottom up.
+    """The pattern without `{0}` and `{1}`, loops over nothing, and needless nesting, bottom up.
 
     >>> show(simplify(Quantified(Concatenation((Variable("A"), Empty())), 1, 1)))
     'A'
@@ -307,8 +307,11 @@ def simplify(pattern: RowPattern) -> RowPattern:
             return concatenation(parts, span)
         case Alternation(parts, span):  # what an earlier one equals could never be preferred
             return alternation(dict.fromkeys(parts), span)
-        case Permutation(parts, span):
-            return permutation(parts, span)
+        case Permutation(parts, span):  # where a part without rows stands makes no difference
+            left = [part for part in parts if not isinstance(part, Empty)]
+            return permutation(left, span) if left else Empty(span)
+        case Quantified(most=0, span=span):
+            return Empty(span)
         case Exclusion(Empty() as part) | Quantified(Empty() as part) | Quantified(part, 1, 1):
             return part
         case simplified:

@@ -372,6 +372,8 @@ def prefers_empty(pattern: patterns.RowPattern) -> bool:
             return all(map(prefers_empty, patterns.children(pattern)))
         case patterns.Alternation(parts):
             return prefers_empty(parts[0])
+        case patterns.Quantified(most=0):
+            return True
         case patterns.Quantified(part, least, _, greedy):
             return prefers_empty(part) if greedy or least else True
         case _:

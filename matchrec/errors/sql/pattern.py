@@ -86,9 +86,6 @@ two_quantifiers = parse_error("""two quantifiers, `{first}` and `{second}`, for 
     keep one, or write parentheses: (A{first}){second}""")
 bounds_reversed = parse_error("""quantifier in PATTERN asks for at least {least} and at most {most}
     write {{most},{least}}""")
-bound_is_zero = parse_error("""quantifier in PATTERN allows at most 0 repetitions; the least upper
-        bound is 1
-    write () for a pattern without rows, or leave the part out""")
 bound_too_large = unsupported("""quantifier in PATTERN has a bound over {limit:,}
     lower it, or write {n,} for no upper bound""")
 

@@ -207,6 +207,7 @@ def _guard(one: Exit, conditions: dict[str, Span], written: Callable[[Span], str
 def _exits(whole: RowPattern) -> Iterator[Exit]:
     """Which variables may follow a loop at once, in a pattern as Flink has them: of variables."""
     parts = [one if isinstance(one, Quantified) else Quantified(one, 1, 1) for one in top(whole)]
+    parts = [part for part in parts if part.most != 0]
     for index, part in enumerate(parts):
         is_loop = part.greedy and part.least != part.most and not is_option(part)
         if not is_loop or not isinstance(part.part, Variable):

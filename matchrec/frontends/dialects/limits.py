@@ -162,6 +162,8 @@ def _of_pattern(row_pattern: RowPattern, pattern: Span) -> Iterator[Feature]:
             yield operator, node.span or pattern
         if isinstance(node, Quantified) and not isinstance(node.part, Variable):
             yield "GROUPS", node.span or pattern
+        if isinstance(node, Quantified) and node.most == 0 and node.parameters == (None, None):
+            yield "NO_TIMES", node.span or pattern
         if isinstance(node, Quantified) and not node.greedy:
             yield "RELUCTANT", node.span or pattern
 

@@ -99,7 +99,7 @@ def _rows_inside(pattern: patterns.RowPattern, place: int) -> Rows:
         case patterns.Permutation(parts):
             return 0, _sum(map(length, (*parts[:place], *parts[place + 1 :])))[1]
         case patterns.Quantified(part, _, most):
-            return 0, _times(length(part)[1], inf if most is None else most - 1)
+            return 0, _times(length(part)[1], inf if most is None else max(most - 1, 0))
         case patterns.Alternation() | patterns.Exclusion():
             return 0, 0
         case _:  # of an operator nothing is known that is not said here

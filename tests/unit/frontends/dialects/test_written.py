@@ -236,6 +236,19 @@ def test_others_want_a_define(write: str, pattern: str, words: str | None) -> No
 
 
 @pytest.mark.parametrize(
+    ("write", "is_refused"), [("trino", True), ("oracle", True), ("snowflake", False)]
+)
+@pytest.mark.parametrize("bounds", ["{0}", "{0,0}"])
+def test_a_part_without_rows_is_written_with_a_note(
+    write: str, is_refused: bool, bounds: str
+) -> None:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A B{bounds}) DEFINE A AS x > 1)"
+    written = translate_query(query, SPARK, PRODUCTS[write])
+    assert f"PATTERN (A B{bounds})" in written.text
+    assert ["takes no row" in note.message for note in written.notes] == [True] * is_refused
+
+
+@pytest.mark.parametrize(
     ("write", "words"), [("trino", "STRICT CONTIGUITY"), ("bigquery", "LONGEST MATCH")]
 )
 def test_words_after_a_pattern_are_refused(write: str, words: str) -> None:

@@ -24,6 +24,13 @@ CLAUSES = [
             "AND NOT COALESCE(COUNT(C.*) = 1, FALSE)"
         ),
     ),
+    (
+        "PATTERN (A+ D{0} C) DEFINE A AS x = 1",
+        (
+            "PATTERN (A+ D{0} C) SUBSET LOOP_A_C = (A, C) DEFINE A AS x = 1, "
+            "C AS NOT COALESCE((x = 1), FALSE)"
+        ),
+    ),
     ("PATTERN (A+? B? C{2} D?) DEFINE A AS TRUE", "PATTERN (A+? B?? C{2} D?) DEFINE A AS TRUE"),
 ]
 
