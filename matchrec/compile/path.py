@@ -55,7 +55,7 @@ from matchrec.output.measure_reader import MeasureReader, timeout_pieces
 from matchrec.output.reads import ReadPointer
 from matchrec.plan.clauses import Absence
 from matchrec.plan.expression import conjuncts
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import negations, show
 from matchrec.plan.resolve import InputColumns, resolve
@@ -258,24 +258,25 @@ def absent(plan: MatchPlan, absence: Absence) -> Absent:
     return Absent(plan.variables.index(absence.variable), after, before)
 
 
-def draft(
+def draft(  # noqa: PLR0913 -- each is known to another caller
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
     scope: RowScope = RowScope.NEIGHBOURS,
     type_of_order: Callable[[str], OrderType] | None = None,
+    use: Use = EVERYTHING,
 ) -> Draft:
     """The draft of a plan over an input with these columns.
 
     name_of: see `schema.output_columns`. scope: of conditions that Spark computes. type_of_order:
     of the text of an order column; without it no condition is found to be a window, and ends of
-    windows are sums.
+    windows are sums. use: what the query around the clause reads of its rows.
 
     Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
-    outputs = schema.output_columns(guarded, columns, name_of)
+    outputs = schema.output_columns(guarded, columns, name_of, use)
     compiled = compile_pattern(guarded)
     in_windows = guarded
     if type_of_order is not None and guarded.intervals:

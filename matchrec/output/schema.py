@@ -16,9 +16,9 @@ from matchrec.errors.rules import duplicate_measure
 from matchrec.output.reads import PointerField
 from matchrec.plan.clauses import ColumnOrder, MatchOutput, Measure, RowsPerMatch
 from matchrec.plan.expression import CLASSIFIER_FIELD
-from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns
-from matchrec.plan.text import quoted
+from matchrec.plan.text import PREFIX, quoted
 from matchrec.plan.totals import AskedTotal, Totals
 from matchrec.source import Span
 
@@ -58,14 +58,20 @@ class TotalOutput:
     measure: Measure | None
 
 
+# The column of rows that have no other; no query can name it, and messages do not show it.
+NO_COLUMN = f"{PREFIX}match"
+
 OutputColumn = RowOutput | Measure | PointerOutput | TimeoutOutput | TotalOutput
 
 
 def output_columns(
-    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str]
+    plan: MatchPlan, columns: InputColumns, name_of: Callable[[str], str], use: Use = EVERYTHING
 ) -> tuple[OutputColumn, ...]:
-    """The columns of the result of a resolved plan. Raises where two would have one name. name_of:
-    that Spark gives to an expression.
+    """Return the columns of the result of a resolved plan. Raise if two have the same name.
+
+    name_of: returns the name that Spark gives to an expression. use: what the query around the
+    clause reads. Rows without a column are an error only if it may read any column, as SELECT *
+    does; for SELECT COUNT(*) the rows get `NO_COLUMN`, because a DataFrame needs a column.
     """
     found = table_columns(plan, columns, name_of)
     if plan.totals is not None:
@@ -74,6 +80,8 @@ def output_columns(
         found.append(TimeoutOutput(plan.staging.timeouts))
     if plan.output is MatchOutput.GRAPH:
         found += [PointerOutput(field, field.value) for field in PointerField]
+    if not found and use.columns is not None:
+        found = [RowOutput("TRUE", NO_COLUMN)]
     if not found:
         raise no_output_columns(plan.pattern.span)
     check_names(found, columns)

@@ -25,6 +25,7 @@ from matchrec.errors.calls import steps_of_event_selection
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import Language
 from matchrec.errors.run.failures import of_rule
+from matchrec.output.schema import NO_COLUMN
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.resolve import InputColumns, with_earlier_measures
 from matchrec.source import Source
@@ -190,7 +191,7 @@ class Question:
             self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
             self.check_lengths(rule.plan)
             name_of, type_of = self.relation.name_of, self.type_of_order
-            found = draft(rule.plan, self.columns, name_of, scope, type_of)
+            found = draft(rule.plan, self.columns, name_of, scope, type_of, self.use)
             if self.is_stream:  # any row moves the watermark
                 return replace(found, sends_all=True, relevant=())
             asks_all = found.tests_may_fail and self.backend.evaluates_eagerly(rule.plan)
@@ -206,7 +207,8 @@ class Question:
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
         """The columns that a rule gives, also those of which nothing is used."""
-        return tuple(one.name for one in self.draft(rule, RowScope.ROW).outputs)
+        names = [output.name for output in self.draft(rule, RowScope.ROW).outputs]
+        return tuple(name for name in names if name != NO_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:

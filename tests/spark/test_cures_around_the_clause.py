@@ -214,3 +214,13 @@ def test_an_order_that_is_the_index_of_pandas(
     with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
         matchrec.sql(spark, query, df=prices)
     assert (refused.value.hint or "").startswith(cure)
+
+
+def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:
+    clause = "clicks MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS ts > 0)"
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, f"SELECT COUNT(page) FROM {clause}")
+    headline, *lines = str(caught.value).split("\n")
+    assert "`page`" in headline
+    assert "_matchrec" not in headline
+    assert lines[-2:] == ["  the clause gives: none", INSIDE[1]]

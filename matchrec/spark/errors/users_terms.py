@@ -35,6 +35,7 @@ CLAUSE = "match_recognize"
 Tables = Callable[[], Iterable[str]]
 
 _MARKER = re.compile(rf":{PREFIX}\d+")
+_SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
 _STACK = re.compile(r"\n+JVM stacktrace:\n|\n+== SQL\b")
 _PLAN = re.compile(r";\n(?=[!'A-Z])")
 _PLACE = re.compile(r"(?:; line (\d+) pos (\d+)|\s*\(line (\d+), pos (\d+)\))?;?$")
@@ -85,7 +86,7 @@ class Filled:
 
     def shown(self, text: str) -> str:
         """Text of Spark's with what the user calls each view, and `?` for its name."""
-        text = _MARKER.sub("?", text)
+        text = _SUGGESTIONS.sub(_without_hidden, _MARKER.sub("?", text))
         for hole, name in self.names.items():
             text = text.replace(name, self._called(hole))
         holes = {piece.name for piece in self.template if isinstance(piece, View)}
@@ -94,6 +95,12 @@ class Filled:
 
     def _called(self, hole: str) -> str:
         return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
+
+
+def _without_hidden(suggestions: re.Match[str]) -> str:
+    """Return Spark's suggestions of columns without the names that only matchrec knows."""
+    names = [name for name in suggestions["names"].split(", ") if f"`{PREFIX}" not in name]
+    return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
 
 
 class InUsersTerms:
