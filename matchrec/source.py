@@ -98,6 +98,11 @@ class Source:
     text: str
     origin: Origin | None = None
 
+    @property
+    def author(self) -> Source:
+        """The text that its author wrote, before any translation."""
+        return self if self.origin is None else self.origin.source.author
+
     def written(self, span: Span) -> tuple[Source, Span]:
         """The author's text and place for a span of this one."""
         if self.origin is None:

@@ -188,10 +188,10 @@ def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
         if re.search(r"dialect=|--dialect ", shown) is None:
             others = (one for one in products_shown(f"{text}\n{shown}") if one != dialect)
             found = next((one for one in others if is_planned(plan, one)), None)
-            if found is not None and isinstance(error, MatchRecognizeError):
-                error.hint = or_dialect(error.hint, found)
-            elif found is not None and isinstance(error, InUsersTerms):
+            if found is not None and isinstance(error, InUsersTerms):
                 error.add_cure(or_dialect(None, found))
+            elif found is not None and isinstance(error, MatchRecognizeError):
+                error.hint = or_dialect(error.hint, found)
         raise
 
 

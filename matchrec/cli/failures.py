@@ -69,7 +69,9 @@ def failures_told() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
-        fail(str(error), code_of(error))
+        # A refusal by Spark is of our classes too, but its help differs on the command line.
+        is_ours = "pyspark" not in sys.modules or not is_of_spark(error)
+        fail(str(error if is_ours else run_error_of(error)), code_of(error))
     except ModuleNotFoundError as error:
         if error.name not in OF_SPARK:
             raise
@@ -121,7 +123,7 @@ def while_it_runs() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, MatchRecognizeError) or not is_of_spark(error):
+        if not is_of_spark(error):
             raise
         raise run_error_of(error) from error
 

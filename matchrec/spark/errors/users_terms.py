@@ -15,11 +15,24 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import (
+    AnalysisException,
+    IllegalArgumentException,
+    ParseException,
+    PySparkException,
+    UnsupportedOperationException,
+)
 
-from matchrec.errors.kinds import labelled
+from matchrec.errors import (
+    MatchRecognizeError,
+    MatchRecognizeParseError,
+    MatchRecognizePlanError,
+    MatchRecognizeUnsupportedError,
+)
+from matchrec.errors.kinds import Located
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
@@ -103,21 +116,18 @@ def _without_hidden(suggestions: re.Match[str]) -> str:
     return suggestions[0].replace(suggestions["names"], ", ".join(names)) if names else ""
 
 
-class InUsersTerms:
-    """What a refusal in the user's terms says otherwise than Spark's own error."""
+class InUsersTerms(Located):
+    """An error of Spark in the user's terms: its message, its place and what to write instead."""
 
-    _shown: str
     _parameters: dict[str, str]
 
-    def __str__(self) -> str:
-        return self._shown
-
     def add_cure(self, cure: str, note: str | None = None) -> None:
-        """Says what to write instead, in a line after the others, and before it a fact."""
-        notes = [] if note is None else [labelled("note", note)]
-        self._shown = "\n".join([self._shown, *notes, labelled("help", cure)])
+        """Add what to write instead, after what is there already, and a fact that explains it."""
+        if note is not None:
+            self.notes = (*self.notes, note)
+        self.hint = cure if self.hint is None else f"{self.hint}\n{cure}"
 
-    getMessage = __str__  # noqa: N815 -- PySpark's name
+    getMessage = Located.__str__  # noqa: N815 -- PySpark's name
 
     def getMessageParameters(self) -> dict[str, str]:  # noqa: N802 -- PySpark's name
         return self._parameters
@@ -143,9 +153,11 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
         spans = [span]
         if span and "Syntax error" in sentence:
             cure = cure_of_syntax(filled.source.text[: span.end])
-    excerpts = [filled.source.excerpt(span) for span in spans if span is not None][:1]
+    shown = [span for span in spans if span is not None][:1]
     parameters = parameters_of(error)
-    short = reworded(error, "\n".join([filled.shown(sentence), *excerpts]))
+    short = reworded(error, filled.shown(sentence))
+    short.spans = tuple(filled.source.written(span)[1] for span in shown)
+    short.source = filled.source.author
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
     if cure is not None:
         short.add_cure(cure)
@@ -175,12 +187,13 @@ def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> PySparkE
     return refusal
 
 
-def reworded(error: PySparkException, text: str) -> Any:
+def reworded(error: PySparkException, message: str) -> Any:
     """The error, of its class, that says something else."""
     kind: Any = type(error)
     found: Any = kind.__new__(_kind(kind))
     found.__dict__.update(error.__dict__)
-    found._shown, found._parameters = text, {}
+    Located.__init__(found, message)
+    found._parameters = {}
     return found
 
 
@@ -200,10 +213,26 @@ def parameters_of(error: Exception) -> dict[str, str]:
     return dict(given or {})  # before Spark 4 a map of Java's
 
 
+# For each class with which PySpark refuses a query: our class of the same meaning. The first that
+# fits counts, because a ParseException is an AnalysisException.
+_OURS: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
+    (ParseException, MatchRecognizeParseError),
+    (UnsupportedOperationException, MatchRecognizeUnsupportedError),
+    (AnalysisException, MatchRecognizePlanError),
+    (IllegalArgumentException, MatchRecognizePlanError),
+)
+
+
 @cache
 def _kind(kind: Any) -> Any:
-    """A class of errors under one of PySpark's, by the same name."""
-    return type(kind.__name__, (InUsersTerms, kind), {"__module__": kind.__module__})
+    """Return a subclass of one of PySpark's classes, with the same name.
+
+    For a refusal of a query it is a subclass of one of our classes too, so that both
+    `except AnalysisException` and `except MatchRecognizeError` catch it.
+    """
+    ours = (our for theirs, our in _OURS if issubclass(kind, theirs))
+    bases = InUsersTerms, *islice(ours, 1), kind
+    return type(kind.__name__, bases, {"__module__": kind.__module__})
 
 
 def _parted(text: str) -> tuple[str, tuple[int, int] | None]:

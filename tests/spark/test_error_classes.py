@@ -1,0 +1,62 @@
+"""What the engine refuses around a clause has the engine's class of error and one of matchrec's."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import matchrec
+
+CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
+  PATTERN (A B+) DEFINE B AS price < PREV(price))"""
+
+# The query, and the text under the carets.
+REFUSED = {
+    "a missing table": ("SELECT * FROM nosuch {}", "nosuch"),
+    "PREV in SELECT": ("SELECT PREV(p) FROM ticks {}", "PREV"),
+    "an unknown column": ("SELECT q FROM ticks {}", "q"),
+    "an unknown column in the input": ("SELECT p FROM (SELECT nosuch FROM ticks) {}", "nosuch"),
+    "an unknown function": ("SELECT p FROM ticks {} WHERE nosuch(p) > 1", "nosuch"),
+    "a syntax error": ("SELECT p FROM ticks {} WHERE p > > 1", ">"),
+}
+
+
+@pytest.fixture(autouse=True)
+def ticks(spark: SparkSession) -> None:
+    spark.sql("SELECT 1 AS ts, 90 AS price").createOrReplaceTempView("ticks")
+
+
+@pytest.mark.parametrize(("query", "marked"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_is_caught_by_both_classes(spark: SparkSession, query: str, marked: str) -> None:
+    query = query.format(CLAUSE)
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, query)
+    error = caught.value
+    assert isinstance(error, PySparkException)
+    assert isinstance(error, ValueError)
+    assert not isinstance(error, matchrec.MatchRecognizeRunError)
+    assert type(error).__name__ in {base.__name__ for base in type(error).__mro__[1:]}
+    assert error.span is not None
+    assert query[error.span.start : error.span.end].startswith(marked)
+    assert str(error).startswith(error.message)
+    assert "nosuch" not in marked or "nosuch" in error.message
+    with pytest.raises(PySparkException, match=r"line \d+, column \d+"):
+        matchrec.sql(spark, query)
+
+
+def test_the_help_is_the_hint(spark: SparkSession) -> None:
+    with pytest.raises(matchrec.MatchRecognizeError) as caught:
+        matchrec.sql(spark, f"SELECT PREV(p) FROM ticks {CLAUSE}")
+    assert caught.value.hint == (
+        "write it in MEASURES of the clause, with a name, and select that name"
+    )
+    assert caught.value.hint in str(caught.value)
+
+
+def test_a_failure_of_the_run_is_no_refusal(spark: SparkSession) -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY ts MEASURES 'x' AS p PATTERN (A) DEFINE A AS price > 1)"
+    found = matchrec.sql(spark, f"SELECT assert_true(p = 'y') FROM ticks {clause}")
+    with pytest.raises(PySparkException) as caught:
+        found.collect()
+    assert not isinstance(caught.value, matchrec.MatchRecognizeError)
