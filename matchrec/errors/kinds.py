@@ -60,9 +60,8 @@ class Located(Exception):  # noqa: N818 -- what errors and warnings share
         if self.culprit is not None and self.spans:
             self.spans = (self.source.find(self.culprit, self.spans[0]), *self.spans[1:])
             self.culprit = None
-        if self.source.origin:
-            self.spans = tuple(self.source.written(span)[1] for span in self.spans)
-            self.source = self.source.origin.source
+        self.spans = tuple(self.source.written(span)[1] for span in self.spans)
+        self.source = self.source.author
         return self
 
     def under(self, culprit: str) -> Self:

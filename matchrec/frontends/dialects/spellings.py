@@ -12,7 +12,7 @@ from matchrec.frontends.dialects.fragments import Fragments
 from matchrec.frontends.dialects.products import Product
 from matchrec.frontends.dialects.rules.values import unit_of
 from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import TokenKind, TokenSequence, pair_brackets
+from matchrec.frontends.lexing.tokens import Token, TokenKind, TokenSequence, pair_brackets
 from matchrec.frontends.row_pattern import Values, pattern_tokens
 from matchrec.frontends.sql.grammar import ClauseTokens, all_tokens, cut_out_tokens, find_sections
 from matchrec.frontends.sql.nodes import MatchRecognize
@@ -164,7 +164,7 @@ def _forms_of_clause(clause: ClauseTokens, options: _Options, product: Product) 
         if words:
             yield Edit(Span(end, end), f" {words}", span)
     if product.name == "bigquery":
-        yield from _empty_alternatives(clause, opening, closing)
+        yield from _empty_alternatives(clause, opening, closing, product.comments)
     else:
         yield from _any_rows(clause, opening + 1, closing)
         yield from _names_in_brackets(clause, opening + 1, closing)
@@ -179,14 +179,25 @@ def _dollar_names(tokens: TokenSequence) -> Iterator[Edit]:
 
 
 def _comments(tokens: TokenSequence, sign: str) -> Iterator[Edit]:
-    """`--` where a comment begins with another sign; between tokens stand blanks and comments."""
-    found = re.compile(f"{_OTHER_COMMENTS}|(?P<sign>{sign})[^\\n]*", re.DOTALL)
-    starts = [0, *(token.span.end for token in tokens.tokens)]
-    ends = [*(token.span.start for token in tokens.tokens), len(tokens.text)]
+    """Yield an edit that writes `--` for each comment that begins with the product's own sign."""
+    whole = Span(0, len(tokens.text))
+    for comment in _find_comments(tokens.text, tokens.tokens, whole, sign):
+        yield Edit(Span(comment.start, comment.start + len(sign)), "--")
+
+
+def _find_comments(text: str, tokens: Iterable[Token], whole: Span, sign: str) -> Iterator[Span]:
+    """Yield the comments that begin with `sign`. tokens: those of the text inside `whole`.
+
+    Only blanks and comments are between tokens, so a sign inside a string is never found.
+    """
+    comments = re.compile(f"{_OTHER_COMMENTS}|(?P<own>{sign}[^\\n]*)", re.DOTALL)
+    spans = [token.span for token in tokens]
+    starts = [whole.start, *(span.end for span in spans)]
+    ends = [*(span.start for span in spans), whole.end]
     for start, end in zip(starts, ends, strict=True):
-        for comment in found.finditer(tokens.text, start, end):
-            if comment["sign"]:
-                yield Edit(Span(*comment.span("sign")), "--")
+        for comment in comments.finditer(text, start, end):
+            if comment["own"]:
+                yield Span(*comment.span("own"))
 
 
 def _names_in_brackets(clause: ClauseTokens, start: int, end: int) -> Iterator[Edit]:
@@ -198,10 +209,16 @@ def _names_in_brackets(clause: ClauseTokens, start: int, end: int) -> Iterator[E
             yield Edit(token.span, token.name if token.name.isidentifier() else f'"{token.name}"')
 
 
-def _empty_alternatives(clause: ClauseTokens, opening: int, closing: int) -> Iterator[Edit]:
+def _empty_alternatives(
+    clause: ClauseTokens, opening: int, closing: int, sign: str
+) -> Iterator[Edit]:
     """`()` on each side of `|` on which nothing stands."""
     span = Span(clause[opening].span.end, clause[closing].span.start)
-    found = pattern_tokens(clause.text, span)
+    text = clause.text
+    # The lexer of PATTERN does not know the product's comments. Blanks keep all places.
+    for comment in _find_comments(text, clause.tokens[opening + 1 : closing], span, sign):
+        text = text[: comment.start] + " " * (comment.end - comment.start) + text[comment.end :]
+    found = pattern_tokens(text, span)
     for place, token in enumerate(found):
         if token.key != "|":
             continue

@@ -1,0 +1,95 @@
+"""Where errors point after a form that only one product has, which was translated before."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from tests.spark.dialects.documented import answer
+
+BIGQUERY = """SELECT m.p FROM steps MATCH_RECOGNIZE ( # not )
+  ORDER BY ts # '
+  MEASURES LAST(price) AS p, LAST(low.price) AS q
+  AFTER MATCH SKIP PAST LAST ROW
+  PATTERN (any_row # it's ( the first | one
+    low+ /* # */ -- #
+    | # and nothing else )
+  )
+  DEFINE any_row AS note <> '#', low AS low.price < 100 # more
+  OPTIONS (use_longest_match = TRUE)
+) AS m WHERE m.q > 0"""
+SNOWFLAKE = """SELECT m.p FROM steps MATCH_RECOGNIZE ( // not )
+  ORDER BY ts // '
+  MEASURES LAST(price) AS p, LAST(low.price) AS q
+  PATTERN (any_row // it's ( the first | one
+    low+ /* // */ -- //
+  )
+  DEFINE any_row AS note <> '//', low AS low.price < 100 // more
+) AS m WHERE m.q > 0"""
+AZURE = """SELECT m.p FROM [steps] TIMESTAMP BY ts MATCH_RECOGNIZE (
+  LIMIT DURATION (minute, 5)
+  PARTITION BY sym
+  MEASURES LAST(price) AS p, LAST([low].[price]) AS q
+  AFTER MATCH SKIP TO NEXT ROW
+  PATTERN ([any_row] . [low]+)
+  DEFINE any_row AS [note] <> '#', low AS low.price < 100
+) AS m WHERE m.q > 0"""
+FLINK = """SELECT m.p FROM steps MATCH_RECOGNIZE (
+  PARTITION BY sym ORDER BY $rowtime
+  MEASURES LAST(price) AS p, LAST(low.price) AS q
+  AFTER MATCH SKIP TO NEXT ROW
+  PATTERN (any_row low+ other)
+  DEFINE any_row AS note <> '#', low AS low.price < 100
+) AS m WHERE m.q > 0"""
+QUERIES = {"bigquery": BIGQUERY, "snowflake": SNOWFLAKE, "azure": AZURE, "flink": FLINK}
+
+# The text to change, what is written instead, and what the carets are under.
+SLIPS = [
+    ("LAST(price)", "LAST(prise)", "prise"),
+    ("low.price < 100", "low.prise < 100", "prise"),
+    ("low.price < 100", "high.price < 100", "high"),
+    ("low.price < 100", "low.price < MAX(PREV(price))", "PREV"),
+    ("m.q > 0", "m.nosuch > 0", "m.nosuch"),
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def steps(spark: SparkSession) -> None:
+    spark.sql("""
+        SELECT 'X' AS sym, ts, ts AS `$rowtime`, price, 'a' AS note FROM VALUES
+            (TIMESTAMP'2024-01-01 00:00:01', 120), (TIMESTAMP'2024-01-01 00:00:02', 90),
+            (TIMESTAMP'2024-01-01 00:00:03', 80), (TIMESTAMP'2024-01-01 00:00:04', 130)
+            AS t(ts, price)
+    """).createOrReplaceTempView("steps")
+
+
+@pytest.mark.parametrize(("written", "instead", "marked"), SLIPS)
+@pytest.mark.parametrize("dialect", QUERIES)
+def test_the_place_of_an_error(
+    spark: SparkSession, dialect: str, written: str, instead: str, marked: str
+) -> None:
+    query = QUERIES[dialect]
+    assert query.count(written) == 1
+    query = query.replace(written, instead)
+    offset = query.index(instead) + instead.index(marked)
+    number, before = query.count("\n", 0, offset) + 1, query.rfind("\n", 0, offset) + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(matchrec.MatchRecognizeError) as caught:
+            matchrec.sql(spark, query, dialect=dialect)
+    lines = str(caught.value).split("\n")
+    place = f"  line {number}, column {offset - before + 1}"
+    assert place in lines, str(caught.value)
+    shown, carets = lines[lines.index(place) + 1 : lines.index(place) + 3]
+    assert carets.strip("^ ") == ""
+    assert shown[carets.index("^") : len(carets)] == marked
+
+
+@pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
+def test_comments_in_a_row_pattern(spark: SparkSession) -> None:
+    """The longest match has all rows; PATTERN's empty alternative is shorter."""
+    assert answer(spark, BIGQUERY.replace("price < 100", "price < 500"), "bigquery") == ["130"]
+    assert answer(spark, BIGQUERY.replace("+ /*", "{1,2} /*"), "bigquery") == ["80"]
