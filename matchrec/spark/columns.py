@@ -49,14 +49,23 @@ from matchrec.spark.backends import backend_of
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import Sent, arrow_schema
 from matchrec.spark.types import crossing_schema, encode_columns, in_one_form
-from matchrec.spark.wire import SelectItem, SortColumn, Sorting, Struct, packed_columns
+from matchrec.spark.wire import (
+    PlannedColumn,
+    SelectItem,
+    SortColumn,
+    Sorting,
+    Struct,
+    packed_columns,
+)
 from matchrec.spark.worker.matching import Incoming
-from matchrec.spark.worker.planned import PlannedColumn
 
 if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges
 
 TEXT = attrgetter("text")
+
+# Names of the time zone UTC, in lower case, as the settings of a session are read.
+UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
 
 RowColumns = tuple[RowColumn, ...]
 KnownFields = Mapping[RowColumn, StructField]
@@ -194,8 +203,9 @@ class Preparation:
         texts |= {wire.column(i): show_column(column) for i, column in enumerate(columns)}
         fields = runner.fields(rows, " ".join(texts.values()))
         schema = arrow_schema(crossing_schema(StructType(fields)))
+        in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
         return tuple(
-            PlannedColumn(texts.get(one.name, one.name), one.dataType.simpleString().upper(), field)
+            PlannedColumn(texts.get(one.name, one.name), one.dataType.simpleString(), field, in_utc)
             for one, field in zip(fields, schema, strict=True)
         )
 

@@ -37,7 +37,6 @@ from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
 from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
 from matchrec.spark.worker.matching import Incoming
-from matchrec.spark.worker.planned import sql_name
 
 # Types that cross unaltered, beside decimals and intervals.
 UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
@@ -216,10 +215,12 @@ class PandasEncoding:
             except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
                 is_other = True
             if is_other:
+                from matchrec.spark.worker.planned import sql_name  # which no planning loads
+
                 arrived, column = pa.array(values, mask=absent).type, path.partition(".")[0]
                 raise column_of_other_type(
                     column=self.texts.get(column, column),
-                    planned=kind.simpleString().upper(),
+                    planned=kind.simpleString(),
                     arrived=sql_name(arrived),
                 )
             crossed[name] = array.cast(type_)

@@ -123,6 +123,16 @@ class Sorting:
         return (*keys, *self.order)
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedColumn:
+    """A column that the workers read, as it was when the query was built."""
+
+    text: str  # what the user wrote for it
+    type_name: str  # its type in SQL
+    field: pa.Field  # its name in the batches, its type, and whether it could be NULL
+    in_utc: bool = False  # whether the session was in UTC
+
+
 def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
     """Columns of packed tests, up to 62 in each. name: of each by its number.
 

@@ -10,18 +10,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.output.reads import ReadRow
 from matchrec.shortcuts import taken
 from matchrec.spark import wire
 from matchrec.spark.errors.failing import loading
-from matchrec.spark.wire import Sorting, Struct
+from matchrec.spark.wire import PlannedColumn, Sorting, Struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from matchrec.spark.worker.arrays import Batches
     from matchrec.spark.worker.batches import Piece
-    from matchrec.spark.worker.planned import PlannedColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +74,7 @@ class QueryWorker:
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Output batches, in the order of the partitions; the counters are the last one."""
         with loading():
+            from matchrec.output.reads import ReadRow
             from matchrec.spark.worker.count import Tally
             from matchrec.spark.worker.match import Worker
 

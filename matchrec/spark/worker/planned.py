@@ -15,23 +15,12 @@ count here: Arrow has several layouts of one type, such as `string` and `large_s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from matchrec.errors.run.failures import column_has_null, column_of_other_type
+from matchrec.spark.wire import PlannedColumn
 from matchrec.spark.worker.arrays import READ_AS_NAMED, Batches
-
-UTC_NAMES = {"UTC", "Etc/UTC", "Z", "+00:00"}
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedColumn:
-    """A column that the workers read, as it was when the query was built."""
-
-    text: str  # what the user wrote for it
-    type_name: str  # its type in SQL
-    field: pa.Field  # its name in the batches, its type, and whether it could be NULL
 
 
 def checked_batches(
@@ -66,47 +55,45 @@ def check_schema(schema: pa.Schema, planned: Sequence[PlannedColumn]) -> None:
     """Raise MatchRecognizeRunError if a column has values of another type than planned."""
     for column in planned:
         arrived = schema.field(column.field.name).type
-        if not is_same_type(column.field.type, arrived):
+        if not is_same_type(column.field.type, arrived, in_utc=column.in_utc):
             raise column_of_other_type(
                 column=column.text, planned=column.type_name, arrived=sql_name(arrived)
             )
 
 
-def is_same_type(planned: pa.DataType, arrived: pa.DataType) -> bool:
+def is_same_type(planned: pa.DataType, arrived: pa.DataType, *, in_utc: bool = False) -> bool:
     """Return whether two Arrow types have the same values, in whatever layout.
+
+    The name of a zone does not change how an instant is stored. `in_utc` says that the session is
+    in UTC, where an instant and a local time are the same number. There Sail can send a TIMESTAMP
+    for a TIMESTAMP_NTZ: its optimizer takes two constants of these types for one if they print
+    alike.
 
     >>> is_same_type(pa.list_(pa.string()), pa.large_list(pa.large_string()))
     True
-    >>> is_same_type(pa.timestamp("us", "Europe/Rome"), pa.timestamp("us"))
+    >>> is_same_type(pa.timestamp("us", "UTC"), pa.timestamp("us"))
     False
+    >>> is_same_type(pa.timestamp("us", "UTC"), pa.timestamp("us"), in_utc=True)
+    True
     """
     if pa.types.is_dictionary(arrived):
-        return is_same_type(planned, arrived.value_type)
+        return is_same_type(planned, arrived.value_type, in_utc=in_utc)
     planned, arrived = plain_layout(planned), plain_layout(arrived)
     if is_list(planned) and is_list(arrived):
-        return is_same_type(planned.value_type, arrived.value_type)
+        return is_same_type(planned.value_type, arrived.value_type, in_utc=in_utc)
     if pa.types.is_map(planned) and pa.types.is_map(arrived):
-        same_keys = is_same_type(planned.key_type, arrived.key_type)
-        return same_keys and is_same_type(planned.item_type, arrived.item_type)
+        same_keys = is_same_type(planned.key_type, arrived.key_type, in_utc=in_utc)
+        return same_keys and is_same_type(planned.item_type, arrived.item_type, in_utc=in_utc)
     if pa.types.is_struct(planned) and pa.types.is_struct(arrived):
         if [field.name for field in planned] != [field.name for field in arrived]:
             return False
         pairs = zip(planned, arrived, strict=True)
-        return all(is_same_type(old.type, new.type) for old, new in pairs)
+        return all(is_same_type(old.type, new.type, in_utc=in_utc) for old, new in pairs)
     if pa.types.is_timestamp(planned) and pa.types.is_timestamp(arrived):
-        return planned.unit == arrived.unit and has_same_clock(planned.tz, arrived.tz)
+        return planned.unit == arrived.unit and (
+            in_utc or (planned.tz is None) == (arrived.tz is None)
+        )
     return bool(planned == arrived)
-
-
-def has_same_clock(planned: str | None, arrived: str | None) -> bool:
-    """Return whether timestamps with these zones, or without one, are stored as the same numbers.
-
-    The name of a zone does not change how an instant is stored. In UTC an instant and a local time
-    are the same number, and there Sail can send a TIMESTAMP for a TIMESTAMP_NTZ: its optimizer
-    takes two constants of these types for one if they print alike.
-    """
-    zones = {planned, arrived}
-    return (planned is None) == (arrived is None) or bool(zones & UTC_NAMES)
 
 
 def plain_layout(kind: pa.DataType) -> pa.DataType:
@@ -128,13 +115,13 @@ def sql_name(kind: pa.DataType) -> str:
     """Return the SQL name of an Arrow type, or the name in Arrow if SQL has none.
 
     >>> sql_name(pa.list_(pa.int32()))
-    'ARRAY<INT>'
+    'array<int>'
     """
     from pyspark.errors import PySparkException  # loaded only if a query fails
     from pyspark.sql.pandas.types import from_arrow_type
 
     try:
-        return from_arrow_type(kind).simpleString().upper()
+        return from_arrow_type(kind).simpleString()
     except PySparkException:
         return str(kind)
 
