@@ -28,16 +28,20 @@ from matchrec.frontends.lexing import tokens as lexing
 from matchrec.frontends.sql.grammar import parse_clause
 from matchrec.frontends.sql.locate import QueryNode, parse
 from matchrec.frontends.sql.nodes import MatchRecognize
+from matchrec.frontends.sql.spellings import find_spellings
 from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
+from matchrec.spark.sail.probes import engine_name
+from matchrec.spark.session import is_connect
 
 if TYPE_CHECKING:
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
     from matchrec.frontends.dialects.translate import Translation
 
 parse_once, parse_clause_once = once(parse), once(parse_clause)
+find_spellings_once = once(find_spellings)
 
 
 def parse_query(
@@ -46,13 +50,14 @@ def parse_query(
     """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
     product, quotes = PRODUCTS[dialect], inputs.dialect_of(spark, text)
     if product is SPARK:
-        return parse_once(text, tuple(frames), quotes)
+        return spelt_for(spark, parse_once(text, tuple(frames), quotes), quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
     from matchrec.frontends.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
         translation = translate_query(text, product, SPARK, Knowledge(kinds, values, tables))
         query = parse(translation.text, frames, quotes, translation.source.origin)
+        query = spelt_for(spark, query, quotes)
         sites = (replace(s, clause=replace(s.clause, columns=product.columns)) for s in query.sites)
         return translation, replace(query, sites=tuple(sites))
 
@@ -64,6 +69,18 @@ def parse_query(
         translation, query = read(find_kinds(SqlQuery(query, runner, NO_OPTIONS), turn))
     warn_of(translation, Source(text), product)
     return query
+
+
+def spelt_for(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> QueryNode:
+    """Return the query with the spellings that the session's engine reads.
+
+    Raises MatchRecognizeUnsupportedError for what Sail reads otherwise than Spark.
+    """
+    if not query.sites or not is_connect(spark) or engine_name(spark) != "Sail":
+        return query
+    with shown_in(query.source):
+        spellings = find_spellings_once(query.source.text, quotes)
+    return replace(query, spellings=spellings) if spellings else query
 
 
 def parse_clause_of(

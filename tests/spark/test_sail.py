@@ -612,3 +612,52 @@ def test_more_rows_than_a_call_takes(
     rows = spark.createDataFrame(rows_of_program([Decimal(1)]).to_pandas())
     with pytest.raises(matchrec.MatchRecognizePlanError, match="pass the frame of pandas"):
         matchrec.match_recognize(rows, SENT)
+
+
+RISES = """MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(v) AS low, LAST(v) AS high
+    PATTERN (A B+) DEFINE B AS v > PREV(v))"""
+TICKS = "(SELECT * FROM VALUES (1, 10), (2, 20) AS t(ts, v))"
+
+# A query that Sail refuses, what it says, and the rows on Spark.
+REFUSED_ON_SAIL = {
+    "a word as an alias of a column": (
+        f"SELECT high time FROM {TICKS} {RISES}",
+        "write `time` in backticks",
+        [(20,)],
+    ),
+    "an alias before PIVOT": (
+        f"SELECT * FROM {TICKS} {RISES} AS m PIVOT (max(high) FOR low IN (10))",
+        "write the alias after the parentheses of PIVOT, not before it",
+        [(20,)],
+    ),
+    "an alias in UNPIVOT": (
+        f"SELECT * FROM {TICKS} {RISES} UNPIVOT (v FOR name IN (low AS first, high))",
+        "rename the column in a subquery: FROM (SELECT *, low AS first FROM ...)",
+        [("first", 10), ("high", 20)],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "cure", "rows"), REFUSED_ON_SAIL.values(), ids=REFUSED_ON_SAIL.keys()
+)
+def test_spellings_that_sail_does_not_read(
+    spark: SparkSession, query: str, cure: str, rows: list[tuple[Any, ...]]
+) -> None:
+    if probes.engine_name(spark) == "Sail":
+        refusals = (PySparkException, matchrec.MatchRecognizeError)
+        with pytest.raises(refusals, match=re.escape(cure)):
+            matchrec.sql(spark, query)
+    else:
+        assert [tuple(row) for row in matchrec.sql(spark, query).collect()] == rows
+
+
+def test_places_after_another_spelling(spark: SparkSession) -> None:
+    """The caret is at the user's word, although Sail reads a longer text."""
+    query = f"SELECT * FROM {TICKS} {RISES} time JOIN {TICKS} AS user ON time.low = nowhere"
+    with pytest.raises(PySparkException) as caught:
+        matchrec.sql(spark, query)
+    shown = str(caught.value).splitlines()
+    line = next(index for index, one in enumerate(shown) if one.endswith("= nowhere"))
+    assert shown[line + 1].rstrip().endswith("^" * len("nowhere"))
+    assert len(shown[line + 1].rstrip()) == len(shown[line])

@@ -217,6 +217,10 @@ clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
 clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not
         supported
     name its result: WITH c AS (SELECT ... MATCH_RECOGNIZE (...)), and query c instead""")
+# UNPIVOT (v FOR name IN (low AS bottom)): Sail leaves the alias out of the rows.
+unpivot_alias = unsupported("""an alias in UNPIVOT is not supported on Sail
+    rename the column in a subquery: FROM (SELECT *, {column} AS {alias} FROM ...) UNPIVOT (... IN
+        ({alias}, ...))""")
 changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
     code: clause-on-changed-table
     note: the clause gives new rows, and {word} changes those of a table

@@ -37,12 +37,14 @@ class WrittenRelation:
     end: int
     name: str | None  # by which its columns may be qualified
     names: tuple[str, ...]  # it, and what it was called before
+    aliases: tuple[int, ...] = ()  # the tokens of its aliases
 
 
 def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelation:
     """The relation that starts at `start`, up to `end` or to what is no part of it."""
     index, name = _primary(tokens, start, end)
     names = [name] if name else []
+    aliases: list[int] = []
     while index < end and not starts_part(tokens, index):
         after = past_sample(tokens, index, end)
         opening = _rotation(tokens, index)
@@ -53,10 +55,11 @@ def read_relation(tokens: TokenSequence, start: int, end: int) -> WrittenRelatio
         elif (place := find_alias(tokens, index)) is not None and place < end:
             name = tokens[place].name
             names.append(name)
+            aliases.append(place)
             index = tokens.past(place + 1) if tokens.key(place + 1) == "(" else place + 1
         else:
             break
-    return WrittenRelation(start, min(index, end), name, tuple(names))
+    return WrittenRelation(start, min(index, end), name, tuple(names), tuple(aliases))
 
 
 def relation_names(tokens: TokenSequence, start: int, end: int) -> frozenset[str]:

@@ -39,6 +39,7 @@ from matchrec.frontends.sql.relation import (
     part_at,
     refuse_stored_text,
 )
+from matchrec.frontends.sql.spellings import Spelling
 from matchrec.plan.text import (
     Replacement,
     Template,
@@ -73,6 +74,7 @@ class QueryNode:
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
     blocks: tuple[Block, ...] = ()  # the SELECTs with row pattern windows
+    spellings: tuple[Spelling, ...] = ()  # where, and what to write for Sail
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
@@ -388,6 +390,8 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
+    for span, spelling in query.spellings:
+        yield span, (Replacement(spelling, span.end - span.start),)
     for mark in query.markers:
         yield mark, (Replacement(f":{parameter_name(mark)}", 1),)
 

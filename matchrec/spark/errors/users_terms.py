@@ -37,7 +37,7 @@ from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
 from matchrec.source import Source, Span
-from matchrec.spark.sail.words import STAR, condition_of, place_of, sentence_of
+from matchrec.spark.sail.words import STAR, condition_of, cure_of_word, place_of, sentence_of
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
@@ -152,7 +152,8 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
         span = _named(str(error), filled) if place is None else _word_at(place, filled)
         spans = [span]
         if span and "Syntax error" in sentence:
-            cure = cure_of_syntax(filled.source.text[: span.end])
+            before = filled.source.text[: span.end]
+            cure = cure_of_syntax(before) or cure_of_word(str(error))
     shown = [span for span in spans if span is not None][:1]
     parameters = parameters_of(error)
     short = reworded(error, filled.shown(sentence))

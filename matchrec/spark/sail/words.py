@@ -6,11 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
+from matchrec.plan.text import words_of
+
 V = TypeVar("V")
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
+
+NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
 
 # What Sail says of a name: Spark's condition, and the sentence.
 SAID = {
@@ -128,6 +132,23 @@ def place_of(said: str) -> tuple[int, int] | None:
     """The characters of a text that Sail's parser stumbles over."""
     found = SYNTAX.search(said)
     return (int(found["start"]), int(found["end"])) if found else None
+
+
+def cure_of_word(said: str) -> str | None:
+    """Return what to write for a word that Spark reads at this place, and Sail does not.
+
+    >>> cure_of_word("invalid argument: found time at 9:13 expected 'FROM'")
+    'write `time` in backticks'
+    >>> cure_of_word("invalid argument: found PIVOT at 19:24 expected 'JOIN'")
+    'write the alias after the parentheses of PIVOT, not before it'
+    """
+    found = SYNTAX.search(said)
+    if found is None:
+        return None
+    word = found["word"]
+    if word.upper() in ("PIVOT", "UNPIVOT"):
+        return f"write the alias after the parentheses of {word}, not before it"
+    return f"write `{word}` in backticks" if word.upper() in NO_ALIAS_OF_SAIL else None
 
 
 def sentence_of(said: str) -> str:
