@@ -31,10 +31,9 @@ from matchrec.frontends.sql.nodes import MatchRecognize
 from matchrec.frontends.sql.spellings import find_spellings
 from matchrec.shortcuts import once
 from matchrec.source import Source
+from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
-from matchrec.spark.sail.probes import engine_name
-from matchrec.spark.session import is_connect
 
 if TYPE_CHECKING:
     from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
@@ -76,7 +75,7 @@ def spelt_for(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> 
 
     Raises MatchRecognizeUnsupportedError for what Sail reads otherwise than Spark.
     """
-    if not query.sites or not is_connect(spark) or engine_name(spark) != "Sail":
+    if not query.sites or backend_of(spark).reads_sql_of_spark:
         return query
     with shown_in(query.source):
         spellings = find_spellings_once(query.source.text, quotes)

@@ -40,6 +40,11 @@ _cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {
     note: {note}
     {cure}""")
 
+# FIRST(- price), exists(prices, x -> - x < 0): text that the engine computes as it is written.
+negated_decimal = unsupported("""`-` before a DECIMAL in an argument or a lambda is not supported on
+        Sail without ANSI mode
+    note: Sail would move the decimal point of the value
+    write 0 - x for - x, or set spark.sql.ansi.enabled to true""")
 does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
     code: wrong-argument-type
     note: it is computed there of values of several {word.rows} of the match

@@ -63,6 +63,11 @@ class Backend:
 
     # Texts and their DataFrames.
 
+    @property
+    def reads_sql_of_spark(self) -> bool:
+        """Whether the engine reads all spellings of SQL that Spark reads."""
+        return True
+
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Return the DataFrame of a query text, whose holes stand for DataFrames."""
         with ExitStack() as views:

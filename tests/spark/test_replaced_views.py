@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import MatchRecognizeRunError
-from matchrec.spark.sail.probes import engine_name
+from matchrec.spark.backends import backend_of
 from matchrec.spark.session import is_connect
 from matchrec.spark.wire import PlannedColumn
 from matchrec.spark.worker.planned import checked_batches, is_same_type
@@ -61,7 +61,7 @@ def check_kept(kept: DataFrame, message: str, old_rows: list[tuple[Any, ...]]) -
         assert (error.message, error.notes, error.hint) == (message, (NOTE,), HINT)
     else:
         assert found == old_rows
-        assert engine_name(spark) == "Spark"
+        assert backend_of(spark).engine == "Spark"
 
 
 # The new rows, and what the error says of the type of `v`.

@@ -644,7 +644,7 @@ REFUSED_ON_SAIL = {
 def test_spellings_that_sail_does_not_read(
     spark: SparkSession, query: str, cure: str, rows: list[tuple[Any, ...]]
 ) -> None:
-    if probes.engine_name(spark) == "Sail":
+    if backend_of(spark).engine == "Sail":
         refusals = (PySparkException, matchrec.MatchRecognizeError)
         with pytest.raises(refusals, match=re.escape(cure)):
             matchrec.sql(spark, query)

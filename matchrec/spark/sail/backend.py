@@ -46,6 +46,10 @@ class Sail(SparkConnect):
 
     # Texts and their DataFrames.
 
+    @property
+    def reads_sql_of_spark(self) -> bool:
+        return False  # see `frontends.sql.spellings`
+
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
@@ -140,7 +144,9 @@ class Sail(SparkConnect):
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
         from matchrec.spark.sail.doubles import with_doubles
         from matchrec.spark.sail.guards import with_guards
+        from matchrec.spark.sail.negation import with_right_negations
 
+        plan = with_right_negations(plan, relation)
         plan = with_doubles(plan, relation, columns.find)
         return with_guards(plan) if self.evaluates_eagerly(plan) else plan
 

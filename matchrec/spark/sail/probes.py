@@ -214,6 +214,15 @@ def casts_in_utc(spark: SparkSession) -> bool:
     return has_day(spark, "hour(at) <> hour(CAST(at AS TIMESTAMP_NTZ))")
 
 
+def negates_to_scale_ten(spark: SparkSession) -> bool:
+    """Return whether the digits of a negated decimal are kept, and its scale becomes 10.
+
+    Asked each time, as it depends on ANSI mode.
+    """
+    negated = "CAST(- CAST(id + 1 AS DECIMAL(2, 1)) AS DOUBLE)"
+    return bool(of_a_row(spark, f"{negated} > -0.5D").collect()[0][0])
+
+
 def adds_hours_for_days(spark: SparkSession) -> bool:
     """Whether a day after an instant is 24 hours later, also where the zone's clocks change. Asked
     each time, as the session may have another zone by then.

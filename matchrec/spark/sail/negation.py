@@ -1,0 +1,109 @@
+"""Negated decimals: without ANSI mode, `- n` of Sail 0.7.2 has another type than Sail says.
+
+The digits of the result are right and its scale is 10, whatever that of `n` is: `- 1.50` is
+0.0000000150. If nothing computes with it, the query fails. If a CAST or a sum does, the value is
+wrong. Constants are right: they are computed when the query is planned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from pyspark.errors import PySparkException
+from pyspark.sql.types import DecimalType
+
+from matchrec.errors import conditions as errors
+from matchrec.plan.expression import (
+    Aggregate,
+    Operation,
+    Scalar,
+    Term,
+    render,
+    terms,
+    with_operations,
+)
+from matchrec.plan.match_plan import MatchPlan, with_expressions
+from matchrec.spark.errors.diagnose import of_all_rows, stand_in
+from matchrec.spark.relation import Relation
+from matchrec.spark.sail.probes import negates_to_scale_ten
+from matchrec.spark.session import quiet_analysis
+from matchrec.spark.types import parts_of, sql_type
+
+NEGATIONS = frozenset({"NEG", "NEGATIVE"})
+NEGATION_NAMES = frozenset({"NEG", "NEGATIVE()"})  # as sets of operations list them
+
+AS_NEGATED = DecimalType(38, 10)  # the type that such a result has, so that it is right
+
+
+def with_right_negations(plan: MatchPlan, relation: Relation) -> MatchPlan:
+    """Return the plan with negated decimals written as differences, if the session needs that.
+
+    The operation stays a negation for whatever computes it itself; only its SQL is another one:
+
+        - n   →   CAST(0BD - (n) AS DECIMAL(10,2))
+
+    Raises MatchRecognizeUnsupportedError for a negation in text that has no structure, as in
+    `FIRST(- n)`.
+    """
+    refuse_hidden_negations(plan, relation)
+
+    def change(operation: Operation) -> Operation:
+        if operation.operator not in NEGATIONS or not operation.references:
+            return operation
+        (operand,) = operation.operands
+        kind = decimal_type_of(operand, relation)
+        if kind is None or kind == AS_NEGATED or not negates_to_scale_ten(relation.runner.spark):
+            return operation
+        return replace(operation, parts=("CAST(0BD - (", operand, f") AS {sql_type(kind)})"))
+
+    return with_expressions(plan, lambda scalar, _: with_operations(scalar, change))
+
+
+def refuse_hidden_negations(plan: MatchPlan, relation: Relation) -> None:
+    """Raise MatchRecognizeUnsupportedError for negations that cannot be written otherwise.
+
+    They are in the arguments of FIRST, LAST, PREV and NEXT, and in lambdas. All that name a column
+    with decimals are refused if the session needs another spelling.
+    """
+    hidden = [term for scalar in plan.expressions for term in find_hidden_negations(scalar)]
+    if not hidden:
+        return
+    decimals = {
+        field.name.lower()
+        for field in relation.rows.schema.fields
+        if any(isinstance(part, DecimalType) for part in parts_of(field.dataType))
+    }
+    for term in hidden:
+        words = {word.lower() for word in re.findall(r"\w+", render(term, stand_in))}
+        if words & decimals and negates_to_scale_ten(relation.runner.spark):
+            raise errors.negated_decimal(term.span)
+
+
+def find_hidden_negations(scalar: Scalar) -> Iterator[Term]:
+    """Yield the terms whose text, or a column's in it, has a negation."""
+    if isinstance(scalar, Operation):
+        for operand in scalar.operands:
+            yield from find_hidden_negations(operand)
+        return
+    if scalar.operations & NEGATION_NAMES:
+        yield scalar
+    for reference in scalar.references:
+        if isinstance(reference, Aggregate):
+            for inner in terms(reference):
+                yield from find_hidden_negations(inner)
+
+
+def decimal_type_of(operand: Scalar, relation: Relation) -> DecimalType | None:
+    """Return the type of an operand if it is a DECIMAL, else None.
+
+    The session is asked with a column of the input for each reference to the match.
+    """
+    has_aggregates = any(isinstance(one, Aggregate) for one in operand.references)
+    text = render(operand, of_all_rows if has_aggregates else stand_in)
+    with quiet_analysis(), suppress(PySparkException):  # a mistake, which is explained later
+        kind = relation.type_of(text)
+        return kind if isinstance(kind, DecimalType) else None
+    return None

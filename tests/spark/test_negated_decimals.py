@@ -1,0 +1,96 @@
+"""`- n` of a DECIMAL: Sail 0.7.2 computes it wrong without ANSI mode."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.backends import backend_of
+from matchrec.spark.sail.probes import negates_to_scale_ten
+from tests.properties.test_queries import settings
+
+# 0.50, 1.50, 2.50, 3.50
+ROWS = "(SELECT id, CAST(id + 0.5 AS DECIMAL(10, 2)) AS n FROM range(4))"
+
+MEASURES = {
+    "-n": Decimal("-3.50"),
+    "- - n": Decimal("3.50"),
+    "-FIRST(n)": Decimal("-0.50"),
+    "negative(LAST(n))": Decimal("-3.50"),
+    "-(n + 1)": Decimal("-4.50"),
+    "-sum(n)": Decimal("-8.00"),
+    "sum(-n)": Decimal("-8.00"),
+    "-LAST(n, 1)": Decimal("-2.50"),
+    "CAST(-FIRST(n) AS DOUBLE)": -0.5,
+    "CAST(-n AS STRING)": "-3.50",
+    "concat('a', -FIRST(n))": "a-0.50",
+    "round(-n, 0)": Decimal("-4"),
+    "-n + 1D": -2.5,
+    "-CAST(n AS DECIMAL(38, 20)) * 1D": -3.5,
+    "-count(*)": -4,
+    "-1.5": Decimal("-1.5"),
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_measures(spark: SparkSession, ansi: str) -> None:
+    items = ", ".join(f"{text} AS m{index}" for index, text in enumerate(MEASURES))
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {items} PATTERN (A+)
+        DEFINE A AS id >= 0)"""
+    with settings(spark, ansi__enabled=ansi):
+        (row,) = matchrec.sql(spark, query).collect()
+    assert dict(zip(MEASURES, row, strict=True)) == MEASURES
+
+
+# A condition of B, and how many rows each match of A B+ has.
+CONDITIONS = {
+    "-n < 0": [4],
+    "CAST(-n AS DOUBLE) > -2D": [2],  # 0.5 and 1.5; 2.5 and 3.5 are too large
+    "-B.n < -A.n": [4],
+    "-B.n + A.n = -1": [2, 2],
+    "-PREV(n) - B.n = -2": [2],  # 0.5 and 1.5
+    "concat('a', -n) = 'a-1.50'": [2],
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(("condition", "lengths"), CONDITIONS.items(), ids=CONDITIONS.keys())
+def test_conditions(spark: SparkSession, condition: str, lengths: list[int], ansi: str) -> None:
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES FIRST(id) AS f,
+        count(*) AS length PATTERN (A B+) DEFINE B AS {condition})"""
+    with settings(spark, ansi__enabled=ansi):
+        rows = matchrec.sql(spark, query).orderBy("f").collect()
+    assert [row["length"] for row in rows] == lengths
+
+
+# Text that Sail computes as it is written, and its value in the only match.
+HIDDEN: dict[str, Any] = {
+    "FIRST(-n)": Decimal("-0.50"),
+    "FIRST(CAST(-n AS DOUBLE))": -0.5,
+    "transform(array(n), x -> -x)": [Decimal("-3.50")],
+}
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+@pytest.mark.parametrize(("measure", "value"), HIDDEN.items(), ids=HIDDEN.keys())
+def test_arguments_and_lambdas(spark: SparkSession, measure: str, value: Any, ansi: str) -> None:
+    query = f"""SELECT * FROM {ROWS} MATCH_RECOGNIZE (ORDER BY id MEASURES {measure} AS m
+        PATTERN (A+)
+        DEFINE A AS id >= 0)"""
+    with settings(spark, ansi__enabled=ansi):
+        if backend_of(spark).engine == "Sail" and ansi == "false":
+            with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="write 0 - x"):
+                matchrec.sql(spark, query)
+        else:
+            assert [row["m"] for row in matchrec.sql(spark, query).collect()] == [value]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_when_a_session_needs_another_spelling(spark: SparkSession, ansi: str) -> None:
+    with settings(spark, ansi__enabled=ansi):
+        is_needed = backend_of(spark).engine == "Sail" and ansi == "false"
+        assert negates_to_scale_ten(spark) is is_needed
