@@ -52,6 +52,10 @@ BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 # which a notebook has lost its views; the server ends with this program, so no session need end.
 IDLE, TEN_YEARS = "SAIL_SPARK__SESSION_TIMEOUT_SECS", 10 * 365 * 24 * 3600
 
+# If this is true, Sail takes a column of a Parquet file whose least and greatest values are equal
+# for a constant. Writers leave NaN out of these two values, so NaN would be read as the other one.
+COLLECT_STATISTICS = "SAIL_EXECUTION__COLLECT_STATISTICS"
+
 
 def is_installed() -> bool:
     """Whether the extra `sail` is there: the server, and what PySpark needs to speak to one."""
@@ -131,6 +135,7 @@ def settings(cores: int | None, memory: int | None, folder: Path) -> dict[str, s
         "SAIL_EXECUTION__CHECKPOINT__PATH": folder.as_uri(),
         BATCH_SIZE: os.environ.get(BATCH_SIZE, str(ROWS_A_BATCH)),
         IDLE: os.environ.get(IDLE, str(TEN_YEARS)),
+        COLLECT_STATISTICS: os.environ.get(COLLECT_STATISTICS, "false"),
     }
     if cores is not None:
         found["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)

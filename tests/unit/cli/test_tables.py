@@ -8,7 +8,9 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.quick.embedded import invoke
 
@@ -63,6 +65,13 @@ def write_as(path: Path) -> None:
 def test_files(name: str, embedded: Path) -> None:
     write_as(embedded / name)
     assert rows(name) == PRINTED
+
+
+def test_nan_in_a_parquet_file(embedded: Path) -> None:
+    """Its statistics leave NaN out, and say that all values are 1.5."""
+    nan = pa.array([1.5, float("nan")])
+    parquet.write_table(pa.table({"k": ["a", "b"], "v": nan}), embedded / "x.parquet")
+    assert rows("x.parquet") == ["k,v", "a,1.5", "b,NaN"]
 
 
 @pytest.mark.parametrize("inside", ["part-0", "part-0.csv", "deep/part-0.json"])
