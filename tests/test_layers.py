@@ -121,6 +121,7 @@ MAY_IMPORT = {
         "source",
         "errors",
         "arguments",
+        "plan",
         "frontends",
         "jit",
         "pictures",

@@ -1,8 +1,9 @@
 """Rows as text for stdout: a table for people, or CSV, JSON or Markdown for other programs.
 
-Spark makes text of every value: a table and Markdown have it as Spark casts it, JSON and CSV as
-`to_json` and `to_csv` write it. In CSV a NULL is empty and an empty text is `""`; what is no single
-value is JSON there, and bytes are in base 64.
+The engine makes text of every value: a table and Markdown have it as Spark casts it, CSV as
+`to_csv` writes it. In CSV a NULL is empty and an empty text is `""`; arrays, maps and structs are
+JSON there, and bytes are in base 64. This module builds JSON in SQL, because Spark's `to_json` cuts
+times to milliseconds, and Sail's omits fields that are NULL and takes local times for UTC.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from itertools import count, islice
@@ -20,17 +21,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from matchrec.errors import command as errors
 from matchrec.errors.sql.expression import NUMBERS
+from matchrec.plan.text import quoted, string_literal
 from matchrec.source import printable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType, StructType
     from rich.console import JustifyMethod
 
-NESTED = ("array", "map", "struct", "variant")
+NESTED = ("array", "map", "struct", "variant")  # beginnings of types that are JSON in CSV
 SHOWN_ROWS = 20
 WIDE = 1_000_000  # where no terminal says how wide it is, no line is broken
 OF_CSV = {"escape": '"', "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
-OF_JSON = {"ignoreNullFields": "false"}
 SPECIAL = re.compile(r"[\\|`*<\[~&]|(?<!\w)_|_(?!\w)")  # what Markdown would not take as text
 
 Types = Sequence[tuple[str, str]]
@@ -40,9 +42,13 @@ Watch = AbstractContextManager[None]  # shows that Spark is at work
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How rows are printed. encode: as texts that Spark makes of columns; lines: of those texts."""
+    """How rows are printed.
 
-    encode: Callable[[Types], Sequence[Column]]
+    encode: returns the columns of texts for a schema and the session's time zone. lines: makes
+    lines of these texts.
+    """
+
+    encode: Callable[[StructType, str], Sequence[Column]]
     lines: Callable[[Types, Iterable[Values]], Iterator[str]]
 
 
@@ -51,12 +57,18 @@ def write_rows(
 ) -> tuple[int, bool]:
     """Writes the first `limit` rows, or all; returns how many, and whether there are more."""
     chosen, numbers = FORMATS[form], count()
-    with computed(frame, chosen.encode(frame.dtypes), limit, watch) as rows:
+    texts = chosen.encode(frame.schema, session_zone(frame))
+    with computed(frame, texts, limit, watch) as rows:
         numbered_rows = zip(islice(rows, limit), numbers, strict=False)  # asks for a row first
         for line in chosen.lines(frame.dtypes, (row for row, _ in numbered_rows)):
             out.write(f"{line}\n")
         out.flush()
         return next(numbers), next(rows, None) is not None
+
+
+def session_zone(frame: DataFrame) -> str:
+    """Return the time zone of the session of a DataFrame."""
+    return str(frame.sparkSession.conf.get("spark.sql.session.timeZone"))
 
 
 @contextmanager
@@ -124,7 +136,7 @@ def check_names(names: Sequence[str], whole: str) -> None:
 
 def first_texts(frame: DataFrame, limit: int) -> list[Values]:
     """The first rows, and one more where there are more, each value as Spark casts it to a text."""
-    with computed(frame, as_texts(frame.dtypes), limit, nullcontext()) as rows:
+    with computed(frame, as_texts(frame.schema, session_zone(frame)), limit, nullcontext()) as rows:
         return list(rows)
 
 
@@ -134,55 +146,146 @@ def table_text(frame: DataFrame, limit: int) -> tuple[str, bool]:
     return "\n".join(table_lines(frame.dtypes, rows[:limit])), len(rows) > limit
 
 
-def numbered_columns(types: Types) -> Iterator[tuple[str, Column, str]]:
-    """The name of each column, the column by its number, and its type."""
+def as_texts(schema: StructType, _zone: str) -> Sequence[Column]:
+    """Return each column as the engine casts it to a text; column n is called `cn`."""
     from pyspark.sql.functions import col
 
-    for at, (name, kind) in enumerate(types):
-        yield name, col(f"c{at}"), kind
+    return [col(f"c{index}").cast("string") for index in range(len(schema))]
 
 
-def as_texts(types: Types) -> Sequence[Column]:
-    return [column.cast("string") for _, column, _ in numbered_columns(types)]
-
-
-def as_csv(types: Types, between: str = ",") -> Sequence[Column]:
-    """Each row as a line of CSV. between: what stands between its fields."""
+def as_csv(schema: StructType, zone: str, between: str = ",") -> Sequence[Column]:
+    """Return each row as a line of CSV. between: the delimiter."""
     from pyspark.sql.functions import struct, to_csv
 
-    texts = (csv_text(column, kind) for _, column, kind in numbered_columns(types))
+    texts = (csv_text(f"c{index}", field.dataType, zone) for index, field in enumerate(schema))
     return [to_csv(struct(*texts), {**OF_CSV, "sep": between})]
 
 
-def csv_text(column: Column, kind: str) -> Column:
-    from pyspark.sql.functions import base64, to_json
+def csv_text(value: str, kind: DataType, zone: str) -> Column:
+    """Return a value as a text; NULL for NULL."""
+    from pyspark.sql.functions import base64, col, expr
 
-    if kind.startswith(NESTED):
-        return to_json(column, OF_JSON)
-    return base64(column) if kind == "binary" else column.cast("string")
-
-
-def as_json(types: Types) -> Sequence[Column]:
-    """Each row as a JSON object. Raises MatchRecognizeError where it would lose a column."""
-    from pyspark.sql.functions import concat, concat_ws, lit
-
-    check_names([name for name, _ in types], "a JSON object")
-    fields = [
-        concat(lit(f"{json.dumps(name, ensure_ascii=False)}:"), json_value(column, kind))
-        for name, column, kind in numbered_columns(types)
-    ]
-    return [concat(lit("{"), concat_ws(",", *fields), lit("}"))]
+    name = kind.simpleString()
+    if name.startswith(NESTED):
+        return expr(f"IF({value} IS NULL, NULL, {JsonSql(zone).write_value(value, kind)})")
+    return base64(col(value)) if name == "binary" else col(value).cast("string")
 
 
-def json_value(column: Column, kind: str) -> Column:
-    """A value as JSON. Sail's `to_json` leaves NULL out, and has a time without a zone in UTC."""
-    from pyspark.sql.functions import length, lit, struct, to_json, translate, when
+def as_json(schema: StructType, zone: str) -> Sequence[Column]:
+    """Return each row as a JSON object.
 
-    if kind == "timestamp_ntz":
-        column = translate(column.cast("string"), " ", "T")
-    field = to_json(struct(column.alias("v")), OF_JSON)
-    value = field.substr(lit(len('{"v":') + 1), length(field) - len('{"v":}'))
-    return when(column.isNull(), "null").otherwise(value)
+    Raises MatchRecognizeError if two columns have the same name: a reader would lose one of them.
+    """
+    from pyspark.sql.functions import expr
+
+    check_names(schema.names, "a JSON object")
+    fields = ((field.name, f"c{index}", field.dataType) for index, field in enumerate(schema))
+    return [expr(JsonSql(zone).write_object(fields))]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSql:
+    """Writes the SQL of JSON texts of values."""
+
+    zone: str  # the session's time zone
+    depth: int = 0  # the number of lambda functions around the value
+
+    def write_object(self, fields: Iterable[tuple[str, str, DataType]]) -> str:
+        """Return the SQL of an object. fields: the name of each, its value in SQL, and its type."""
+        parts = [string_literal("{")]
+        for index, (name, value, kind) in enumerate(fields):
+            comma = "," if index else ""
+            parts.append(string_literal(f"{comma}{json.dumps(name, ensure_ascii=False)}:"))
+            parts.append(self.write_value(value, kind))
+        return f"concat({', '.join([*parts, string_literal('}')])})"
+
+    def write_value(self, value: str, kind: DataType) -> str:
+        """Return the SQL of a value, in which NULL is `null`.
+
+        Args:
+            value: the value, in SQL.
+            kind: its type.
+        """
+        from pyspark.sql.types import ArrayType, MapType, StructType
+
+        item = f"e{self.depth}"  # lambda functions in each other need different names
+        inside = replace(self, depth=self.depth + 1)
+        if isinstance(kind, StructType):
+            text = self.write_object(
+                (field.name, f"{value}.{quoted(field.name)}", field.dataType) for field in kind
+            )
+        elif isinstance(kind, ArrayType):
+            items = f"transform({value}, {item} -> {inside.write_value(item, kind.elementType)})"
+            text = f"concat('[', array_join({items}, ','), ']')"
+        elif isinstance(kind, MapType):
+            key = self.write_key(f"{item}.key", kind.keyType)
+            pair = f"concat({key}, ':', {inside.write_value(f'{item}.value', kind.valueType)})"
+            pairs = f"transform(map_entries({value}), {item} -> {pair})"
+            text = f"concat('{{', array_join({pairs}, ','), '}}')"
+        else:
+            return f"coalesce({self.write_scalar(value, kind)}, 'null')"
+        return f"IF({value} IS NULL, 'null', {text})"
+
+    def write_key(self, key: str, kind: DataType) -> str:
+        """Return the SQL of a map's key, which is always a text in JSON."""
+        from pyspark.sql.types import StringType
+
+        if kind.simpleString() in ("string", "timestamp", "timestamp_ntz", "date"):
+            return self.write_scalar(key, kind)
+        return self.write_scalar(f"CAST({key} AS STRING)", StringType())
+
+    def write_scalar(self, value: str, kind: DataType) -> str:
+        """Return the SQL of a value that is not an array, a map or a struct; NULL for NULL."""
+        from pyspark.sql.types import (
+            BooleanType,
+            DateType,
+            DayTimeIntervalType,
+            DecimalType,
+            DoubleType,
+            FloatType,
+            IntegralType,
+            NullType,
+            TimestampNTZType,
+            TimestampType,
+            YearMonthIntervalType,
+        )
+
+        text = f"CAST({value} AS STRING)"
+        match kind:
+            case IntegralType() | DecimalType() | BooleanType():
+                return text
+            case DoubleType() | FloatType():
+                return (
+                    f"CASE WHEN isnan({value}) THEN '\"NaN\"'"
+                    f" WHEN {value} = double('Infinity') THEN '\"Infinity\"'"
+                    f" WHEN {value} = double('-Infinity') THEN '\"-Infinity\"' ELSE {text} END"
+                )
+            case TimestampType():
+                return self.write_instant(value)
+            case TimestampNTZType():
+                return f"""concat('"', translate({text}, ' ', 'T'), '"')"""
+            case DateType() | DayTimeIntervalType() | YearMonthIntervalType():
+                return f"""concat('"', {text}, '"')"""
+            case NullType():
+                return "CAST(NULL AS STRING)"
+        # texts, bytes and variants: to_json takes only structs, so the braces around it are cut off
+        field = f"to_json(named_struct('v', {value}))"
+        start, around = len('{"v":') + 1, len('{"v":}')
+        return f"IF({value} IS NULL, NULL, substring({field}, {start}, length({field}) - {around}))"
+
+    def write_instant(self, value: str) -> str:
+        """Return the SQL of a time such as "2026-01-31T10:00:00.25-05:00"."""
+        from matchrec.spark.time_zones import find_offset
+
+        # on Sail a time may have another zone; a cast converts it to the session's
+        instant = f"CAST({value} AS TIMESTAMP)"
+        local = f"translate(CAST({instant} AS STRING), ' ', 'T')"
+        offset = find_offset(self.zone)
+        if offset is None:
+            offset_sql = f"date_format({instant}, 'XXX')"
+        else:  # Sail has no date_format there
+            offset_sql = string_literal("Z" if offset == "+00:00" else offset)
+        return f"""concat('"', {local}, {offset_sql}, '"')"""
 
 
 def table_lines(types: Types, rows: Iterable[Values]) -> Iterator[str]:

@@ -62,6 +62,71 @@ def test_a_time_without_a_zone_has_none_in_json(embedded: Path) -> None:
     assert json.loads(printed("json", query)) == [{"t": "2026-01-31T10:00:00.25", "n": None}]
 
 
+TIMES = """
+SELECT
+  TIMESTAMP'2026-01-31 10:00:00.123456' AS t,
+  NAMED_STRUCT('t', TIMESTAMP'2026-07-31 10:00:00.000001', 'n', CAST(NULL AS TIMESTAMP)) AS s,
+  ARRAY(TIMESTAMP'2026-01-31 10:00:00', NULL) AS a,
+  MAP(TIMESTAMP'2026-01-31 10:00:00.5', ARRAY(TIMESTAMP_NTZ'2026-01-31 10:00:00.654321')) AS m
+"""
+# The session is in New York: five hours behind UTC, four in summer.
+IN_NEW_YORK = {
+    "t": "2026-01-31T10:00:00.123456-05:00",
+    "s": {"t": "2026-07-31T10:00:00.000001-04:00", "n": None},
+    "a": ["2026-01-31T10:00:00-05:00", None],
+    "m": {"2026-01-31T10:00:00.5-05:00": ["2026-01-31T10:00:00.654321"]},
+}
+NEW_YORK = ("--conf", "spark.sql.session.timeZone=America/New_York")
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_json_has_microseconds(form: str, embedded: Path) -> None:
+    found = json.loads(printed(form, TIMES, *NEW_YORK))
+    assert found == ([IN_NEW_YORK] if form == "json" else IN_NEW_YORK)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", ".tsv"])
+def test_files_have_microseconds(suffix: str, embedded: Path) -> None:
+    result = invoke("run", "-", "--output", f"x{suffix}", *NEW_YORK, given=TIMES)
+    assert result.exit_code == 0, result.stderr
+    text = (embedded / f"x{suffix}").read_text()
+    if suffix == ".json":
+        assert json.loads(text) == IN_NEW_YORK
+        return
+    delimiter = "\t" if suffix == ".tsv" else ","
+    (row,) = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
+    assert row["t"] == "2026-01-31 10:00:00.123456"
+    nested = {name: json.loads(row[name]) for name in ("s", "a", "m")}
+    assert nested == {name: IN_NEW_YORK[name] for name in nested}
+
+
+@pytest.mark.parametrize(
+    ("zone", "offset"), [("+05:30", "+05:30"), ("-03:00", "-03:00"), ("UTC", "Z")]
+)
+def test_json_in_a_time_zone_that_is_an_offset(zone: str, offset: str, embedded: Path) -> None:
+    query = "SELECT TIMESTAMP'2026-01-31 10:00:00.25' AS t"
+    text = printed("jsonl", query, "--conf", f"spark.sql.session.timeZone={zone}")
+    assert json.loads(text) == {"t": f"2026-01-31T10:00:00.25{offset}"}
+
+
+def test_numbers_and_times_of_other_types_in_json(embedded: Path) -> None:
+    query = """
+        SELECT
+          ARRAY(DOUBLE('NaN'), DOUBLE('-Infinity'), 1.5D) AS d,
+          INTERVAL '1 02:00:00' DAY TO SECOND AS i,
+          MAP(7, X'00FF') AS m,
+          NAMED_STRUCT('a `b` "c"', 12345678901234567890123456789BD) AS s,
+          NULL AS n
+    """
+    assert json.loads(printed("jsonl", query)) == {
+        "d": ["NaN", "-Infinity", 1.5],
+        "i": "INTERVAL '1 02:00:00' DAY TO SECOND",
+        "m": {"7": "AP8="},
+        "s": {'a `b` "c"': 12345678901234567890123456789},
+        "n": None,
+    }
+
+
 def test_markdown(embedded: Path) -> None:
     query = AWKWARD.replace("SELECT *", "SELECT n, s, n AS `a|b`, s AS top_date").replace(
         "4,", "5,"
