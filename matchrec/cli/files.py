@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import csv
+import errno
 import gzip
 import json
+import os
 import re
 import shlex
 import shutil
@@ -13,18 +15,21 @@ import sys
 import tempfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.cli.failures import is_of_spark, refusal_of_spark
+from matchrec.cli.failures import busy, is_of_spark, refusal_of_spark, tell
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
+from matchrec.plan.text import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from matchrec.spark.csv_files import CsvFile
 
 FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
@@ -38,8 +43,36 @@ UTF_16_STARTS = (BOM_UTF16_LE, BOM_UTF16_BE)
 BLOCK = 1 << 20  # bytes of a file that are read at once
 SNIFFED = 10_000  # bytes of a file that tell what is in it
 FOLDERS: list[tempfile.TemporaryDirectory[str]] = []  # that last as long as the program
+PART_FOLDER = ".matchrec-"  # begins the name of a folder with a file that is not complete yet
 WILDCARD = re.compile(r"[*?[]")
 OF_GLOBS = re.compile(r"[\[\]{}*?\\,]")
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyTable:
+    """A table without rows, for `matchrec check`: `t: id INT, ts TIMESTAMP`."""
+
+    name: str
+    columns: str  # as in CREATE TABLE
+
+    def register(self, spark: SparkSession, *, only_schema: bool = True) -> None:  # noqa: ARG002
+        """Make it a temporary view. Raises MatchRecognizeError if Spark cannot read the columns."""
+        try:
+            frame = spark.createDataFrame([], self.columns)
+        except Exception as error:
+            if not is_of_spark(error):
+                raise
+            reason = refusal_of_spark(error)
+            raise errors.invalid_schema(name=self.name, reason=reason) from error
+        create_view(frame, self.name)
+
+
+def parse_schema(argument: str) -> EmptyTable:
+    """Return the table of an argument such as `t: id INT, ts TIMESTAMP`."""
+    name, colon, columns = argument.partition(":")
+    if not (colon and columns.strip() and name.strip().isidentifier()):
+        raise errors.malformed_schema(argument=argument)
+    return EmptyTable(name.strip(), columns.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +90,20 @@ class Table:
     delimiter: str | None = None
     header: bool = True
 
-    def register(self, spark: SparkSession) -> None:
-        """Makes the files a view of that name, column types read from them.
+    def register(self, spark: SparkSession, *, only_schema: bool = False) -> None:
+        """Make the files a temporary view with the table's name.
 
-        Raises MatchRecognizeError where there is no column in them.
+        Args:
+            spark: the session that gets the view.
+            only_schema: make the view without rows, if only its columns matter.
+
+        Raises:
+            MatchRecognizeError: the files cannot be read, or have no column.
         """
-        from matchrec.spark.backends import backend_of
-
         if self.format in ("csv", "json"):
             self.check_encoding()
-        if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
-            self.by_lines().register(spark)
-            return
-        reader = spark.read.format(self.format)
-        if self.root is not None:
-            reader = reader.option("basePath", str(self.root.absolute()))
-        if self.format == "csv":
-            between = self.delimiter or delimiter_of(self.first_file())
-            reader = reader.options(header=self.header, inferSchema=True, sep=between)
         try:
-            frame = reader.load([literal(file) for file in self.files])
-            if self.format == "parquet" and backend_of(spark).engine == "Sail":
-                from matchrec.spark.sail.files import casts_of_pandas
-
-                if casts := casts_of_pandas(self.first_file()):
-                    frame = frame.withColumns(casts)
+            frame = self.read_csv(spark, only_schema) if self.format == "csv" else self.read(spark)
             columns = frame.columns
         except Exception as error:
             if not is_of_spark(error):
@@ -90,8 +112,55 @@ class Table:
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))
-        is_plain = self.name.isascii()  # Spark reads a name as SQL, others take it as it is
-        frame.createOrReplaceTempView(self.name if is_plain else f"`{self.name}`")
+        create_view(frame.limit(0) if only_schema else frame, self.name)
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return the rows of Parquet or JSON files. The engine reads these itself."""
+        from matchrec.spark.backends import backend_of
+
+        if self.format == "json" and start_of(self.first_file()).lstrip().startswith(b"["):
+            return self.by_lines().read(spark)
+        reader = spark.read.format(self.format)
+        if self.root is not None:
+            reader = reader.option("basePath", str(self.root.absolute()))
+        frame = reader.load([literal(file) for file in self.files])
+        if self.format == "parquet" and backend_of(spark).engine == "Sail":
+            from matchrec.spark.sail.files import casts_of_pandas
+
+            if casts := casts_of_pandas(self.first_file()):
+                frame = frame.withColumns(casts)
+        return frame
+
+    def read_csv(self, spark: SparkSession, only_schema: bool) -> DataFrame:
+        """Return the rows of CSV files.
+
+        The files are copied to Parquet files first, so that both engines have the same types and
+        values. The copies last as long as the program.
+        """
+        from matchrec.spark.csv_files import infer_table, use_session_zone
+
+        zone = str(spark.conf.get("spark.sql.session.timeZone"))
+        with busy(f"Reading {self.files[0]}"):
+            table = infer_table(self.name, list(self.find_csv_files()), zone)
+            if table is None:
+                raise errors.empty_table(name=self.name, path=str(self.files[0]))
+            copies = table.write_parquet(make_temporary_folder(), only_schema=only_schema)
+        for column in table.find_shortened_columns():
+            tell(f"times of `{column}` of table `{self.name}` are cut to microseconds")
+        # Spark asks for this setting for times before 1900, which other calendars wrote otherwise
+        reader = spark.read.option("datetimeRebaseMode", "CORRECTED")
+        return use_session_zone(reader.parquet(*map(str, copies)))
+
+    def find_csv_files(self) -> Iterator[CsvFile]:
+        """Return each file of the table, with the columns that folders around it are named by."""
+        from matchrec.spark.csv_files import CsvFile, read_folder_columns
+
+        for path in self.files:
+            base = self.root or path
+            for file in files_in(path):
+                folders = read_folder_columns(file.relative_to(base)) if file != base else {}
+                delimiter = self.delimiter or delimiter_of(file)
+                yield CsvFile(file, delimiter, self.header, folders)
 
     def check_encoding(self) -> None:
         """Reads all of its files, as engines read them. Raises MatchRecognizeError for no UTF-8."""
@@ -110,9 +179,7 @@ class Table:
 
     def by_lines(self) -> Table:
         """The table, where its JSON is in arrays, with an object a line, as all engines read it."""
-        folder = tempfile.TemporaryDirectory(prefix="matchrec-")
-        FOLDERS.append(folder)
-        base, copy = self.root or self.files[0].parent, Path(folder.name)
+        base, copy = self.root or self.files[0].parent, make_temporary_folder()
 
         def copied(path: Path) -> Path:
             return copy / bare(path).relative_to(base)
@@ -140,6 +207,19 @@ class Table:
 
     def first_file(self) -> Path:
         return next(files_in(self.files[0]), self.files[0])
+
+
+def make_temporary_folder() -> Path:
+    """Make a folder that is removed when the program ends, and return its path."""
+    folder = tempfile.TemporaryDirectory(prefix="matchrec-")
+    FOLDERS.append(folder)
+    return Path(folder.name)
+
+
+def create_view(frame: DataFrame, name: str) -> None:
+    """Make a DataFrame a temporary view. name: an identifier of Python."""
+    is_plain = name.isascii()  # Spark parses the name, and needs quotes around other letters
+    frame.createOrReplaceTempView(name if is_plain else quoted(name))
 
 
 def nearest_file(path: str) -> str | None:
@@ -171,6 +251,15 @@ def table(argument: str) -> Table:
     name, equals, path = argument.partition("=")
     if not (equals and path and name.isidentifier()):
         raise errors.malformed_table(argument=argument)
+    return table_of_path(name, path)
+
+
+def table_of_path(name: str, path: str) -> Table:
+    """Return the table of a file, a folder, or a pattern such as `parts/*.csv`.
+
+    Raises:
+        MatchRecognizeError: there is no such file, or its format is unknown.
+    """
     if Path(path).exists():
         return Table(name, (Path(path),), format_of_table(name, Path(path)))
     root, pattern = split_pattern(path)
@@ -288,44 +377,106 @@ def delimiter(argument: str) -> str:
 
 
 def writable(path: str, known: Sequence[str] = ()) -> Path:
-    """The path of a file in a folder that is there. known: what its name may end with, or all."""
+    """Return the path of a file that can be written.
+
+    Args:
+        path: the file, which may exist. Its folder must exist.
+        known: suffixes that its name may have; any if there are none.
+    """
     if known and Path(path).suffix.lower() not in known:
         raise errors.unknown_format(path=path, known=known)
-    if not Path(path).absolute().parent.is_dir():
-        raise errors.no_such_folder(path=path)
+    check_target(Path(path))
     return Path(path)
 
 
 def writable_table(path: str) -> Path:
-    """The path of a file whose name tells its format, in a folder that is there."""
+    """Return the path of a file for rows. Its name ends with the format."""
+    if path in ("-", "/dev/stdout"):
+        raise errors.output_to_stdout(path=path)
     if format_of(Path(path)) == "parquet" and Path(path).suffix.lower() in COMPRESSIONS:
         raise errors.compressed_parquet(path=path)
     return writable(path)
 
 
+def check_target(path: Path) -> None:
+    """Check before a query runs that its result can be written to a file.
+
+    Raises:
+        MatchRecognizeError: the path is a folder or a device, or its folder takes no new files.
+    """
+    target = path.resolve()  # a symbolic link stays; the file that it leads to is written
+    folder = target.parent
+    if target.exists() and not target.is_file():
+        what = "a folder" if target.is_dir() else "not a regular file"
+        raise errors.output_not_a_file(path=str(path), what=what)
+    for parent in (folder, *folder.parents):
+        if parent.is_file():
+            raise errors.output_folder_is_a_file(path=str(path), folder=str(parent))
+    if not folder.is_dir():
+        raise errors.no_such_folder(path=str(path))
+    if target.exists() and not os.access(target, os.W_OK):
+        raise errors.output_not_writable(path=str(path), reason=os.strerror(errno.EACCES))
+    try:
+        tempfile.TemporaryDirectory(prefix=PART_FOLDER, dir=folder).cleanup()
+    except OSError as error:
+        raise errors.output_folder_not_writable(path=str(path), reason=describe(error)) from error
+
+
+def describe(error: OSError) -> str:
+    """Return what the system says about an error, without the path."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+@contextmanager
+def replace_when_complete(path: Path) -> Iterator[Path]:
+    """Give the path of a file to write, and rename it to `path` at the end.
+
+    The file is in a hidden folder beside `path`: on the same disk, so that the last step is one
+    rename. If writing fails or the program is interrupted, `path` stays as it was.
+
+    Raises:
+        MatchRecognizeRunError: the system cannot write the file, as when the disk is full.
+    """
+    target = path.resolve()
+    try:
+        with tempfile.TemporaryDirectory(prefix=PART_FOLDER, dir=target.parent) as folder:
+            part = Path(folder) / f"rows{''.join(target.suffixes[-2:])}"
+            yield part
+            if target.exists():
+                shutil.copymode(target, part)
+            part.replace(target)
+    except ConnectionError:  # to the engine, which computes rows meanwhile
+        raise
+    except OSError as error:
+        raise errors.output_not_written(path=str(path), reason=describe(error)) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file. The file appears when it is complete."""
+    with replace_when_complete(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
 def write(frame: DataFrame, path: Path) -> int:
-    """Writes all rows to one file, in order; returns how many. It is there once it is whole."""
-    with tempfile.TemporaryDirectory(prefix="matchrec-") as folder:
-        part = Path(folder) / path.name
+    """Write all rows to one file, in order, and return how many. It appears when it is complete."""
+    with replace_when_complete(path) as part:
         if format_of(path) == "parquet":
-            written = write_parquet(frame, part)
-        else:
-            form = WRITTEN[bare(path).suffix.lower()]
-            with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
-                written, _ = write_rows(frame, form, None, nullcontext(), out)
-        shutil.move(part, path)
-    return written
+            return write_parquet(frame, part)
+        form = WRITTEN[bare(path).suffix.lower()]
+        with COMPRESSIONS.get(path.suffix.lower(), open)(part, "wt", encoding="utf-8") as out:
+            count, _ = write_rows(frame, form, None, nullcontext(), out)
+        return count
 
 
 def write_parquet(frame: DataFrame, path: Path) -> int:
-    """Writes all rows to a file that is not there yet; returns how many."""
+    """Write all rows to a file that does not exist yet; return how many."""
     from matchrec.spark.transport import write_at_once
 
     check_names(frame.columns, "a Parquet file")
     if comes_as_arrow(frame):
         return write_at_once(frame, path)
-    parts = path.with_suffix(".parts")
+    parts = path.with_name("parts")
     with kept(frame, nullcontext()) as (cached, rows):
-        cached.coalesce(1).write.parquet(str(parts))
+        cached.coalesce(1).write.parquet(parts.absolute().as_uri())
         next(parts.glob("*.parquet")).rename(path)
         return rows

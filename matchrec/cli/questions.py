@@ -13,7 +13,7 @@ import click
 import matchrec
 from matchrec.cli import arguments
 from matchrec.cli.failures import warnings_told
-from matchrec.cli.files import labels_table
+from matchrec.cli.files import labels_table, write_text
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
@@ -40,7 +40,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
             explanation = query.explain(analyze=analyze, clause=asked.clause, **asked.totals)
         print(explanation)
     if dot:
-        dot.write_text(explanation.dot(), encoding="utf-8")
+        write_text(dot, explanation.dot())
     if svg:
         draw(explanation, svg)
 
@@ -51,14 +51,14 @@ DRAWN = click.option("--svg", type=arguments.SVG, help="Draw it.")
 def show(told: Pictured, file: Path | None) -> None:
     print(told)
     if file:
-        file.write_text(told.svg(), encoding="utf-8")
+        write_text(file, told.svg())
 
 
 def draw(explanation: matchrec.Explanation, file: Path) -> None:
     """Writes a drawing of each clause; of several, the second to `name.2.svg`."""
     for number, clause in enumerate(explanation.clauses, 1):
         path = file if number == 1 else file.with_suffix(f".{number}{file.suffix}")
-        path.write_text(clause.svg, encoding="utf-8")
+        write_text(path, clause.svg)
 
 
 @click.command(cls=arguments.Repeatable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from matchrec.errors.message import give_codes, plan_error, refused
+from matchrec.errors.message import give_codes, plan_error, refused, run_error
 
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
@@ -28,7 +28,13 @@ several_formats = refused("""the files of `{pattern}` have several formats: {for
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
-
+different_columns = refused("""the files of table `{name}` have different columns
+    note: `{first}` has: {of_first}
+    note: `{other}` has: {of_other}
+    give files with other columns a table of their own""")
+unknown_time_zone = refused("""time zone `{zone}` is not supported for csv files
+    pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an offset such as
+        +03:00""")
 not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
         shows
     if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
@@ -40,6 +46,21 @@ malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one ch
 file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
+malformed_schema = refused("""--schema `{argument}` is not NAME: COLUMNS
+    write for example --schema 'stocks: ticker STRING, ts TIMESTAMP, price DOUBLE'""")
+invalid_schema = refused("""the columns of --schema for `{name}` are not SQL: {reason}
+    write for example ticker STRING, ts TIMESTAMP, price DOUBLE""")
+output_to_stdout = refused("""`--output {path}` is not a file
+    leave --output out: rows go to stdout, with --format csv as CSV""")
+output_not_a_file = refused("`{path}` is {what}", hint="name a file")
+output_folder_is_a_file = refused("`{path}` cannot be written: `{folder}` is a file, and not a folder")
+output_folder_not_writable = refused("""`{path}` cannot be written: its folder takes no new files: {reason}
+    note: a file is written beside `{path}` and renamed when it is complete
+    name a file in another folder""")
+output_not_writable = refused("`{path}` cannot be written: {reason}")
+output_not_written = run_error("`{path}` cannot be written: {reason}")
+not_one_query = refused("""--output writes the rows of one query, and the text has {count}
+    make the other queries views, by CREATE TEMPORARY VIEW, or leave them out""")
 cannot_write = refused("the result cannot be written: {reason}", code="result-not-written")
 no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
 malformed_setting = refused("`{argument}` is not NAME=VALUE")

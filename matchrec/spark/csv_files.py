@@ -1,0 +1,264 @@
+"""CSV files as Parquet files, so that every engine reads the same types and the same values.
+
+Spark and Sail split lines into fields and choose types by different rules. Here Arrow reads the
+text, in two passes that keep one block of rows in memory:
+
+1. `infer_table` finds for each column the first type that fits all of its values (`csv_types`);
+2. `CsvTable.write_parquet` converts the values and writes them to Parquet files.
+
+An empty field is NULL; a quoted empty field is an empty text, and NULL in a column of another type.
+Spaces around a value belong to a text, and are ignored in every other type.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv as texts_of_csv
+import gzip
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from matchrec.errors import command as errors
+from matchrec.plan.text import quoted
+from matchrec.spark.csv_types import Array, ColumnType, arrow_zone, type_chains
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BLOCK = 32 << 20  # bytes that are split into rows at once; no row is longer
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"  # names the folder of rows whose column is NULL
+RAGGED = re.compile(r"Expected (?P<wanted>\d+) columns, got (?P<count>\d+): (?P<row>.*)", re.DOTALL)
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A CSV file and how it is written."""
+
+    path: Path
+    delimiter: str
+    has_header: bool
+    folders: dict[str, str | None] = field(
+        default_factory=dict
+    )  # columns that folders are named by
+
+    def read_first_row(self) -> tuple[int, list[str]]:
+        """Return the number of empty lines before the first row, and the fields of this row.
+
+        There are no fields if the file has no row.
+        """
+        open_file = OPENERS.get(self.path.suffix.lower(), open)
+        with open_file(self.path, "rt", encoding="utf-8-sig", newline="") as lines:
+            for index, row in enumerate(texts_of_csv.reader(lines, delimiter=self.delimiter)):
+                if row:
+                    return index, row
+        return 0, []
+
+    def read_column_names(self) -> list[str]:
+        """Return the names of its columns, no two of which are the same.
+
+        As in Spark, a column without a name is called by its index, such as _c0, and columns with
+        the same name have their index after it.
+        """
+        _, names = self.read_first_row()
+        if not self.has_header:
+            return [f"_c{index}" for index in range(len(names))]
+        lower_names = [name.lower() for name in names]
+        for index, name in enumerate(names):
+            if not name:
+                names[index] = f"_c{index}"
+            elif lower_names.count(name.lower()) > 1:
+                names[index] = f"{name}{index}"
+        return names
+
+    def read_batches(self, column_count: int) -> Iterator[Any]:
+        """Read its rows as record batches of texts."""
+        empty_lines, _ = self.read_first_row()
+        names = [str(index) for index in range(column_count)]
+        read = csv.ReadOptions(
+            block_size=BLOCK,
+            column_names=names,
+            skip_rows_after_names=empty_lines + 1 if self.has_header else 0,
+        )
+        parse = csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        with (
+            pa.input_stream(str(self.path), compression="detect") as stream,
+            csv.open_csv(stream, read, parse, convert) as batches,
+        ):
+            yield from batches
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """The files of one table, which have the same columns."""
+
+    name: str
+    files: tuple[CsvFile, ...]
+    columns: dict[str, ColumnType]  # those of the files, then those that folders are named by
+
+    @property
+    def schema(self) -> Any:
+        return pa.schema([(name, column.arrow_type) for name, column in self.columns.items()])
+
+    def find_shortened_columns(self) -> list[str]:
+        """Return the columns whose times lose digits after those of microseconds."""
+        return [name for name, column in self.columns.items() if column.loses_digits]
+
+    def write_parquet(self, folder: Path, *, only_schema: bool = False) -> list[Path]:
+        """Write the rows of each file to a Parquet file, and return these files.
+
+        Args:
+            folder: where to write them.
+            only_schema: write one file without rows.
+        """
+        schema = self.schema
+        if only_schema:
+            target = folder / "schema.parquet"
+            parquet.write_table(schema.empty_table(), target)
+            return [target]
+        targets = []
+        for number, file in enumerate(self.files):
+            target = folder / f"{number:06}.parquet"
+            with parquet.ParquetWriter(target, schema) as writer:
+                for texts in read_texts(self.name, file, list(self.columns)):
+                    columns = [
+                        column.convert(column_texts)
+                        for column, column_texts in zip(self.columns.values(), texts, strict=True)
+                    ]
+                    writer.write_batch(pa.record_batch(columns, schema=schema))
+            targets.append(target)
+        return targets
+
+
+def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | None:
+    """Read all files to find the types of their columns.
+
+    Args:
+        name: of the table, for messages.
+        files: the files, whose columns may be in a different order in each.
+        zone: the session's time zone, in which times without an offset are.
+
+    Returns:
+        The table; None if no file has a row.
+
+    Raises:
+        MatchRecognizeError: the files have different columns, or one of them is not CSV.
+    """
+    nonempty_files, names = find_nonempty_files(name, files)
+    if not nonempty_files:
+        return None
+    folder_names = (folder_name for file in nonempty_files for folder_name in file.folders)
+    all_names = list(dict.fromkeys((*names, *folder_names)))
+    chains = type_chains(arrow_zone(zone))
+    columns = {column_name: ColumnType(list(chains)) for column_name in all_names}
+    for file in nonempty_files:
+        for texts in read_texts(name, file, all_names):
+            for column, column_texts in zip(columns.values(), texts, strict=True):
+                column.add(column_texts)
+    return CsvTable(name, nonempty_files, columns)
+
+
+def find_nonempty_files(
+    table_name: str, files: Sequence[CsvFile]
+) -> tuple[tuple[CsvFile, ...], list[str]]:
+    """Return the files that have a row, and the names of their columns.
+
+    Raises MatchRecognizeError if the files have different columns.
+    """
+    nonempty_files: list[CsvFile] = []
+    first_names: list[str] = []
+    for file in files:
+        with read_errors_explained(table_name, file):
+            names = file.read_column_names()
+        if not names:
+            continue
+        if not nonempty_files:
+            first_names = names
+        elif sorted(names) != sorted(first_names):
+            raise errors.different_columns(
+                name=table_name,
+                first=str(nonempty_files[0].path),
+                of_first=first_names,
+                other=str(file.path),
+                of_other=names,
+            )
+        nonempty_files.append(file)
+    return tuple(nonempty_files), first_names
+
+
+def read_folder_columns(path: Path) -> dict[str, str | None]:
+    """Return the columns that folders named `column=value` stand for, as Spark writes them.
+
+    >>> read_folder_columns(Path("year=2024/place=a%2Fb/rows.csv"))
+    {'year': '2024', 'place': 'a/b'}
+    """
+    columns: dict[str, str | None] = {}
+    for folder in path.parent.parts:
+        name, equals, value = folder.partition("=")
+        if equals:
+            columns[unquote(name)] = None if value == HIVE_NULL else unquote(value)
+    return columns
+
+
+def use_session_zone(frame: DataFrame) -> DataFrame:
+    """Return the rows with times in the session's zone; Sail has times of a Parquet file in UTC."""
+    from pyspark.sql.functions import col
+
+    names = [name for name, type_name in frame.dtypes if type_name == "timestamp"]
+    casts = {name: col(quoted(name)).cast("timestamp") for name in names}
+    return frame.withColumns(casts) if casts else frame
+
+
+def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator[list[Array]]:
+    """Read a file in batches, each of which has an array of texts for each column of its table."""
+    file_names = file.read_column_names()
+    indexes = {name: index for index, name in enumerate(file_names)}
+    with read_errors_explained(table_name, file):
+        for batch in file.read_batches(len(file_names)):
+            yield [
+                batch.column(indexes[name])
+                if name in indexes
+                else pa.array([file.folders.get(name)] * batch.num_rows, pa.string())
+                for name in names
+            ]
+
+
+@contextmanager
+def read_errors_explained(table_name: str, file: CsvFile) -> Iterator[None]:
+    """Raise a MatchRecognizeError that names the file if Arrow or Python cannot read it."""
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError, EOFError, texts_of_csv.Error) as error:
+        reason = explain_read_error(str(error))
+        raise errors.unreadable_table(
+            name=table_name, path=str(file.path), reason=reason
+        ) from error
+
+
+def explain_read_error(reason: str) -> str:
+    """Return why a file cannot be read, in plain words for what Arrow often says.
+
+    >>> explain_read_error("CSV parse error: Expected 3 columns, got 2: a,b")
+    'a row has 2 fields, and the first row has 3: a,b'
+    """
+    if "straddl" in reason:
+        return "a row is longer than 32 MiB; perhaps a quote is not closed"
+    if ragged := RAGGED.search(reason):
+        fields = "1 field" if ragged["count"] == "1" else f"{ragged['count']} fields"
+        row = ragged["row"].strip()
+        return f"a row has {fields}, and the first row has {ragged['wanted']}: {row}"
+    return reason

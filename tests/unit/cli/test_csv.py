@@ -1,0 +1,173 @@
+"""Types and values of CSV files, which are the same on every engine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from matchrec import MatchRecognizeError
+from matchrec.spark.csv_types import arrow_zone
+from tests.quick.embedded import invoke
+
+ZONE = ("--conf", "spark.sql.session.timeZone=America/New_York")
+
+
+def run(query: str, *options: str) -> list[dict[str, Any]]:
+    """Run a query and return its rows."""
+    result = invoke("run", "-c", query, "--format", "jsonl", *options)
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+# The fields of a column, its type, and its values in a session in New York. Clocks there go forward
+# at 02:00 on 2024-03-10, and back at 02:00 on 2024-11-03.
+COLUMNS = [
+    (["true", "False"], "boolean", [True, False]),
+    (["+5", " 7 "], "int", [5, 7]),
+    (["007", "2147483647"], "int", [7, 2147483647]),
+    (["1", "2147483648"], "bigint", [1, 2147483648]),
+    (["9", "12345678901234567890"], "decimal(38,0)", [9, 12345678901234567890]),
+    (["1", "2.5"], "double", [1.0, 2.5]),
+    (["-.5e3", "NaN"], "double", [-500.0, "NaN"]),
+    (["2024-02-29", "1500-01-01"], "date", ["2024-02-29", "1500-01-01"]),
+    (
+        ["2024-01-05 10:00", "2024-07-05"],
+        "timestamp",
+        ["2024-01-05T10:00:00-05:00", "2024-07-05T00:00:00-04:00"],
+    ),
+    (
+        ["2024-01-05T10:00:00.25Z", "2024-01-05 10:00:00+05:30"],
+        "timestamp",
+        ["2024-01-05T05:00:00.25-05:00", "2024-01-04T23:30:00-05:00"],
+    ),
+    (
+        ["2024-03-10 02:30:00", "2024-11-03 01:30:00"],
+        "timestamp",
+        ["2024-03-10T03:30:00-04:00", "2024-11-03T01:30:00-04:00"],
+    ),
+    (["10:00:00", "11:30:00"], "string", ["10:00:00", "11:30:00"]),
+    (["2023-02-29", "2024-02-29"], "string", ["2023-02-29", "2024-02-29"]),
+    (["2024-01-05 10:00 UTC", ""], "string", ["2024-01-05 10:00 UTC", None]),
+    (["1", "true"], "string", ["1", "true"]),
+    (["9" * 39, "1"], "string", ["9" * 39, "1"]),
+    (['""', "3"], "int", [None, 3]),
+    (['""', " x "], "string", ["", " x "]),
+    (["", ""], "string", [None, None]),
+    (['"a ""b""\n c"', "\\"], "string", ['a "b"\n c', "\\"]),
+]
+
+
+def test_types_and_values_of_a_column(embedded: Path) -> None:
+    names = [f"c{index}" for index in range(len(COLUMNS))]
+    lines = [",".join(values[row] for values, _, _ in COLUMNS) for row in (0, 1)]
+    text = "\n".join([",".join(["n", *names]), f"1,{lines[0]}", f"2,{lines[1]}", ""])
+    (embedded / "x.csv").write_text(text)
+    rows = run("SELECT * FROM 'x.csv' ORDER BY n", *ZONE)
+    kinds = ", ".join(f"typeof({name}) AS {name}" for name in names)
+    (types,) = run(f"SELECT {kinds} FROM 'x.csv' LIMIT 1", *ZONE)
+    for name, (written, kind, values) in zip(names, COLUMNS, strict=True):
+        assert (types[name], [row[name] for row in rows]) == (kind, values), written
+
+
+def test_a_type_fits_all_rows_not_only_the_first(embedded: Path) -> None:
+    lines = [f"{number},{number}" for number in range(60_000)]
+    (embedded / "x.csv").write_text("\n".join(["a,b", *lines, "60000,1.5", ""]))
+    query = "SELECT typeof(a) AS a, typeof(b) AS b, b AS last FROM 'x.csv' WHERE a = 60000"
+    assert run(query) == [{"a": "int", "b": "double", "last": 1.5}]
+
+
+def test_long_numbers_are_sorted_as_numbers(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("id\n9\n12345678901234567890\n10\n")
+    ids = [row["id"] for row in run("SELECT id FROM 'x.csv' ORDER BY id")]
+    assert ids == [9, 10, 12345678901234567890]
+
+
+def test_times_of_nanoseconds_are_cut_with_a_notice(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("t\n2024-01-05 10:00:00.123456789\n")
+    query = ("run", "-c", "SELECT date_format(t, 'SSSSSS') AS s FROM 'x.csv'", "--format", "csv")
+    result = invoke(*query)
+    assert result.stdout == "s\n123456\n"
+    assert "times of `t` of table `x` are cut to microseconds" in result.stderr
+
+
+def test_names_of_columns(embedded: Path) -> None:
+    """The same name twice, an empty name, and a name that SQL must quote."""
+    (embedded / "x.csv").write_text('a,A,,"b.`c (d)"\n1,2,3,4\n')
+    assert run("SELECT * FROM 'x.csv'") == [{"a0": 1, "A1": 2, "_c2": 3, "b.`c (d)": 4}]
+
+
+def test_files_with_columns_in_another_order(embedded: Path) -> None:
+    (embedded / "parts").mkdir()
+    (embedded / "parts/1.csv").write_text("a,b\n1,2\n")
+    (embedded / "parts/2.csv").write_text("b;a\n4;3.5\n")
+    query = "SELECT a, b FROM t ORDER BY a"
+    assert run(query, "--table", "t=parts") == [{"a": 1.0, "b": 2}, {"a": 3.5, "b": 4}]
+    (embedded / "parts/3.csv").write_text("a,c\n1,2\n")
+    result = invoke("run", "-c", query, "--table", "t=parts")
+    assert result.exit_code == 1
+    assert "the files of table `t` have different columns" in result.stderr
+    assert "`parts/3.csv` has: a, c" in result.stderr
+
+
+def test_columns_of_folders(embedded: Path) -> None:
+    for year, place in (("2023", "a%20b"), ("2024", "c")):
+        folder = embedded / f"hive/year={year}/place={place}"
+        folder.mkdir(parents=True)
+        (folder / "x.csv").write_text(f"v\n{year[-1]}\n")
+    rows = [{"v": 3, "year": 2023, "place": "a b"}, {"v": 4, "year": 2024, "place": "c"}]
+    assert run("SELECT * FROM t ORDER BY v", "--table", "t=hive") == rows
+    assert run("SELECT * FROM t ORDER BY v", "--table", "t=hive/year=*/**/*.csv") == rows
+
+
+def test_a_row_with_another_number_of_fields(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("a,b\n1,2\n3\n")
+    result = invoke("run", "-c", "SELECT * FROM 'x.csv'")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "`x.csv`, cannot be read: a row has 1 field, and the first row has 2: 3" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.csv.bz2"])
+def test_a_file_that_is_not_compressed(name: str, embedded: Path) -> None:
+    (embedded / name).write_text("a\n1\n")
+    result = invoke("run", "-c", "SELECT * FROM t", "--table", f"t={name}")
+    assert result.exit_code == 1
+    assert f"the file of table `t`, `{name}`, cannot be read: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("\n\na,b\n1,2\n", {"a": 1, "b": 2}),
+        ("\ufeffa,b\n1,2\n", {"a": 1, "b": 2}),
+        ('"a\nx",b\r\n1,2\r\n\r\n', {"a\nx": 1, "b": 2}),
+        ("a\n\n2", {"a": 2}),
+    ],
+    ids=["empty lines first", "byte order mark", "a name of two lines", "empty line between"],
+)
+def test_lines_around_the_names(text: str, row: dict[str, Any], embedded: Path) -> None:
+    (embedded / "x.csv").write_bytes(text.encode())
+    assert run("SELECT * FROM 'x.csv'") == [row]
+
+
+def test_a_file_without_names(embedded: Path) -> None:
+    (embedded / "x.csv").write_bytes("\ufeff\n1,a\n".encode())
+    assert run("SELECT * FROM 'x.csv'", "--no-header") == [{"_c0": 1, "_c1": "a"}]
+
+
+def test_the_delimiter_of_a_file_in_from(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("a,b#c\n1,2#3\n")
+    assert run("SELECT * FROM 'x.csv'", "--delimiter", "#") == [{"a,b": "1,2", "c": 3}]
+
+
+def test_a_time_zone_that_is_an_offset(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("t\n2024-01-05 10:00\n")
+    rows = run("SELECT t FROM 'x.csv'", "--conf", "spark.sql.session.timeZone=+05:30")
+    assert rows == [{"t": "2024-01-05T10:00:00+05:30"}]
+
+
+def test_a_time_zone_that_only_java_knows() -> None:
+    with pytest.raises(MatchRecognizeError, match="time zone `PST` is not supported for csv files"):
+        arrow_zone("PST")

@@ -1,0 +1,132 @@
+"""Where `--output` can write, and what it leaves if writing fails."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from matchrec.cli import files
+from matchrec.cli.files import replace_when_complete
+from matchrec.errors import MatchRecognizeError
+from tests.quick.embedded import invoke
+
+ONE = ("run", "-c", "SELECT 1 AS n")
+SUFFIXES = [".csv", ".parquet"]
+
+
+def refused(path: str, *options: str, code: int = 2) -> str:
+    """Return the message of a run that does not write its file."""
+    result = invoke(*ONE, "--output", path, *options)
+    assert (result.exit_code, result.stdout) == (code, "")
+    return result.stderr
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(
+    "name", ["a b", "ä ü", "a*b", "a[1]{b,c}", "a:b", "a%20b", ".hidden", "-x"]
+)
+def test_names(name: str, suffix: str, embedded: Path) -> None:
+    (embedded / "out").mkdir()
+    path = f"out/{name}{suffix}"
+    assert invoke(*ONE, "--output", path).exit_code == 0
+    assert names(embedded / "out") == [f"{name}{suffix}"]
+    (embedded / "out" / f"{name}{suffix}").rename(embedded / f"x{suffix}")
+    assert invoke("run", "-c", f"SELECT n FROM 'x{suffix}'", "--format", "csv").stdout == "n\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("-", "`--output -` is not a file\n"),
+        ("/dev/stdout", "`--output /dev/stdout` is not a file\n"),
+        ("rows", "the name of `rows` does not show its format"),
+        ("rows.txt", "the name of `rows.txt` does not show its format"),
+        ("no/x.csv", "the folder of `no/x.csv` does not exist"),
+        ("prices.csv/x.csv", "is a file, and not a folder"),
+        ("prices.csv/deep/x.csv", "is a file, and not a folder"),
+        ("/proc/x.csv", "`/proc/x.csv` cannot be written: its folder takes no new files: "),
+    ],
+)
+def test_paths_that_cannot_be_written(path: str, message: str, embedded: Path) -> None:
+    assert message in refused(path)
+
+
+def test_a_folder_is_not_replaced(embedded: Path) -> None:
+    (embedded / "x.csv").mkdir()
+    assert "`x.csv` is a folder" in refused("x.csv", "--overwrite")
+    assert names(embedded / "x.csv") == []
+
+
+def test_a_device_is_not_replaced(embedded: Path) -> None:
+    (embedded / "x.csv").symlink_to("/dev/full")
+    assert "`x.csv` is not a regular file" in refused("x.csv", "--overwrite")
+    assert Path("/dev/full").is_char_device()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_symbolic_link_stays(suffix: str, embedded: Path) -> None:
+    (embedded / "elsewhere").mkdir()
+    (embedded / f"x{suffix}").symlink_to(f"elsewhere/y{suffix}")  # which does not exist yet
+    for options in ((), ("--overwrite",)):
+        assert invoke(*ONE, "--output", f"x{suffix}", *options).exit_code == 0
+        assert (embedded / f"x{suffix}").is_symlink()
+        assert names(embedded / "elsewhere") == [f"y{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_query_can_replace_the_file_it_reads(suffix: str, embedded: Path) -> None:
+    invoke("run", "-c", "SELECT 1 AS n", "--output", f"x{suffix}")
+    again = "SELECT n FROM t UNION ALL SELECT 2 AS n ORDER BY n"
+    output = ("--output", f"x{suffix}", "--overwrite")
+    assert invoke("run", "-c", again, "--table", f"t=x{suffix}", *output).exit_code == 0
+    shown = invoke("run", "-c", f"SELECT * FROM 'x{suffix}' ORDER BY n", "--format", "csv").stdout
+    assert shown == "n\n1\n2\n"
+
+
+def test_a_replaced_file_keeps_its_permissions(embedded: Path) -> None:
+    (embedded / "x.csv").touch()
+    (embedded / "x.csv").chmod(0o640)
+    assert invoke(*ONE, "--output", "x.csv", "--overwrite").exit_code == 0
+    assert (embedded / "x.csv").stat().st_mode & 0o777 == 0o640
+
+
+@contextmanager
+def files_at_most(size: int) -> Iterator[None]:
+    """Make the system refuse to write more bytes to a file, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_error_leaves_the_file_as_it_was(embedded: Path) -> None:
+    (embedded / "x.csv").write_text("before")
+    query = "SELECT repeat('x', 1000) AS s FROM range(100)"
+    with files_at_most(10_000):
+        result = invoke("run", "-c", query, "--output", "x.csv", "--overwrite")
+    assert result.exit_code == 3
+    assert "`x.csv` cannot be written: File too large" in result.stderr
+    assert (embedded / "x.csv").read_text() == "before"
+    assert not [name for name in names(embedded) if name.startswith(files.PART_FOLDER)]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MatchRecognizeError])
+def test_an_interruption_leaves_no_half_file(error: type[BaseException], tmp_path: Path) -> None:
+    def write_half() -> None:
+        with replace_when_complete(tmp_path / "x.csv") as part:
+            part.write_text("half")
+            raise error("stop")
+
+    with pytest.raises(error):
+        write_half()
+    assert names(tmp_path) == []
