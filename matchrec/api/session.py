@@ -24,6 +24,8 @@ def session(
     is installed. cores: how many tasks run at once. memory: the most that the engine takes, `"4g"`.
     A server settles both when it starts.
 
+    Before Spark starts, which takes several seconds, a line on stderr says so.
+
     A new session ends with the program, has the settings of `tune`, and its `spark.sql` understands
     MATCH_RECOGNIZE, as after `enable`. A session that runs already is returned as it is. Raises
     MatchRecognizePlanError if a session runs already and you pass any argument.

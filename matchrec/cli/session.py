@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from matchrec.cli.failures import ExitCode, busy, fail, tell_at_terminal
+from matchrec.cli.failures import PROGRAM, ExitCode, busy, fail, tell, tell_at_terminal
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 
@@ -57,7 +57,7 @@ def local_session(settings: Settings = (), engine: str | None = None) -> Iterato
 
 def opened(folder: Path, settings: dict[str, str], engine: str | None) -> SparkSession:
     """The session; what Spark leaves is in `folder`. Raises with the reason where there is none."""
-    from matchrec.spark.sail.start import SPARK, engine_for, start
+    from matchrec.spark.sail.start import SPARK, STARTING_SPARK, engine_for, start
     from matchrec.spark.session import FAILURES, query_context_logger
 
     query_context_logger().disabled = True  # PySpark 4 prints errors as JSON
@@ -67,8 +67,10 @@ def opened(folder: Path, settings: dict[str, str], engine: str | None) -> SparkS
             return start(engine, settings)
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         ours = {**SETTINGS, "spark.sql.warehouse.dir": str(folder / "warehouse")}
+        if not sys.stderr.isatty():  # `busy` shows nothing then
+            tell(f"{PROGRAM}{STARTING_SPARK}")
         with java_stderr_to(log) as terminal, busy("Starting Spark", terminal):
-            return start(SPARK, ours | settings)
+            return start(SPARK, ours | settings, announces=False)
     except FAILURES as error:
         said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         lines = (line.strip() for line in reversed(said.split("\n")) if line.strip())

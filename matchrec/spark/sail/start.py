@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
@@ -30,6 +31,7 @@ SUBMITTED = re.compile(r"(?:^|\s)--master\b|\bspark\.master=")
 UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 MASTER, REMOTE, MEMORY = "spark.master", "spark.remote", "spark.driver.memory"
 TIME_ZONE = "spark.sql.session.timeZone"
+STARTING_SPARK = "starting Spark; this takes several seconds"
 ZONE_FILE = re.compile(r"/.*/zoneinfo/(?:posix/)?(?P<name>.+)")
 
 Settings = Mapping[str, str]
@@ -63,9 +65,19 @@ def start(
     settings: Settings | None = None,
     cores: int | None = None,
     memory: str | None = None,
+    *,
+    announces: bool = True,
 ) -> SparkSession:
-    """A new session, which is tuned. Arguments as of `matchrec.session`. Where nobody has asked for
-    Sail, and it does not take the PySpark that is installed, Spark does.
+    """Return a new session with the settings of `tune`.
+
+    If no engine was asked for and Sail does not run with the installed PySpark, Spark starts.
+
+    Args:
+        engine: as of `matchrec.session`.
+        settings: settings of Spark.
+        cores: as of `matchrec.session`.
+        memory: as of `matchrec.session`.
+        announces: whether to print a line on stderr before Spark starts, which takes seconds.
     """
     given = dict(settings or {})
     if (chosen := engine_for(engine, given)) == SAIL:
@@ -78,7 +90,17 @@ def start(
         else:
             zone = zone_of_environment()
             return tuned(session, given if zone is None else {TIME_ZONE: zone, **given})
+    if announces and chosen == SPARK and not java_runs():
+        sys.stderr.write(f"matchrec: {STARTING_SPARK}\n")
+        sys.stderr.flush()
     return tuned(start_spark(chosen, given, cores, memory), {})
+
+
+def java_runs() -> bool:
+    """Return whether this program has a Java process for Spark, as `spark-submit` gives it one."""
+    from pyspark import SparkContext
+
+    return "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._gateway is not None
 
 
 def start_spark(

@@ -63,6 +63,14 @@ def test_run_prints_rows_and_nothing_else(files: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_says_that_spark_starts() -> None:
+    started = [sys.executable, "-c", "import matchrec; matchrec.session('spark').stop()"]
+    result = subprocess.run(started, capture_output=True, text=True, timeout=300, check=True)
+    first_line = result.stderr.splitlines()[0]
+    assert first_line == "matchrec: starting Spark; this takes several seconds"
+
+
+@pytest.mark.slow
 def test_a_reader_may_stop_reading(files: Path) -> None:
     (files / "many.sql").write_text("SELECT id, repeat('x', 100) AS s FROM range(5000)")
     arguments = [sys.executable, "-m", "matchrec", "run", "many.sql", "--format", "csv"]
@@ -95,7 +103,10 @@ def test_ctrl_c_ends_a_query_with_one_line(files: Path) -> None:
         wait_for_job(files)
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does: Java and workers get it too
         out, err = running.communicate(timeout=60)
-    assert err == "matchrec: interrupted; the jobs of the query are cancelled\n"
+    assert err.splitlines() == [
+        "matchrec: starting Spark; this takes several seconds",
+        "matchrec: interrupted; the jobs of the query are cancelled",
+    ]
     assert (running.returncode, out) == (ExitCode.INTERRUPTED, "")
     assert any(has_ended(running.pid) for _ in range(100)), "Java ends, too"
 
