@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from matchrec.cli.checking import check
 from matchrec.cli.commands import demo, run, transpile
 from matchrec.cli.questions import backtest, coverage, explain, sweep, why
 from matchrec.cli.warm import warm
@@ -51,7 +52,7 @@ def main() -> None:
     """
 
 
-for command in (run, explain, why, coverage, backtest, sweep, transpile, demo, warm):
+for command in (run, check, explain, why, coverage, backtest, sweep, transpile, demo, warm):
     main.add_command(command)
 
 # At its end Python looks through all objects for cycles once more, a quarter of a second or more

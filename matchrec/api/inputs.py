@@ -254,14 +254,19 @@ def check_names(text: str, names: Iterable[str]) -> None:
             raise errors.no_such_marker(name=name)
 
 
+def find_possible_markers(text: str) -> tuple[str, ...]:
+    """Return the names after `:` and `@` in a text of any language, in its strings, too."""
+    return tuple(dict.fromkeys(_MARKER.findall(text)))
+
+
 def refuse_unused(text: str, values: Mapping[str, object]) -> None:
     """Raises for a value of a name that a text does not have; a dict of calls may serve several."""
     if any(name not in values for name, _ in markers(text)):
         return  # the error of others, which know its place
-    known = dict.fromkeys(_MARKER.findall(text))
+    known = find_possible_markers(text)
     for name in values:
         if name not in known:
-            raise errors.unused_value(name=name, known=tuple(known))
+            raise errors.unused_value(name=name, known=known)
 
 
 def with_values(source: Source, values: Mapping[str, str]) -> Source:

@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial, reduce, wraps
 from inspect import signature
 from pathlib import Path
@@ -18,7 +17,7 @@ import click
 
 from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
 from matchrec.cli.failures import failures_told, tracebacks_shown
-from matchrec.cli.files import Table, delimiter, table, writable
+from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
 from matchrec.errors import MatchRecognizeError
@@ -83,13 +82,6 @@ def engine(argument: str) -> str:
     return argument
 
 
-def distinct(ctx: click.Context, _: click.Parameter, given: Tables) -> Tables:
-    """The tables, of which no two have one name, with what is said of all csv files."""
-    refuse_twice([table.name.upper() for table in given])
-    between, header = ctx.params.pop("delimiter", None), ctx.params.pop("header", True)
-    return tuple(replace(table, delimiter=between, header=header) for table in given)
-
-
 def named_once(_: click.Context, __: click.Parameter, given: Pairs[T]) -> Pairs[T]:
     refuse_twice([name for name, _ in given])
     return given
@@ -119,6 +111,12 @@ def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def refuse_repeated_tables(tables: Sequence[Table], schemas: Sequence[EmptyTable]) -> None:
+    """Raise click.BadParameter if two tables, of --table or of --schema, have the same name."""
+    names = [table.name for table in tables] + [schema.name for schema in schemas]
+    refuse_twice([name.upper() for name in names])
+
+
 def asks(function: Callable[..., None]) -> Callable[..., None]:
     """A command about one query: what is said of it is one request, before its own options."""
     own = signature(function).parameters
@@ -127,6 +125,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
         passed = {name: options.pop(name) for name in own if name in options}
+        refuse_repeated_tables(tables, options.get("schemas", ()))
         function(query_of(query, tables, conf, options), **passed)
 
     return command
@@ -134,7 +133,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
 
 WRITTEN = "matchrec.arguments"
 OF_STREAM = ("events", "order_by", "partition_by", "type_column")
-OF_FILES = ("tables", "delimiter", "header", "engine", "conf")
+OF_FILES = ("tables", "schemas", "delimiter", "header", "engine", "conf")
 
 # What each command takes that is about a query of any language and its rows.
 OF_QUERY = ("query", "text", "language", "dialect", "args", "clause", *OF_STREAM, *OF_FILES)
@@ -265,21 +264,16 @@ SESSION = together(
         "--table",
         "tables",
         type=Parsed("NAME=PATH", table),
-        callback=distinct,
         help="A table: parquet, csv, tsv or json files, a folder or a pattern. May be repeated.",
     ),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
         type=Parsed("CHARACTER", delimiter),
-        is_eager=True,
         help="What stands between fields of csv files, if their first line does not tell.",
     ),
     click.option(
-        "--header/--no-header",
-        default=True,
-        is_eager=True,
-        help="Whether csv files begin with names [they do].",
+        "--header/--no-header", default=True, help="Whether csv files begin with names [they do]."
     ),
     ENGINE,
     several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
@@ -334,6 +328,12 @@ ASKED = together(
         get_args(Per),
         "Aggregate per partition, or per row that starts or ends matches [partition].",
     ),
+)
+SCHEMAS = several(
+    "--schema",
+    "schemas",
+    type=Parsed("'NAME: COLUMNS'", parse_schema),
+    help="A table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
 )
 FILE = Parsed("FILE", writable)
 PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))

@@ -5,22 +5,33 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 import matchrec
 from matchrec.arguments import DialectName, WrittenDialect
 from matchrec.cli import arguments
-from matchrec.cli.failures import busy, tell, tell_at_terminal, while_it_runs
-from matchrec.cli.files import Table, writable_table, write
+from matchrec.cli.failures import (
+    busy,
+    labelled_errors,
+    tell,
+    tell_at_terminal,
+    warnings_told,
+    while_it_runs,
+)
+from matchrec.cli.files import Table, replace_when_complete, writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
 from matchrec.cli.rows import FORMATS, SHOWN_ROWS, table_text, write_rows
 from matchrec.cli.session import local_session
 from matchrec.errors import command as errors
 from matchrec.source import counted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 READ = (*get_args(DialectName), "sase", "pattern")
 
@@ -60,34 +71,160 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
 @click.option(
     "--limit", type=click.IntRange(1, MOST_ROWS), help="At most so many rows [a table: 20]."
 )
+@click.option(
+    "--plot",
+    "picture",
+    metavar="FILE.png|svg",
+    type=arguments.PICTURE,
+    help="Also draw the matches over the rows of the table. Needs --x and --y.",
+)
+@click.option("--x", metavar="COLUMN", help="With --plot: a column of times, dates or numbers.")
+@click.option("--y", metavar="COLUMN", help="With --plot: a column of numbers or texts.")
+@click.option("--series", metavar="COLUMN", help="With --plot: draw a line for each of its values.")
+@click.option(
+    "--between",
+    nargs=2,
+    metavar="FIRST LAST",
+    help="With --plot: the columns of the result with the first and the last x of a match"
+    " [found by their names].",
+)
 @arguments.asks
-def run(asked: QueryRequest, form_of_rows: str, file: Path | None, limit: int | None) -> None:
+def run(  # noqa: PLR0913 -- one for each option
+    request: QueryRequest,
+    form_of_rows: str,
+    file: Path | None,
+    limit: int | None,
+    picture: Path | None,
+    x: str | None,
+    y: str | None,
+    series: str | None,
+    between: tuple[str, str] | None,
+) -> None:
     """Run a query over files; its rows go to stdout, or to a file.
 
     QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
-    is FILE.py:NAME, or MODULE:NAME with --language pattern.
+    is FILE.py:NAME, or MODULE:NAME with --language pattern. SQL may have several statements with
+    semicolons between them, which run in order.
     """
-    if asked.clause is not None and not asked.totals:
+    if request.clause is not None and not request.totals:
         raise click.UsageError("--clause is for --aggregate and --per")
-    from matchrec.spark.backends import runner_of
+    plot = read_plot_options(picture, x=x, y=y, series=series, between=between)
+    output = Output(form_of_rows, file, limit)
+    if request.totals or not request.earlier:
+        run_single(request, output, plot)
+    else:
+        run_statements(request, output, plot)
 
-    with asked.running() as (spark, query):
-        totals = asked.totals
-        frame = query.aggregate(**totals, clause=asked.clause) if totals else query.to_df()
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where rows go, how they are printed, and at most how many."""
+
+    form: str
+    file: Path | None
+    limit: int | None
+
+    def write(self, spark: SparkSession, frame: DataFrame) -> int:
+        """Write or print the rows, and return how many."""
+        from matchrec.spark.backends import runner_of
+
         runner_of(spark).analyse(frame)
         watch = matchrec.progress(spark)
-        if file:
+        if self.file:
             with watch, while_it_runs():
-                count = write(frame.limit(limit) if limit else frame, file)
-            tell(f"{counted(count, 'row')} written to {file}")
-        else:
-            most = limit or (SHOWN_ROWS if form_of_rows == "table" else None)
-            with while_it_runs():
-                count, has_more = write_rows(frame, form_of_rows, most, watch, sys.stdout)
-            if has_more:
-                rows = counted(most or 0, "row")
-                tell(f"showing {rows}; --limit shows more, --output writes all")
-        tell_of_no_rows(asked, count)
+                count = write(frame.limit(self.limit) if self.limit else frame, self.file)
+            tell(f"{counted(count, 'row')} written to {self.file}")
+            return count
+        most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
+        with while_it_runs():
+            count, has_more = write_rows(frame, self.form, most, watch, sys.stdout)
+        if has_more:
+            rows = counted(most or 0, "row")
+            tell(f"showing {rows}; --limit shows more, --output writes all")
+        return count
+
+    def print_separator(self) -> None:
+        """Print an empty line between the rows of two statements; JSON needs none."""
+        if self.form not in ("json", "jsonl"):
+            print()
+
+
+@dataclass(frozen=True, slots=True)
+class PlotOptions:
+    """The picture of --plot and its columns."""
+
+    picture: Path
+    x: str
+    y: str
+    series: str | None
+    between: tuple[str, str] | None
+
+    def draw(self, query: matchrec.Query) -> None:
+        """Draw the matches of a query over its rows, and write the picture."""
+        with busy("Drawing"), while_it_runs():
+            plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
+        with replace_when_complete(self.picture) as part:
+            plot.save(part)
+        tell(f"picture: {self.picture}")
+
+
+def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | None:
+    """Return the options of a picture; None without --plot.
+
+    Raises:
+        click.UsageError: --plot lacks an axis, or an axis lacks --plot.
+    """
+    from matchrec.pictures.figures import check_matplotlib
+
+    names = [name for name, value in columns.items() if value is not None]
+    if picture is None:
+        if names:
+            raise click.UsageError(f"--{names[0]} is for --plot")
+        return None
+    for axis in ("x", "y"):
+        if axis not in names:
+            raise click.UsageError(f"--plot needs --{axis}, the name of a column")
+    check_matplotlib()
+    return PlotOptions(picture, **columns)
+
+
+def run_single(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
+    """Run the only statement, or compute the aggregates over the matches of the last one."""
+    totals = request.totals
+    gives_rows = bool(totals) or request.gives_rows
+    if output.file and not gives_rows:
+        raise click.UsageError(str(errors.not_one_query(count="none")))
+    with request.running() as (spark, query):
+        frame = query.aggregate(**totals, clause=request.clause) if totals else query.to_df()
+        if gives_rows:
+            tell_of_no_rows(request, output.write(spark, frame))
+        if plot:
+            plot.draw(query)
+
+
+def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | None) -> None:
+    """Run several statements in order; print the rows of each, or write those of the only query.
+
+    The picture shows the matches of the last statement.
+    """
+    queries = [statement for statement in request.statements if statement.is_query]
+    if output.file and len(queries) != 1:
+        raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
+    has_printed = False
+    with warnings_told(), request.prepared() as (spark, _):
+        for statement in request.statements:
+            with labelled_errors(statement.label):
+                query = request.query(spark, statement.text)
+                frame = query.to_df()
+                if not (statement.is_query if output.file else statement.gives_rows):
+                    continue
+                if has_printed:
+                    output.print_separator()
+                output.write(spark, frame)
+                has_printed = True
+        if plot:
+            with labelled_errors(request.label):
+                plot.draw(query)
 
 
 def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
@@ -167,7 +304,8 @@ def demo(picture: Path, engine: str | None) -> None:
         print(text, flush=True)
         with busy("Drawing"):
             drawn = asked.plot(x="date", y="close", by="ticker")
-            drawn.save(picture)
+            with replace_when_complete(picture) as part:
+                drawn.save(part)
     print(f"\n{len(drawn.page.spans)} matches, {time.monotonic() - began:.1f} s in all")
     print(f"picture: {picture.absolute()}\n\nTo run the query again:")
     words = ("run", f"{DATA}/v_shapes.sql", "--table", f"stocks={DATA}/stocks.csv")

@@ -71,7 +71,8 @@ def failures_told() -> Iterator[None]:
     except MatchRecognizeError as error:
         # A refusal by Spark is of our classes too, but its help differs on the command line.
         is_ours = "pyspark" not in sys.modules or not is_of_spark(error)
-        fail(str(error if is_ours else run_error_of(error)), code_of(error))
+        message = error if is_ours else run_error_of(error)
+        fail(f"{message_prefix(error)}{message}", code_of(error))
     except ModuleNotFoundError as error:
         if error.name not in OF_SPARK:
             raise
@@ -79,7 +80,27 @@ def failures_told() -> Iterator[None]:
     except Exception as error:
         if not is_of_spark(error):
             raise
-        fail(str(run_error_of(error)), code_of(error))
+        fail(f"{message_prefix(error)}{run_error_of(error)}", code_of(error))
+
+
+STATEMENT = "_matchrec_statement"
+
+
+@contextmanager
+def labelled_errors(label: str) -> Iterator[None]:
+    """Put the label of a statement before the messages of errors that are raised inside."""
+    try:
+        yield
+    except Exception as error:
+        if label:
+            vars(error).setdefault(STATEMENT, label)
+        raise
+
+
+def message_prefix(error: Exception) -> str:
+    """Return the label of the statement that has failed, such as `statement 2 of 3: `."""
+    label = vars(error).get(STATEMENT)
+    return f"{label}: " if label else ""
 
 
 def forget_output() -> None:
@@ -197,12 +218,14 @@ def busy(what: str, stream: TextIO | None = None) -> Status:
 
 
 @contextmanager
-def warnings_told(say: Callable[[str], object] = tell) -> Iterator[None]:
-    """Warnings inside are notices, without the line of our source that gave them."""
+def warnings_told(say: Callable[[str], object] = tell) -> Iterator[list[Warning | str]]:
+    """Print warnings as notices, without a line of our source, and give the list of them."""
+    shown: list[Warning | str] = []
 
-    def told(message: Warning | str, *_: Any, **__: Any) -> None:
+    def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:
+        shown.append(message)
         say(f"{PROGRAM}{message}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = told
-        yield
+        warnings.showwarning = show_notice
+        yield shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import runpy
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from pkgutil import resolve_name
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.failures import warnings_told
-from matchrec.cli.files import Table, nearest_file, read_query
+from matchrec.cli.failures import labelled_errors, warnings_told
+from matchrec.cli.files import EmptyTable, Table, nearest_file, read_query
 from matchrec.cli.session import Settings, local_session
+from matchrec.cli.statements import Statement, replace_file_names, split_statements
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import command as errors
 
@@ -54,36 +55,77 @@ TYPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryRequest:
-    """What a command is asked. what: the query's text, or where a Pattern is. events: their table.
+    """The query of a command, with the statements before it and the tables that they read.
 
-    options: by the names that `matchrec.query` and `Options` have for them. engine: what runs
-    it, if that was named. clause: by number or alias. totals: arguments of `aggregate`, instead of
-    matches.
+    Its options are named as in `matchrec.query` and `Options`.
     """
 
     language: str
-    what: str
-    events: str
+    what: str  # the text of the last statement, or where a Pattern is
+    earlier: tuple[Statement, ...]  # the statements before the last one
+    label: str  # of the last statement, such as `statement 2 of 2`; empty if it is the only one
+    events: str  # the table of the events of SASE+ and of a Pattern
     options: dict[str, Any]
-    tables: tuple[Table, ...]
+    tables: tuple[Table | EmptyTable, ...]
     settings: Settings
-    engine: str | None
-    clause: int | str | None
-    totals: dict[str, Any]
+    engine: str | None  # what runs the query, if that was named
+    clause: int | str | None  # by number or alias
+    totals: dict[str, Any]  # arguments of `aggregate`, which gives its rows instead of matches
+    only_schema: bool = False  # whether only the columns of the tables matter, not their rows
 
     @contextmanager
     def running(self) -> Iterator[tuple[SparkSession, matchrec.Query]]:
-        """The query, in a session in which the files are tables, and warnings are notices."""
-        with warnings_told():
-            what = self._read()  # an engine takes seconds to start
-            with self.session() as spark:
-                from matchrec.spark.backends import table_of
+        """Give the query and a session with the tables; print warnings as notices.
 
-                source: Any = spark if self.language == "sql" else table_of(spark, self.events)
-                options = self.options.items()
-                given = {name: one for name, one in options if name not in (*OF_RUN, "args")}
-                args = {name: value_of(text) for name, text in self.options.get("args", ())} or None
-                yield spark, matchrec.query(source, what, args, options=self.how, **given)
+        Earlier statements run first, except queries, whose rows are not needed.
+        """
+        with warnings_told(), self.prepared() as (spark, read):
+            for statement in self.earlier:
+                if not statement.is_query:
+                    with labelled_errors(statement.label):
+                        self.query(spark, statement.text).to_df()
+            with labelled_errors(self.label):
+                yield spark, self.query(spark, read)
+
+    @contextmanager
+    def prepared(self) -> Iterator[tuple[SparkSession, Any]]:
+        """Give a session with the tables, and the text of the last statement or the Pattern.
+
+        Mistakes that the text alone shows are raised before an engine starts, which takes seconds.
+        """
+        read = self._read()
+        with self.session() as spark:
+            yield spark, read
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements of a SQL text, in their order."""
+        return (*self.earlier, Statement(self.what, self.label))
+
+    @property
+    def gives_rows(self) -> bool:
+        """Return whether the last statement has rows to print."""
+        return self.language != "sql" or self.statements[-1].gives_rows
+
+    def query(self, spark: SparkSession, what: Any) -> matchrec.Query:
+        """Return the query of a statement, or of a SASE+ text or Pattern over the events."""
+        from matchrec.spark.backends import table_of
+
+        source: Any = spark if self.language == "sql" else table_of(spark, self.events)
+        options = self.options.items()
+        given = {name: one for name, one in options if name not in (*OF_RUN, "args")}
+        args = {name: value_of(text) for name, text in self.select_arguments(what)} or None
+        return matchrec.query(source, what, args, options=self.how, **given)
+
+    def select_arguments(self, what: Any) -> list[tuple[str, str]]:
+        """Return the values of --arg for a query; for one of several, only those that it names."""
+        arguments = list(self.options.get("args", ()))
+        if not self.earlier:
+            return arguments
+        from matchrec.api.inputs import find_possible_markers
+
+        names = find_possible_markers(what)
+        return [(name, text) for name, text in arguments if name in names]
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
@@ -92,7 +134,7 @@ class QueryRequest:
 
         with local_session(self.settings, self.engine) as spark, quiet_analysis():
             for table in self.tables:
-                table.register(spark)
+                table.register(spark, only_schema=self.only_schema)
             yield spark
 
     @property
@@ -105,14 +147,22 @@ class QueryRequest:
         return matchrec.Options(**given)
 
     def _read(self) -> Any:
-        """The text, in which no mistake shows, or the Pattern."""
+        """Check the texts of all statements; return the last text, or the Pattern."""
         if self.language == "pattern":
             return load_pattern(self.what)
         from matchrec.api.dialects import check_query
+        from matchrec.api.inputs import refuse_unused
 
         language = self.dialect if self.language == "sql" else self.language
-        args = {name: plain_value_of(value) for name, value in self.options.get("args", ())}
-        check_query(self.what, language, args)
+        for statement in self.statements:
+            args = {
+                name: plain_value_of(value) for name, value in self.select_arguments(statement.text)
+            }
+            with labelled_errors(statement.label):
+                check_query(statement.text, language, args)
+        if self.earlier:
+            whole = "\n".join(statement.text for statement in self.statements)
+            refuse_unused(whole, dict(self.options.get("args", ())))
         return self.what
 
 
@@ -154,9 +204,15 @@ class QuerySource:
 
 
 def query_of(
-    origin: QuerySource, tables: tuple[Table, ...], settings: Settings, options: dict[str, Any]
+    origin: QuerySource,
+    tables: tuple[Table | EmptyTable, ...],
+    settings: Settings,
+    options: dict[str, Any],
 ) -> QueryRequest:
     """The query that the arguments ask for. Raises click.UsageError for those that do not fit."""
+    csv_options = {name: options.pop(name) for name in ("delimiter", "header")}
+    tables = (*tables, *options.pop("schemas", ()))
+    is_query = "order_by" in options  # and not the clause of `sweep`
     language = options.pop("language", None) or origin.language
     engine = options.pop("engine")
     if language != "sql" and "order_by" not in options:
@@ -176,8 +232,30 @@ def query_of(
     totals: dict[str, Any] = {name: given.pop(name) for name in OF_TOTALS if name in given}
     if totals:
         totals["aggregates"] = dict(totals.get("aggregates", [("matches", "count(*)")]))
-    what = origin.read(language)
-    return QueryRequest(language, what, events, given, tables, settings, engine, chosen, totals)
+    what, label = origin.read(language), ""
+    earlier: tuple[Statement, ...] = ()
+    if language == "sql" and is_query:
+        what, named = read_files(what, tables)
+        tables = (*tables, *named)
+        *before, last = split_statements(what)
+        what, earlier, label = last.text, tuple(before), last.label
+    tables = tuple(set_csv_options(table, csv_options) for table in tables)
+    return QueryRequest(
+        language, what, earlier, label, events, given, tables, settings, engine, chosen, totals
+    )
+
+
+def read_files(text: str, tables: Sequence[Table | EmptyTable]) -> tuple[str, list[Table]]:
+    """Replace the files in FROM by names of tables. Raises click.UsageError for a missing file."""
+    try:
+        return replace_file_names(text, [table.name for table in tables])
+    except MatchRecognizeError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def set_csv_options(table: Table | EmptyTable, options: dict[str, Any]) -> Table | EmptyTable:
+    """Return the table with the options for all csv files: `delimiter` and `header`."""
+    return replace(table, **options) if isinstance(table, Table) else table
 
 
 def no_events(what: str) -> click.UsageError:

@@ -142,7 +142,7 @@ class Surface:
     ends: to say where a match lies.
     length: to give a parameter a length of time.
     asking: what asks why a row has no match, before partition and row; Python has a call for that.
-    frames: what else than the frames of a call a query may name.
+    frames: what else than the frames of a call a query may name. file: to read a file as a table.
     """
 
     values: str = "args"
@@ -160,6 +160,7 @@ class Surface:
     clause: str = "pass a clause or a text of SASE+ with its DataFrame, matchrec.{name}(df, ...)"
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
     frames: tuple[str, ...] = ()
+    file: str = "read a file into a DataFrame first, with its header, and write that in braces"
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
@@ -203,10 +204,12 @@ COMMAND_LINE = Surface(
     markers=_MARKER,
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
+    file="pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json",
     query="matchrec run",
     all_of_row="--row once for each",
     analyze="--analyze",
     asking="matchrec why",
+    ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
     clause="write --language sase for a text of SASE+",
     length="pass --arg name=\"INTERVAL '10' MINUTE\"",
 )

@@ -209,8 +209,7 @@ misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", h
 relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
     code: table-in-quotes
     note: it follows one relation in FROM: a table, a subquery, VALUES or a function
-    write {name:quoted} for a table of that name; read a file into a DataFrame first, with its
-        header, and write that in braces""")
+    write {name:quoted} for a table of that name; {here.file}""")
 clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
     note: it follows one relation in FROM: a table, a subquery, VALUES or a function
     wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)""")

@@ -1,0 +1,70 @@
+"""The command `check`: find the mistakes in a query without running it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from matchrec.cli import arguments
+from matchrec.cli.failures import ExitCode, labelled_errors, tell, warnings_told
+from matchrec.cli.queries import QueryRequest
+from matchrec.cli.statements import Statement
+from matchrec.errors.warnings import MatchRecognizeWarning
+from matchrec.source import counted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@click.command(cls=arguments.Repeatable)
+@arguments.SEARCHED
+@arguments.SCHEMAS
+@click.option("--strict", is_flag=True, help="Exit with code 1 after a warning, too.")
+@arguments.asks
+def check(request: QueryRequest, strict: bool) -> None:
+    """Find the mistakes in a query without running it.
+
+    The exit code is 1 if there is a mistake. --schema names the columns of a table, so no file of
+    it is needed. QUERY is the same as that of `matchrec run`.
+    """
+    request = replace(request, only_schema=True)
+    with warnings_told() as shown, request.prepared() as (spark, last):
+        warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
+        for statement in request.statements:
+            with labelled_errors(statement.label):
+                what = statement.text if request.earlier else last
+                check_statement(request, spark, statement, what)
+    count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)
+    if strict and count:
+        tell(f"{counted(count, 'warning')}; --strict exits with code {ExitCode.REFUSED:d}")
+        raise click.exceptions.Exit(ExitCode.REFUSED)
+
+
+def check_statement(
+    request: QueryRequest, spark: SparkSession, statement: Statement, what: Any
+) -> None:
+    """Plan one statement and print the columns of its result.
+
+    A temporary view is created, because later statements may read it. The engine would execute
+    other statements that are not queries, such as INSERT, to plan them: only their clauses are
+    checked, which `QueryRequest.prepared` has done.
+
+    Args:
+        request: the query.
+        spark: a session with the tables.
+        statement: the statement.
+        what: its text, or the Pattern.
+    """
+    from matchrec.spark.backends import runner_of
+
+    prefix = f"{statement.label}: " if statement.label else ""
+    if request.language == "sql" and not (statement.is_query or statement.creates_view):
+        tell(f"{prefix}not a query; only its MATCH_RECOGNIZE clauses were checked")
+        return
+    frame = request.query(spark, what).to_df()
+    runner_of(spark).analyse(frame)
+    columns = ", ".join(f"{name} {type_name}" for name, type_name in frame.dtypes)
+    print(f"{prefix}ok; the result has {columns}" if columns else f"{prefix}ok")

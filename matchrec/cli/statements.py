@@ -1,0 +1,196 @@
+"""The statements of a SQL text, and the files that its FROM clauses name: `FROM 'prices.csv'`.
+
+Both are cut out so that the rest of the text keeps its lines and columns: an error points to the
+place in the user's own file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from matchrec.cli.files import FORMATS, Table, bare, table_of_path
+from matchrec.errors import MatchRecognizeError
+from matchrec.plan.text import is_reserved
+
+if TYPE_CHECKING:
+    from matchrec.frontends.lexing.tokens import Token, TokenSequence
+
+COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)  # one statement that contains others
+SHOWS_ROWS = re.compile(r"\s*(SHOW|DESC|DESCRIBE|EXPLAIN|SET|TABLE)\b", re.IGNORECASE)
+TEMPORARY_VIEW = re.compile(r"\s*CREATE\s+(OR\s+REPLACE\s+)?TEMP(ORARY)?\s+VIEW\b", re.IGNORECASE)
+COMMON_TABLE = r"\b{name}\s*(\([^()]*\)\s*)?AS\s*\("  # of WITH
+
+RELATION_STARTS = ("FROM", "JOIN")
+LIST_ENDS = ("SELECT", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "WINDOW", "QUALIFY")
+SUBQUERY_STARTS = ("SELECT", "WITH", "FROM", "(")  # after an opening parenthesis
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a text, at the line and column that it has there."""
+
+    text: str
+    label: str = ""  # such as `statement 2 of 3`, for errors; empty if it is the only statement
+
+    @property
+    def is_query(self) -> bool:
+        """Return whether the statement only returns rows and changes nothing."""
+        from matchrec.api.dialects import only_reads
+
+        return only_reads(self.text)
+
+    @property
+    def gives_rows(self) -> bool:
+        """Return whether the statement has rows to print, as SHOW TABLES has, too.
+
+        The engine cannot tell: Sail returns a row for every statement.
+        """
+        return self.is_query or SHOWS_ROWS.match(drop_comments(self.text)) is not None
+
+    @property
+    def creates_view(self) -> bool:
+        """Return whether the statement makes a temporary view."""
+        return TEMPORARY_VIEW.match(drop_comments(self.text)) is not None
+
+
+def drop_comments(text: str) -> str:
+    return COMMENT.sub(" ", text)
+
+
+def split_statements(text: str) -> tuple[Statement, ...]:
+    """Return the statements between semicolons.
+
+    >>> for statement in split_statements("SELECT ';'; SELECT 2;"):
+    ...     print(statement.label, "|", statement.text)
+    statement 1 of 2 | SELECT ';'
+    statement 2 of 2 |             SELECT 2
+    """
+    tokens = try_read_tokens(text)
+    if tokens is None or SCRIPT.match(drop_comments(text)):
+        return (Statement(text),)
+    semicolons = [index for index in tokens.places.get(";", ()) if tokens.around[index] < 0]
+    starts = [0, *(index + 1 for index in semicolons)]
+    ends = [*semicolons, len(tokens)]
+    spans = [
+        (tokens[start].span.start, tokens[end - 1].span.end)
+        for start, end in zip(starts, ends, strict=True)
+        if start < end
+    ]
+    if len(spans) < 2:
+        return (Statement(text),)
+    return tuple(
+        Statement(blank_out(text[:start]) + text[start:end], f"statement {number} of {len(spans)}")
+        for number, (start, end) in enumerate(spans, 1)
+    )
+
+
+def blank_out(text: str) -> str:
+    """Return spaces in the lines and columns of a text."""
+    return re.sub(r"\S", " ", text)
+
+
+def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, list[Table]]:
+    """Replace each file in FROM and JOIN by the name of a table, and return these tables.
+
+    A table has the name of its file, without characters that a name cannot have. Spaces after it
+    keep the rest of the line in place.
+
+    Args:
+        text: one or more statements.
+        table_names: the names of other tables, which stay theirs.
+
+    Raises:
+        MatchRecognizeError: a file does not exist.
+    """
+    tokens = try_read_tokens(text)
+    if tokens is None:
+        return text, []
+    tables: dict[str, Table] = {}  # by the path in the text
+    pieces = []
+    end = 0
+    for token in find_file_tokens(tokens):
+        path = read_path(token)
+        if path not in tables:
+            names = (*table_names, *(table.name for table in tables.values()))
+            tables[path] = table_of_path(choose_table_name(path, names, text), path)
+        pieces.append(text[end : token.span.start])
+        pieces.append(tables[path].name.ljust(len(token.text)))
+        end = token.span.end
+    pieces.append(text[end:])
+    return "".join(pieces), list(tables.values())
+
+
+def try_read_tokens(text: str) -> TokenSequence | None:
+    """Return the tokens of a text; None if it has a mistake, which is reported later."""
+    from matchrec.frontends.lexing.tokens import read_tokens
+
+    try:
+        return read_tokens(text)
+    except MatchRecognizeError:
+        return None
+
+
+def find_file_tokens(tokens: TokenSequence) -> Iterator[Token]:
+    """Find the strings that are a relation of FROM or JOIN and name a file of a known format."""
+    # whether a comma divides relations, for each pair of parentheses by the index of the first one
+    in_relations: dict[int, bool] = {}
+    follows_start = False
+    for index in range(len(tokens)):
+        token = tokens[index]
+        parenthesis = tokens.around[index]
+        follows_comma = tokens.key(index - 1) == "," and in_relations.get(parenthesis, False)
+        is_relation = token.is_string and (follows_start or follows_comma)
+        if is_relation and has_known_format(read_path(token)):
+            yield token
+        follows_start = starts_relation(tokens, index)
+        if follows_start:
+            in_relations[parenthesis] = True
+        elif token.key in LIST_ENDS:
+            in_relations[parenthesis] = False
+
+
+def starts_relation(tokens: TokenSequence, index: int) -> bool:
+    """Return whether the token is a FROM or JOIN before a relation.
+
+    FROM of `trim(LEADING 'x' FROM s)` and of `a IS DISTINCT FROM b` is not.
+    """
+    parenthesis = tokens.around[index]
+    is_in_query = parenthesis < 0 or tokens.key(parenthesis + 1) in SUBQUERY_STARTS
+    is_comparison = tokens.key(index - 1) == "DISTINCT"
+    return tokens.key(index) in RELATION_STARTS and is_in_query and not is_comparison
+
+
+def has_known_format(path: str) -> bool:
+    return bare(Path(path)).suffix.lower() in FORMATS
+
+
+def read_path(token: Token) -> str:
+    """Return the path in a string of SQL."""
+    quote = token.text[-1]
+    inside = token.text[token.text.index(quote) + 1 : -1]
+    return inside.replace(quote * 2, quote).replace(f"\\{quote}", quote)
+
+
+def choose_table_name(path: str, names: Collection[str], text: str) -> str:
+    """Return a table name for a file: that of the file, with `_` after it if it is in use.
+
+    Args:
+        path: the file.
+        names: the names of other tables.
+        text: the query, whose WITH may have names, too.
+    """
+    stem = re.sub(r"\W", "_", bare(Path(path)).stem, flags=re.ASCII) or "_"
+    name = f"_{stem}" if stem[0].isdigit() else stem
+    lower_names = {other.lower() for other in names}
+    while (
+        name.lower() in lower_names
+        or is_reserved(name.upper())
+        or re.search(COMMON_TABLE.format(name=name), text, re.IGNORECASE)
+    ):
+        name += "_"
+    return name

@@ -1,0 +1,213 @@
+"""Files in FROM, texts of several statements, `matchrec check` and `--plot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.quick.embedded import invoke
+from tests.unit.cli.conftest import PRICES, STREAKS
+
+CSV = ("--format", "csv")
+CLAUSE = STREAKS.partition("FROM t")[2]
+SEVERAL = f"""
+-- the first; it gives no rows
+CREATE OR REPLACE TEMPORARY VIEW streaks AS SELECT * FROM 'prices.csv' {CLAUSE};
+SELECT sym, ';' AS s FROM streaks WHERE n >= :least ORDER BY sym;
+SELECT count(*) AS n FROM streaks;
+-- nothing comes after this
+"""
+
+
+def printed(*arguments: str, given: str | None = None) -> str:
+    result = invoke(*arguments, given=given)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refused(*arguments: str, given: str | None = None, code: int = 1) -> str:
+    """Return the message of a run that fails."""
+    result = invoke(*arguments, given=given)
+    assert result.exit_code == code, result.stdout
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM 'prices.csv' {CLAUSE} ORDER BY sym",
+        f'SELECT * FROM "prices.csv" AS p {CLAUSE} ORDER BY sym',
+        f"WITH prices AS (SELECT * FROM 'prices.csv') SELECT * FROM prices {CLAUSE} ORDER BY sym",
+        f"SELECT * FROM (SELECT prices.* FROM 'prices.csv') {CLAUSE} ORDER BY sym",
+    ],
+)
+def test_a_clause_over_a_file(query: str, embedded: Path) -> None:
+    assert printed("run", "-", *CSV, given=query) == "sym,low,high,n\nX,10,12,3\nY,4,9,2\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["x.json", "x.jsonl", "x.parquet", "a b/2024 ü.csv", "parts/*.csv"]
+)
+def test_files_in_from(name: str, embedded: Path) -> None:
+    path = embedded / name.replace("*", "1")
+    path.parent.mkdir(exist_ok=True)
+    if name.endswith(".parquet"):
+        printed("run", "-c", "SELECT 1 AS a", "--output", name)
+    else:
+        path.write_text("a\n1\n" if name.endswith(".csv") else '{"a": 1}\n')
+    assert printed("run", "-c", f"SELECT a FROM '{name}'", *CSV) == "a\n1\n"
+
+
+def test_files_in_a_join_and_in_a_list(embedded: Path) -> None:
+    (embedded / "n.csv").write_text("sym,name\nX,ex.csv\n")
+    joined = "FROM 'prices.csv' p JOIN 'n.csv' n ON p.sym = n.sym AND n.name IN ('ex.csv', 'y.csv')"
+    assert printed("run", "-c", f"SELECT count(*) AS c {joined}", *CSV) == "c\n3\n"
+    listed = "FROM 'prices.csv' p, 'n.csv' n WHERE p.sym = n.sym"
+    assert printed("run", "-c", f"SELECT count(*) AS c {listed}", *CSV) == "c\n3\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [
+        ("SELECT trim(LEADING 'x' FROM 'xy.csv') AS s", "y.csv"),
+        ("SELECT concat('a.csv', 'b.csv') AS s FROM range(1)", "a.csvb.csv"),
+        ("SELECT 'a.csv' AS s, 'b.csv' AS t FROM 'prices.csv' LIMIT 1", "a.csv"),
+        ("SELECT 'n' AS s FROM 'prices.csv' WHERE sym IS DISTINCT FROM 'a.csv' LIMIT 1", "n"),
+        ("SELECT 'n' AS s FROM range(1) r JOIN range(1) q ON 'a' IS DISTINCT FROM 'a.csv'", "n"),
+    ],
+)
+def test_a_text_that_is_not_a_file(query: str, value: str, embedded: Path) -> None:
+    assert value in printed("run", "-c", query, *CSV)
+
+
+def test_a_file_in_from_that_does_not_exist(embedded: Path) -> None:
+    said = refused("run", "-c", "SELECT * FROM 'price.csv'", code=2)
+    assert "`price.csv` does not exist" in said
+    assert "write prices.csv" in said
+
+
+def test_a_file_in_from_of_an_unknown_format(embedded: Path) -> None:
+    said = refused("run", "-c", f"SELECT * FROM 'prices.txt' {CLAUSE}")
+    assert "pass --table NAME=FILE for a file" in said
+    assert "DataFrame" not in said
+
+
+def test_several_statements(embedded: Path) -> None:
+    shown = printed("run", "-", *CSV, "--arg", "least=3", given=SEVERAL)
+    assert shown == "sym,s\nX,;\n\nn\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SEVERAL.replace("PATTERN (A", "PATTERN ((A"), "matchrec: statement 1 of 3: `(` is not"),
+        (SEVERAL.replace("SELECT sym", "SELECT smy"), "matchrec: statement 2 of 3: "),
+        (SEVERAL.replace("count(*)", "1 / 0").replace("streaks;", "range(1);"), "statement 3 of 3"),
+    ],
+)
+def test_an_error_names_the_statement(text: str, said: str, embedded: Path) -> None:
+    result = invoke("run", "-", *CSV, "--arg", "least=3", given=text)
+    assert result.exit_code in (1, 3)
+    assert said in result.stderr
+
+
+def test_an_error_has_the_line_of_the_whole_text(embedded: Path) -> None:
+    text = f"SELECT 1;\nSELECT 2; SELECT * FROM 'prices.csv' {CLAUSE.replace('UP+', 'UP++-')}"
+    assert "line 5, column" in refused("run", "-", given=text)
+
+
+def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
+    asked = ("run", "-", "--arg", "least=3", "--arg", "most=3")
+    assert "the query has no `:most`" in refused(*asked, given=SEVERAL)
+
+
+def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
+    asked = ("run", "-", "--arg", "least=3", "--output", "x.csv")
+    said = refused(*asked, given=SEVERAL, code=2)
+    assert "--output writes the rows of one query, and the text has 2" in said
+    one = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
+    assert printed(*asked, given=one) == ""
+    assert (embedded / "x.csv").read_text() == "sym,s\nX,;\n"
+
+
+def test_other_commands_are_about_the_last_statement(embedded: Path) -> None:
+    view = "CREATE OR REPLACE TEMP VIEW p AS SELECT * FROM 'prices.csv'"
+    last = f"SELECT 1; {view}; SELECT * FROM p {CLAUSE}"
+    assert "A UP+" in printed("coverage", "-", given=last)
+
+
+SCHEMA = ("--schema", "t: sym STRING, ts TIMESTAMP, price DOUBLE")
+
+
+def test_check_needs_no_rows(embedded: Path) -> None:
+    shown = printed("check", "streaks.sql", *SCHEMA, "--strict")
+    assert shown == "ok; the result has sym string, low double, high double, n bigint\n"
+    shown = printed("check", "-", "--arg", "least=3", given=SEVERAL)
+    assert shown.splitlines()[1:] == [
+        "statement 2 of 3: ok; the result has sym string, s string",
+        "statement 3 of 3: ok; the result has n bigint",
+    ]
+
+
+def test_check_changes_nothing(embedded: Path) -> None:
+    result = invoke("check", "-", given="DROP VIEW IF EXISTS no_such_view; SELECT 1 AS one")
+    assert result.stdout == "statement 2 of 2: ok; the result has one int\n"
+    assert (
+        "statement 1 of 2: not a query; only its MATCH_RECOGNIZE clauses were checked"
+        in result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (STREAKS.replace("UP+)", "UP+"), "^"),
+        (STREAKS.replace("price > PREV", "prize > PREV"), "prize"),
+        ("SELECT prize FROM t", "prize"),
+    ],
+)
+def test_check_finds_mistakes(query: str, said: str, embedded: Path) -> None:
+    assert said in refused("check", "-", *SCHEMA, given=query)
+
+
+def test_check_takes_warnings_for_mistakes_if_asked(embedded: Path) -> None:
+    every_row = STREAKS.partition("DEFINE")[0] + ")"
+    shown = invoke("check", "-", *SCHEMA, given=every_row)
+    assert (shown.exit_code, "without DEFINE" in shown.stderr) == (0, True)
+    said = refused("check", "-", *SCHEMA, "--strict", given=every_row)
+    assert "1 warning; --strict exits with code 1" in said
+
+
+@pytest.mark.parametrize(
+    ("schema", "message", "code"),
+    [
+        ("t", "--schema `t` is not NAME: COLUMNS", 2),
+        ("t: sym STRNG", "the columns of --schema for `t` are not SQL", 1),
+    ],
+)
+def test_a_schema_with_a_mistake(schema: str, message: str, code: int, embedded: Path) -> None:
+    assert message in refused("check", "streaks.sql", "--schema", schema, code=code)
+
+
+def test_a_table_of_a_file_and_of_a_schema(embedded: Path) -> None:
+    asked = ("check", "streaks.sql", *SCHEMA, "--table", "t=prices.csv")
+    assert "`T` is given twice" in refused(*asked, code=2)
+
+
+def test_a_picture_of_a_query(embedded: Path) -> None:
+    (embedded / "drawn.sql").write_text(
+        STREAKS.replace("FROM t", "FROM 'prices.csv'").replace(
+            "COUNT(*) AS n", "FIRST(ts) AS first_ts, LAST(ts) AS last_ts"
+        )
+    )
+    axes = ("--x", "ts", "--y", "price", "--series", "sym")
+    result = invoke("run", "drawn.sql", "--plot", "a.svg", *axes, *CSV)
+    assert result.exit_code == 0, result.stderr
+    assert "<svg" in (embedded / "a.svg").read_text()
+    assert len(result.stdout.splitlines()) == 3
+    assert "--plot needs --y" in refused("run", "drawn.sql", "--plot", "a.svg", "--x", "ts", code=2)
+    assert "--x is for --plot" in refused("run", "drawn.sql", "--x", "ts", code=2)
+    said = refused("run", "streaks.sql", "--table", "t=prices.csv", "--plot", "b.svg", *axes)
+    assert "write --between FIRST LAST" in said
+    assert (embedded / "prices.csv").read_text() == PRICES
