@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.pages import pictures
 from tests.pages.blocks import blocks
-from tests.pages.pictures import COOKBOOK, IMAGES, PICTURES, draw, span_of, write
+from tests.pages.pictures import COOKBOOK, PICTURES, draw, span_of, write
 from tests.pages.tables import register_tables
+
+IMAGES = pictures.IMAGES / "cookbook"
 
 
 def ids(path: Path) -> set[str]:

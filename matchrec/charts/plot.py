@@ -35,8 +35,10 @@ def draw_lines(
     for panel, (name, line) in zip(panels, series.items(), strict=False):
         found = [span for span in spans if span.series in (None, name)]
         draw_line(panel, line, found)
-        style(panel, f"{name}   {counted(len(found), 'match', 'matches')}", measured)
+        matches = counted(len(found), "match", "matches")
+        style(panel, f"{name}: {matches}" if name else matches, measured)
         show_dates(panel, line.times)
+        show_whole_numbers(panel, line.values)
     for place in range(len(series), len(panels)):
         panels[place].set_visible(False)
         panels[place - columns].tick_params(labelbottom=True)
@@ -87,14 +89,36 @@ def draw_span(panel: Axes, lane: int, points: Series, span: MatchSpan) -> None:
     panel.plot(times, lanes, "o-", color=MATCH, zorder=3, gid=span.id)
 
 
+# How a tick is written, by the smallest unit that the ticks differ in: years, months, days, hours,
+# minutes, seconds.
+TICKS = ["%Y", "%b", "%b %d", "%H:%M", "%H:%M", "%S.%f"]
+FIRST_TICKS = ["", "%Y", "%b %d", "%b %d", "%H:%M", "%H:%M"]  # the first tick of a larger unit
+CORNERS = ["", "%Y", "%Y", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]  # the rest of the last tick
+
+
 def show_dates(panel: Axes, times: Sequence[Any]) -> None:
-    """Few and short dates at the ticks."""
+    """Label the ticks of a time axis with few and short dates.
+
+    The corner shows what the labels leave out. A day has its month in its label, because the corner
+    could name only one month and an axis often begins in another.
+    """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     if times and isinstance(times[0], date):
         locator = AutoDateLocator()  # type: ignore[no-untyped-call]
         panel.xaxis.set_major_locator(locator)
-        panel.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+        formatter = ConciseDateFormatter(  # type: ignore[no-untyped-call]
+            locator, formats=TICKS, zero_formats=FIRST_TICKS, offset_formats=CORNERS
+        )
+        panel.xaxis.set_major_formatter(formatter)
+
+
+def show_whole_numbers(panel: Axes, values: Iterable[Any]) -> None:
+    """Put the ticks of the value axis at whole numbers if all values are whole: 4, 5, not 4.2."""
+    from matplotlib.ticker import MaxNLocator
+
+    if all(float(value).is_integer() for value in values if value is not None):
+        panel.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
 
 
 def style(panel: Axes, title: str, measured: str) -> None:

@@ -24,7 +24,6 @@ from tests.benchmarks.markdown import table
 from tests.benchmarks.measure import Query, Times, measured, session
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import OTHER_ENGINES, Answer, OtherEngine, job_of
-from tests.benchmarks.ratio_chart import draw
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import Workload, workloads
 
@@ -246,11 +245,7 @@ def shown(all_of_them: Iterable[Compared]) -> Iterator[Compared]:
 
 
 def lines(options: Options) -> Iterator[str]:
-    """The table, what is to be said of it, and the picture."""
+    """The table, and what is to be said of it."""
     found = list(shown(all_compared(options)))
     yield from in_short(found)
     yield from notes_of(found)
-    if options.images is not None:
-        aims = {one.workload.name: one.workload.aim for one in found}
-        ratios = {one.workload.name: one.ratios for one in found}
-        draw(ratios, aims, options.images / "performance.svg")

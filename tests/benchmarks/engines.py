@@ -31,11 +31,12 @@ import pyarrow.parquet as pq
 import matchrec
 from tests.benchmarks.engine_cases import CASES, COMPARED, GROWTH, SCALE, Case
 from tests.benchmarks.fresh_copy import ROOT
-from tests.benchmarks.growth import draw, flatness
+from tests.benchmarks.growth import flatness
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import table, write_section
 from tests.benchmarks.measure import clocked, median
 from tests.benchmarks.other_engines import DUCKDB, Job, figures_of
+from tests.benchmarks.page_charts import write_charts
 from tests.benchmarks.processes import processor_seconds, resident, watched
 
 ENGINES = ("spark", "sail")
@@ -166,7 +167,7 @@ def compared(asked: Asked) -> Iterator[str]:
 
 
 def growth(asked: Asked) -> Iterator[str]:
-    """The table of how the time of a row changes, and its picture."""
+    """The table of how the time of a row changes."""
     engines = [*asked.engines, *([DUCKDB.name] if asked.duckdb else [])]
     found: dict[str, dict[int, list[float]]] = {}
     for name, series in GROWTH.items():
@@ -189,8 +190,6 @@ def growth(asked: Asked) -> Iterator[str]:
     yield from table(["", "", *engines], cells)
     yield ""
     yield from table(["most : least", *engines], flatness(found))
-    if asked.docs is not None:
-        draw(found, engines, asked.docs / "images" / "growth.svg")
 
 
 def to_begin(asked: Asked) -> Iterator[str]:
@@ -238,6 +237,7 @@ def print_parts(parts: Sequence[str], asked: Asked) -> None:
         print("\n".join(found), flush=True)
         if asked.docs is not None:
             write_section(asked.docs / page, f"engines {part}", ["", *found, ""])
+            write_charts(asked.docs)
 
 
 def main() -> None:

@@ -12,10 +12,10 @@ class Options:
     """scale: of the data. rounds: how often everything is run. only: a word in a workload's name.
 
     interpreters: of other engines, by their names. memory_rows: of the partition whose memory is
-    measured. images: where pictures go, if anywhere. seed: of the kinds' data and texts. rows: of
-    each of their tables at scale 1. data: a folder where these tables stay, to be read again.
-    memory: of the driver, for the first part. trino: the address of a server, if one is measured.
-    tuned: whether `matchrec.tune` has set the session.
+    measured. seed: of the kinds' data and texts. rows: of each of their tables at scale 1. data: a
+    folder where these tables stay, to be read again. memory: of the driver, for the first part.
+    trino: the address of a server, if one is measured. tuned: whether `matchrec.tune` has set the
+    session.
     """
 
     scale: float = 1.0
@@ -23,7 +23,6 @@ class Options:
     only: str = ""
     interpreters: Mapping[str, str] = field(default_factory=dict)
     memory_rows: int = 20_000_000
-    images: Path | None = None
     seed: int = 0
     rows: int = 2_000_000
     data: Path | None = None

@@ -6,11 +6,11 @@
         [--duckdb-python PATH] [--write docs]
 
 Prints Markdown. `--write docs` also puts every part's tables between its marks in
-`docs/contributing/benchmarks.md`, and the picture in `docs/images`. The interpreters are those of
-virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
+`docs/contributing/benchmarks.md`, and draws its charts in `docs/images`. The interpreters are those
+of virtual environments with `apache-flink`, `pandas-match-recognize`, and `duckdb` with `pyarrow`.
 `--scale 0.01 --rounds 1` checks that all of it runs. `--seed` and `--rows` are of the kinds, and of
-the queries that others have published; `--data` names a folder where their
-tables stay, to be read again. `sail` runs on Sail, without Java; `crossing` is the same on Spark.
+the queries that others have published; `--data` names a folder where their tables stay, to be read
+again. `sail` runs on Sail, without Java; `crossing` is the same on Spark.
 Needs Linux, as it reads /proc.
 """
 
@@ -37,6 +37,7 @@ from tests.benchmarks.machine import described, load
 from tests.benchmarks.markdown import write_section
 from tests.benchmarks.options import Options
 from tests.benchmarks.other_engines import DUCKDB, FLINK, PANDAS
+from tests.benchmarks.page_charts import PAGE, write_charts
 
 Part = Callable[[Options], Iterator[str]]
 PARTS: dict[str, Part] = {
@@ -88,7 +89,6 @@ def main() -> None:
         arguments.only,
         {name: path for name, path in interpreters.items() if path},
         arguments.memory_rows,
-        arguments.write / "images" if arguments.write else None,
         arguments.seed,
         arguments.rows,
         arguments.data,
@@ -107,7 +107,8 @@ def report(name: str, lines: list[str], folder: Path | None) -> None:
     """Prints a part, and writes it where that is asked for."""
     print(f"\n## {name}\n\n" + "\n".join(lines), flush=True)
     if folder is not None:
-        write_section(folder / "contributing" / "benchmarks.md", name, ["", *lines, ""])
+        write_section(folder / PAGE, name, ["", *lines, ""])
+        write_charts(folder)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from tests.benchmarks.kinds import workloads_of_kinds
 from tests.benchmarks.markdown import table, with_section
 from tests.benchmarks.measure import measured, run, run_to_arrow
 from tests.benchmarks.other_engines import DUCKDB
-from tests.benchmarks.ratio_chart import COLOURS
 from tests.benchmarks.tables import TABLES
 from tests.benchmarks.workloads import workloads
 
@@ -157,8 +156,3 @@ def test_a_table_reads_well_and_is_put_between_its_marks() -> None:
     assert with_section(text, "a", ["new"]) == text.replace("old", "new")
     with pytest.raises(AssertionError, match="no section b"):
         with_section(text, "b", ["new"])
-
-
-def test_every_contender_has_a_colour() -> None:
-    others = {name for workload in WORKLOADS.values() for name in workload.elsewhere}
-    assert others <= set(COLOURS)

@@ -1,11 +1,12 @@
-"""Draws the pictures of the cookbook from the queries on its pages.
+"""Draws the pictures of the pages from the queries on them, except those of how matching works.
 
-    python -m tests.pages.pictures                       all, to docs/images/cookbook
-    python -m tests.pages.pictures --only funnel         one of them
+    python -m tests.pages.pictures                       all, to docs/images
+    python -m tests.pages.pictures --only funnel why     some of them
     python -m tests.pages.pictures --format png --write DIRECTORY
 
-A picture shows the matches of the last query before it on the page. These have columns whose
-names begin with `first_` and `last_`: the times of the first and the last row.
+A picture of the cookbook shows the matches of the last query before it on the page. These have
+columns whose names begin with `first_` and `last_`: the times of the first and the last row. The
+other pictures show a value that the Python blocks before them have made.
 """
 
 from __future__ import annotations
@@ -13,25 +14,45 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
+import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.charts.plot import draw_lanes, draw_lines
+from matchrec.charts.plot import BAND, MATCH, draw_lanes, draw_lines
 from matchrec.charts.series import MatchSpan, Series
 from matchrec.cli.session import local_session
-from tests.benchmarks.pictures import new_figure, save
+from matchrec.pictures import figures
+from matchrec.pictures.figures import FAINT, INK
+from tests.benchmarks.pictures import for_both_schemes, new_figure, save
 from tests.pages.blocks import blocks
 from tests.pages.tables import register_tables
 
 ROOT = Path(__file__).parent.parent.parent
 COOKBOOK = ROOT / "docs" / "how-to" / "cookbook"
-IMAGES = ROOT / "docs" / "images" / "cookbook"
+IMAGES = ROOT / "docs" / "images"
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """Times at which something was due, drawn on lanes; a match is drawn up to its deadline.
+
+    rows: a query with the columns of the series and the deadline.
+    now: the time at which the page asks.
+    """
+
+    rows: str
+    now: datetime
 
 
 @dataclass(frozen=True)
@@ -39,13 +60,18 @@ class Picture:
     """What is drawn beside the matches of a page.
 
     rows: a query; its columns are the series, whose name that of the matches also has if they
-    belong to one, the time, the value, and whether a match may contain the row, if not all may.
+    belong to one, the time, and the value.
     measured: what the values are; None draws points on lanes, not lines.
+    pause: the line is broken between two rows that are further apart.
+    same_scale: all panels have the same value axis.
     """
 
     page: str
     rows: str
     measured: str | None = None
+    pause: timedelta | None = None
+    same_scale: bool = False
+    deadlines: Deadlines | None = None
 
 
 PRICES_2008 = "SELECT ticker, date, close FROM stocks WHERE YEAR(date) = 2008"
@@ -53,11 +79,16 @@ PRICES = "close, US dollars"
 
 PICTURES = {
     "card_tests": Picture("fraud_chains", "SELECT card, at, amount FROM payments"),
-    "churn": Picture("churn", "SELECT customer, month, orders FROM months", "orders"),
+    "churn": Picture(
+        "churn", "SELECT customer, month, orders FROM months", "orders", same_scale=True
+    ),
     "flapping": Picture("sensor_faults", "SELECT port, at, state FROM links"),
     "funnel": Picture("funnel", "SELECT who, at, page FROM visits"),
     "islands": Picture(
-        "gaps_and_islands", "SELECT 'JFK', day, rain FROM rain_days", "rain, inches"
+        "gaps_and_islands",
+        "SELECT 'JFK', day, rain FROM rain_days",
+        "rain, inches",
+        pause=timedelta(days=1),
     ),
     "price_breakout": Picture("price_breakout", "SELECT ticker, date, close FROM stocks", PRICES),
     "retry_storms": Picture("retry_storms", "SELECT client, at, status FROM requests"),
@@ -65,14 +96,15 @@ PICTURES = {
         "sessions",
         "SELECT 'sensor', measured_at, glucose FROM glucose WHERE measured_at < '2010-04-01'",
         "glucose, mg/dl",
+        pause=timedelta(minutes=30),
     ),
     "sla_breach": Picture(
         "sla_breach",
-        """
-        SELECT ticket, at, event, TRUE FROM tickets
-        UNION ALL SELECT ticket, at + INTERVAL '4' HOUR, 'due', FALSE
-        FROM tickets WHERE event = 'opened'
-        """,
+        "SELECT ticket, at, event FROM tickets",
+        deadlines=Deadlines(
+            "SELECT ticket, at + INTERVAL '4' HOUR FROM tickets WHERE event = 'opened'",
+            datetime(2024, 5, 1, 16),
+        ),
     ),
     "streaks": Picture("streaks", PRICES_2008, PRICES),
     "stuck": Picture(
@@ -82,6 +114,7 @@ PICTURES = {
         WHERE measured_at >= '2010-04-01' AND measured_at < '2010-04-09'
         """,
         "glucose, mg/dl",
+        pause=timedelta(minutes=30),
     ),
     "transfers": Picture(
         "fraud_chains",
@@ -96,20 +129,60 @@ PICTURES = {
 
 
 def draw(spark: SparkSession, name: str) -> Figure:
-    """A picture of the cookbook, its page run as far as it needs."""
+    """Return a picture of the cookbook, after running its page up to the picture."""
     picture = PICTURES[name]
     page = COOKBOOK / f"{picture.page}.md"
     place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
     *_, matches = [matchrec.sql(spark, block.code) for block in blocks(page) if block.end < place]
     rows = without_zone(spark.sql(picture.rows))
-    series = dict(series_of(rows.collect()))
-    spans = spans_of(without_zone(matches).collect(), rows.columns[0])
+    series = dict(series_of(rows.collect(), picture.pause))
+    found = without_zone(matches).collect()
+    spans = spans_of(found, rows.columns[0])
     figure = new_figure()
     if picture.measured is None:
         draw_lanes(figure, series, spans)
     else:
         draw_lines(figure, series, spans, picture.measured)
+    if picture.same_scale:
+        share_scale(figure.axes)
+    if picture.deadlines is not None:
+        deadlines = without_zone(spark.sql(picture.deadlines.rows)).collect()
+        due = {str(lane): time for lane, time in deadlines}
+        draw_deadlines(figure.axes[0], list(series), due, spans)
+        draw_now(figure.axes[0], picture.deadlines.now)
     return figure
+
+
+def share_scale(panels: Sequence[Axes]) -> None:
+    """Give all panels the value axis that has room for the values of each."""
+    limits = [panel.get_ylim() for panel in panels]
+    for panel in panels:
+        panel.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+
+
+def draw_deadlines(
+    panel: Axes, lanes: Sequence[str], due: Mapping[str, datetime], spans: Sequence[MatchSpan]
+) -> None:
+    """Mark the deadline of each lane, and draw its match up to there: the time of waiting."""
+    late = {span.series: span for span in spans}
+    for lane, time in due.items():
+        y = lanes.index(lane)
+        if lane in late:
+            ends = [late[lane].last, time]
+            panel.plot(ends, [y, y], color=BAND, linewidth=15, solid_capstyle="butt", zorder=0)
+            panel.plot(ends, [y, y], color=MATCH, linestyle=(0, (2, 2)), zorder=1)
+        colour = MATCH if lane in late else FAINT
+        panel.plot([time], [y], "|", color=colour, markersize=18, markeredgewidth=2.5)
+        above: Any = {"xytext": (0, 11), "textcoords": "offset points", "ha": "center"}
+        panel.annotate("due", (time, y), color=INK, fontsize=7, **above)
+
+
+def draw_now(panel: Axes, now: datetime) -> None:
+    """Draw a line at the time at which the page asks."""
+    at: Any = now  # matplotlib takes times, its types say numbers
+    panel.axvline(at, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    beside: Any = {"xytext": (5, -4), "textcoords": "offset points", "va": "top", "color": INK}
+    panel.annotate(f"now, {now:%H:%M}", (at, min(panel.get_ylim())), **beside)
 
 
 def without_zone(frame: DataFrame) -> DataFrame:
@@ -118,13 +191,26 @@ def without_zone(frame: DataFrame) -> DataFrame:
     return frame.select(*(col(f"`{name}`").cast(kind).alias(name) for name, kind in kinds.items()))
 
 
-def series_of(rows: Iterable[Row]) -> Iterator[tuple[str, Series]]:
-    """The rows of each series in order of time; series in the order of their names."""
+def series_of(rows: Iterable[Row], pause: timedelta | None = None) -> Iterator[tuple[str, Series]]:
+    """Yield the rows of each series in order of time, the series in the order of their names.
+
+    Between two rows that are further apart than a pause is a row without a value, so that no line
+    joins them.
+    """
     ordered = sorted(rows, key=lambda row: row[:2])
     for name in sorted({row[0] for row in ordered}):
-        found = [row for row in ordered if row[0] == name]
-        times, values = [row[1] for row in found], [row[2] for row in found]
-        yield str(name), Series(times, values, [all(row[3:]) for row in found])
+        times, values, matched = list[Any](), list[Any](), list[bool]()
+        for row in ordered:
+            if row[0] != name:
+                continue
+            if pause is not None and times and row[1] - times[-1] > pause:
+                times.append(times[-1] + pause)
+                values.append(None)
+                matched.append(False)
+            times.append(row[1])
+            values.append(row[2])
+            matched.append(all(row[3:]))
+        yield str(name), Series(times, values, matched)
 
 
 def spans_of(matches: Iterable[Row], series: str) -> list[MatchSpan]:
@@ -139,21 +225,69 @@ def span_of(match: dict[str, object], series: str) -> MatchSpan:
     return MatchSpan(str(match[series]) if series in match else None, first, last)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class PagePicture:
+    """A picture of what the Python blocks before it on its page have made.
+
+    svg: returns the SVG, from the names that these blocks have bound.
+    """
+
+    page: str
+    svg: Callable[[Mapping[str, Any]], str]
+
+
+def v_shape_that_fails(names: Mapping[str, Any]) -> str:
+    """Return the picture of the first question on the page of `why`."""
+    query = matchrec.query(names["spark"], names["v_shape"])
+    return query.why(partition={"ticker": "AAPL"}, row=1).svg()
+
+
+PAGE_PICTURES = {
+    "backtest": PagePicture("backtest", lambda names: names["found"].svg()),
+    "coverage": PagePicture("coverage", lambda names: names["covered"].svg()),
+    "plot": PagePicture("notebooks", lambda names: written(names["plot"].figure)),
+    "row_pattern": PagePicture("notebooks", lambda names: names["explanation"].svg()),
+    "why": PagePicture("why", v_shape_that_fails),
+}
+
+
+def written(figure: Figure) -> str:
+    return figures.written(lambda: figure, "svg").decode()
+
+
+def draw_page_picture(name: str) -> str:
+    """Run the Python blocks of a page up to its picture, and return the picture as SVG."""
+    picture = PAGE_PICTURES[name]
+    page = ROOT / "docs" / "how-to" / f"{picture.page}.md"
+    place = page.read_text(encoding="utf-8").index(f"/{name}.svg)")
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with redirect_stdout(StringIO()), mpl.rc_context({"svg.hashsalt": "matchrec"}):
+        for block in blocks(page):
+            if block.end < place and block.language == "python":
+                exec(compile(block.code, "<block>", "exec"), names)
+        return for_both_schemes(picture.svg(names))
+
+
 def main() -> None:
+    names = [*PICTURES, *PAGE_PICTURES]
     parser = argparse.ArgumentParser(prog="python -m tests.pages.pictures")
-    parser.add_argument("--only", choices=PICTURES, nargs="+", default=list(PICTURES))
+    parser.add_argument("--only", choices=names, nargs="+", default=names)
     parser.add_argument("--write", type=Path, default=IMAGES, metavar="DIRECTORY")
-    parser.add_argument("--format", choices=("svg", "png"), default="svg")
+    parser.add_argument("--format", choices=("svg", "png"), default="svg", help="of the cookbook")
     arguments = parser.parse_args()
     with local_session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         register_tables(spark)
         for name in arguments.only:
-            write(draw(spark, name), arguments.write / f"{name}.{arguments.format}")
+            if name in PICTURES:
+                folder = arguments.write / "cookbook"
+                write(draw(spark, name), folder / f"{name}.{arguments.format}")
+            else:
+                (arguments.write / f"{name}.svg").write_text(draw_page_picture(name), "utf-8")
 
 
 def write(figure: Figure, path: Path) -> None:
-    """SVG with few decimals, or PNG."""
+    """Write a picture of the cookbook, as SVG for light and dark pages, or as PNG."""
     if path.suffix == ".svg":
         save(figure, path)
     else:

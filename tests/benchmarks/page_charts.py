@@ -1,0 +1,118 @@
+"""The two charts of docs/contributing/benchmarks.md, drawn from the figures on that page.
+
+    python -m tests.benchmarks.page_charts
+
+performance.svg  seconds of one query with matchrec and with what one would write instead
+growth.svg       seconds for a million rows, as rows grow
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from matchrec.pictures.figures import FAINT, INK
+from tests.benchmarks.pictures import new_figure, save
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGE = "contributing/benchmarks.md"
+
+WORKLOAD = "V-shape, ONE ROW"
+CONTENDERS = {  # by the heading of their column
+    "applyInPandas": "applyInPandas",
+    "window SQL": "window SQL by hand",
+    "matchrec": "matchrec",
+}
+SERIES = "rows, 1,000 of each key"
+ENGINES = {  # by the heading of their column: the name and the colour of the line
+    "spark": ("matchrec on Spark", "#4477aa"),
+    "window SQL in DuckDB": ("window SQL by hand in DuckDB", "#6e7781"),
+    "sail": ("matchrec on Sail", "#228833"),
+}
+
+
+def read_table(page: str, section: str) -> list[dict[str, str]]:
+    """Return the rows of the first table of a section of the page, each by its headings.
+
+    The second of two columns without a heading is called `at`.
+
+    >>> read_table("<!-- a -->\\n| |  | b |\\n|-|-|-|\\n| x | 2 | 3 |\\n<!-- end a -->", "a")
+    [{'': 'x', 'at': '2', 'b': '3'}]
+    """
+    text = page.partition(f"<!-- {section} -->")[2].partition(f"<!-- end {section} -->")[0]
+    table = text[text.index("|") :].partition("\n\n")[0]
+    head, _, *rows = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in table.strip().splitlines()
+    )
+    if head[1] == "":
+        head[1] = "at"
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def draw_performance(page: str) -> Figure:
+    """Return a bar for each way to write the V-shape, as long as it takes on the clock."""
+    (found,) = (row for row in read_table(page, "workloads") if row["seconds"] == WORKLOAD)
+    seconds = {name: found[column].split(",")[0] for column, name in CONTENDERS.items()}
+    figure = new_figure(figsize=(7, 1.9))
+    panel = figure.subplots()
+    colours = ["#228833" if name == "matchrec" else FAINT for name in seconds]
+    panel.barh(list(seconds), [float(one) for one in seconds.values()], 0.62, color=colours)
+    for place, text in enumerate(seconds.values()):
+        panel.text(float(text) + 0.06, place, f"{text} s", va="center", color=INK, fontsize=10)
+    panel.set_xlim(0, 6.2)
+    panel.set_xlabel("seconds (less is better)", color=INK)
+    panel.set_title("V-shapes in 2,000,000 rows, Spark, 2 cores", loc="left", color=INK)
+    panel.tick_params(axis="y", length=0, labelsize=10, colors=INK)
+    without_box(panel)
+    panel.spines["left"].set_visible(False)
+    return figure
+
+
+def draw_growth(page: str) -> Figure:
+    """Return a line for each engine: the seconds for a million rows, against the rows."""
+    found = [row for row in read_table(page, "engines growth") if row[""] == SERIES]
+    figure = new_figure(figsize=(7, 2.8))
+    panel = figure.subplots()
+    for column, (name, colour) in ENGINES.items():
+        times = [float(row[column]) for row in found]
+        panel.plot(range(len(found)), times, "o-", color=colour)
+        for place, time in enumerate(times):
+            beside: Any = {"xytext": (0, -14 if column == "sail" else 6), "ha": "center"}
+            beside |= {"textcoords": "offset points", "color": INK}
+            panel.annotate(f"{time:.2f}", (place, time), **beside)
+        panel.annotate(
+            name, (len(found) - 1, times[-1]), (14, -3), textcoords="offset points", color=colour
+        )
+    millions = [f"{int(row['at'].replace(',', '')) // 10**6} million rows" for row in found]
+    panel.set_xticks(range(len(found)), millions)
+    panel.set_xlim(-0.25, len(found) + 0.1)
+    panel.set_ylim(0, 1.15)
+    title = "Seconds for a million rows (less is better), V-shapes, 2 cores"
+    panel.set_title(title, loc="left", color=INK)
+    panel.tick_params(colors=INK)
+    panel.grid(axis="y", color="#edf0f4")
+    panel.set_axisbelow(True)
+    without_box(panel)
+    return figure
+
+
+def without_box(panel: Axes) -> None:
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+CHARTS = {"performance": draw_performance, "growth": draw_growth}
+
+
+def write_charts(docs: Path) -> None:
+    """Draw the charts of a folder of docs anew, after figures of its page have changed."""
+    page = (docs / PAGE).read_text(encoding="utf-8")
+    for name, draw in CHARTS.items():
+        save(draw(page), docs / "images" / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    write_charts(DOCS)
