@@ -105,10 +105,10 @@ def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> No
     """
     if algorithm:
         raise click.UsageError("--algorithm is not for coverage, which has a search of its own")
-    with asked.running() as (_, query):
+    surface = replace(COMMAND_LINE, asking=arguments.again("why"))
+    with asked.running() as (_, query), shown_on(surface):
         told = query.coverage(clause=asked.clause)
-    with shown_on(replace(COMMAND_LINE, asking=arguments.again("why"))):
-        show(told, svg)
+    show(told, svg)
 
 
 @click.command(cls=arguments.Repeatable)

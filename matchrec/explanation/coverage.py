@@ -6,21 +6,21 @@ What the workers have counted goes in; a funnel comes out, as text, table and pi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
-from matchrec.errors.language import current_surface
+from matchrec.errors.language import Surface, current_surface
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.nfa.occurrences import Occurrences
 from matchrec.pictures.figures import CAME, CHARACTER, INK, MATCHED, Pictured, new_figure, written
 from matchrec.pictures.html import data_frame
-from matchrec.plan.pattern import show
+from matchrec.plan.pattern import Permutation, Quantified, RowPattern, Variable, children, show
 from matchrec.plan.show import show_scalar
 from matchrec.plan.stages import Single, Staging
 from matchrec.plan.stages import parts as stage_parts
@@ -74,12 +74,22 @@ class FalsePart:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopCoverage:
+    """The starting rows that reached a number of rows in a loop, such as two of `A{5,}`."""
+
+    rows: int
+    reached: int
+    stop_reasons: tuple[RunEnding, ...]  # of those that did not reach the next number
+
+
+@dataclass(frozen=True, slots=True)
 class OccurrenceCoverage:
     """An occurrence of a variable in PATTERN; number 0 is what comes before any row.
 
     reached: starting rows whose match, or whose nearest run, has a row there. stopped: those that
     began no match and whose nearest run had its last row there. stop_reasons, false_parts: why, the
-    most frequent first.
+    most frequent first. loop: for a loop that needs several rows, how many rows were reached: one,
+    two and so on to the number that it needs, or a few of these numbers.
     """
 
     number: int
@@ -88,6 +98,7 @@ class OccurrenceCoverage:
     stopped: int
     stop_reasons: tuple[RunEnding, ...]
     false_parts: tuple[FalsePart, ...]
+    loop: tuple[LoopCoverage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +137,15 @@ class ClauseCoverage:
 
 BAR = 20
 LARGE = 1_000_000  # rows that a worker held at once
+MOST_NUMBERS = 6  # of rows of a loop that are all listed
 
 
-def show_funnel(clause: ClauseCoverage) -> str:
+def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", row_lines(clause)),
         ("starting rows: how many came so far, and ended there", funnel_lines(clause)),
-        ("what ended most of them", answer_lines(clause)),
+        ("what ended most of them", answer_lines(clause, surface)),
     )
     return titled(parts)
 
@@ -162,16 +174,38 @@ def row_lines(clause: ClauseCoverage) -> Iterator[str]:
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
     if not clause.tried:
         return
-    names = [occurrence.variable or "tried" for occurrence in clause.occurrences]
-    width, digits = max(map(len, [*names, "matches"])), len(f"{clause.tried:,}")
-    for name, one in zip(names, clause.occurrences, strict=True):
-        line = f"{name:<{width}} {one.reached:>{digits},} {bar(one.reached, clause.tried)}"
-        yield f"{line:<{width + digits + BAR + 3}}{why(one)}".rstrip()
-    matches = clause.figures.matches
-    yield f"{'matches':<{width}} {matches:>{digits},} {bar(matches, clause.tried)}".rstrip()
+    bars = list(bars_of(clause))
+    width, digits = max(len(one.name) for one in bars), len(f"{clause.tried:,}")
+    for one in bars:
+        line = f"{one.name:<{width}} {one.count:>{digits},} {bar(one.count, clause.tried)}"
+        yield f"{line:<{width + digits + BAR + 3}}{one.reason}".rstrip()
     inside = clause.figures.rows - clause.tried
     if inside > 0:
         yield f"not tried, as they are inside of matches: {counted(inside, 'other row')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A line of the funnel: some starting rows, and what stopped those that came no further."""
+
+    name: str
+    count: int
+    reason: str = ""
+
+
+def bars_of(clause: ClauseCoverage) -> Iterator[Bar]:
+    """Yield the lines of the funnel: one for each occurrence or number of rows, then the matches.
+
+    The second row of a loop `A{5,}` is called `A{2}`.
+    """
+    for one in clause.occurrences:
+        name = one.variable or "tried"
+        if not one.loop:
+            yield Bar(name, one.reached, why(one.stop_reasons))
+        for part in one.loop:
+            written = name if part.rows == 1 else f"{name}{{{part.rows}}}"
+            yield Bar(written, part.reached, why(part.stop_reasons))
+    yield Bar("matches", clause.figures.matches)
 
 
 def bar(part: int, whole: int) -> str:
@@ -179,15 +213,19 @@ def bar(part: int, whole: int) -> str:
     return "█" * (max(1, round(BAR * part / whole)) if part else 0)
 
 
-def why(coverage: OccurrenceCoverage) -> str:
-    if not coverage.stopped:
+def why(endings: Collection[RunEnding]) -> str:
+    """Return how many runs ended, and the most frequent reason with its number."""
+    if not endings:
         return ""
-    most = coverage.stop_reasons[0]
-    count = f" ({most.count:,})" if len(coverage.stop_reasons) > 1 else ""
-    return f"{coverage.stopped:,} ended: {most}{count}"
+    reasons = Counter[str]()
+    for ending in endings:
+        reasons[str(ending)] += ending.count
+    ((most, times),) = reasons.most_common(1)
+    count = f" ({times:,})" if len(reasons) > 1 else ""
+    return f"{reasons.total():,} ended: {most}{count}"
 
 
-def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
+def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
     """What a reader who misses rows wants to know."""
     if not clause.tried:
         yield "there are no rows"
@@ -211,16 +249,16 @@ def answer_lines(clause: ClauseCoverage) -> Iterator[str]:
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
-        yield from nearest_lines(clause.nearest)
+        yield from nearest_lines(clause.nearest, surface)
 
 
-def nearest_lines(nearest: NearestStart) -> Iterator[str]:
+def nearest_lines(nearest: NearestStart, surface: Surface) -> Iterator[str]:
     if nearest.remaining >= UNREACHABLE:
         return
     row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
     yield f"nearest to a match: the starting row {row}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
-    call = current_surface().why(nearest.partition, tuple(nearest.order.values()))
+    call = surface.why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} says why"
 
 
@@ -235,8 +273,8 @@ def equalities(values: dict[str, str | None]) -> str:
 
 def draw(clauses: Collection[ClauseCoverage]) -> Figure:
     """Below each other, of each clause the bars of its starting rows."""
-    heights = [len(one.occurrences) + 2 for one in clauses] or [1]
-    reasons = (why(each) for one in clauses for each in one.occurrences)
+    heights = [len(list(bars_of(one))) + 1 for one in clauses] or [1]
+    reasons = (each.reason for one in clauses for each in bars_of(one))
     width = 6 + CHARACTER * max(map(len, reasons), default=0)
     figure = new_figure(width, 0.3 * sum(heights))
     panels = figure.subplots(len(heights), squeeze=False, height_ratios=heights)
@@ -246,18 +284,25 @@ def draw(clauses: Collection[ClauseCoverage]) -> Figure:
 
 
 def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
-    """A bar for each occurrence, as long as its share of the starting rows, then the matches."""
-    bars = [(one.variable or "tried", one.reached, why(one)) for one in clause.occurrences]
-    bars.append(("matches", clause.figures.matches, ""))
-    names, counts, reasons = zip(*bars, strict=True)
-    panel.barh(range(len(bars)), counts, color=[*[CAME] * (len(bars) - 1), MATCHED])
-    for y, (count, reason) in enumerate(zip(counts, reasons, strict=True)):
-        panel.text(0, y, f" {count:,}", va="center")
-        panel.text(max(1, clause.tried), y, f"  {reason}", va="center", color=INK)
-    panel.set(xlim=(0, max(1, clause.tried)), xticks=[])
-    panel.set_yticks(range(len(bars)), names)
+    """A bar for each line of the funnel, as long as its share of the starting rows.
+
+    The count stands between the name and the bar. There are no tick marks: one beside a count would
+    read as a minus sign.
+    """
+    bars = list(bars_of(clause))
+    most = max(1, clause.tried)
+    colours = [*[CAME] * (len(bars) - 1), MATCHED]
+    panel.barh(range(len(bars)), [one.count for one in bars], color=colours)
+    for y, one in enumerate(bars):
+        beside: Any = {"textcoords": "offset points", "va": "center", "color": INK}
+        panel.annotate(f"{one.count:,}", (0, y), (-5, 0), ha="right", **beside)
+        panel.annotate(one.reason, (most, y), (5, 0), **beside)
+    panel.set(xlim=(0, most), xticks=[])
+    panel.set_yticks(range(len(bars)), [one.name for one in bars])
+    digits = len(f"{most:,}")
+    panel.tick_params(axis="y", length=0, pad=12 + 7 * digits, labelcolor=INK)
     panel.invert_yaxis()
-    panel.set_title(clause.pattern, loc="left")
+    panel.set_title(clause.pattern, loc="left", color=INK)
     panel.spines[:].set_visible(False)
 
 
@@ -278,7 +323,8 @@ COLUMNS = (
 class Coverage(Pictured):
     """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
 
-    clauses: by their number in the query, from 1.
+    clauses: by their number in the query, from 1. surface: where it was asked for, whose words it
+    uses; a notebook shows it after the cell has run.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> covered = matchrec.query(ticks, '''
@@ -290,10 +336,13 @@ class Coverage(Pictured):
     """
 
     clauses: dict[int, ClauseCoverage]
+    surface: Surface = field(default_factory=current_surface, compare=False)
 
     @property
     def text(self) -> str:
-        funnels = {number: show_funnel(clause) for number, clause in self.clauses.items()}
+        funnels = {
+            number: show_funnel(clause, self.surface) for number, clause in self.clauses.items()
+        }
         return printable(numbered(funnels))
 
     def __repr__(self) -> str:
@@ -351,11 +400,93 @@ def summarise(counted: Counted) -> ClauseCoverage:
     tried = sum(ended) + counted.figures.matches
     came = [tried, *counted.counts.came.tolist()]
     false = (parts(counted, number) for number in range(len(came)))
-    columns = range(len(came)), [None, *variables], came, ended, endings, false
+    loops = [(), *loops_of(counted, came[1:], endings[1:])]
+    columns = range(len(came)), [None, *variables], came, ended, endings, false, loops
     occurrences = tuple(OccurrenceCoverage(*row) for row in zip(*columns, strict=True))
     pattern = show(counted.asked.drafted.plan.pattern)
     selects = counted.task.selects
     return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
+
+
+def loops_of(
+    counted: Counted, reached: list[int], endings: Sequence[tuple[RunEnding, ...]]
+) -> Iterator[tuple[LoopCoverage, ...]]:
+    """Yield for each occurrence how many starting rows reached two, three, ... rows of its loop.
+
+    A run that has left a loop has all the rows that the loop needs. A run that ended in it lacks as
+    many of these as the pattern still needed in the loop.
+    """
+    plan, occurrences = counted.asked.drafted.plan, counted.asked.occurrences
+    if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
+        yield from (() for _ in reached)
+        return
+    after = states_after(occurrences)[1:]
+    for number, needed in enumerate(rows_of_loops(plan.pattern)):
+        states = [
+            state
+            for state, taken in zip(after, occurrences.taken, strict=True)
+            if taken == number and state is not None
+        ]
+        behind = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
+        if needed < 2 or behind >= UNREACHABLE:
+            yield ()
+            continue
+        yield tuple(loop_lines(needed, behind, reached[number], endings[number]))
+
+
+def rows_of_loops(pattern: RowPattern, repeats: bool = False) -> Iterator[int]:
+    """Yield for each variable, in order, how many rows the loop needs that is only about it, or 1.
+
+    repeats: whether the variable may be reached several times or in several orders. Then what a run
+    still needs does not tell how often it has been through the loop.
+
+    >>> from matchrec.plan.pattern import concatenation
+    >>> a, b = Variable("A"), Variable("B")
+    >>> list(rows_of_loops(concatenation([Quantified(a, 5, None), b])))
+    [5, 1]
+    >>> list(rows_of_loops(Quantified(concatenation([Quantified(a, 5, 5), b]), 1, None)))
+    [1, 1]
+    """
+    match pattern:
+        case Variable():
+            yield 1
+        case Quantified(part=Variable()):
+            yield 1 if repeats else pattern.least
+        case _:
+            inside = repeats or isinstance(pattern, Permutation)
+            inside = inside or (isinstance(pattern, Quantified) and pattern.most != 1)
+            for child in children(pattern):
+                yield from rows_of_loops(child, inside)
+
+
+def loop_lines(
+    needed: int, behind: int, reached: int, endings: Sequence[RunEnding]
+) -> Iterator[LoopCoverage]:
+    """Yield what was reached in a loop that needs some rows.
+
+    behind: how many rows the pattern needs after the loop.
+    """
+    numbers = numbers_up_to(needed)
+    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+        stopped = tuple(
+            one
+            for one in endings
+            if number <= needed - max(0, one.remaining - behind) < (following or needed + 1)
+        )
+        yield LoopCoverage(number, reached, stopped)
+        reached -= sum(one.count for one in stopped)
+
+
+def numbers_up_to(needed: int) -> list[int]:
+    """Return the numbers of rows that are listed for a loop: all of a few, or 1, 2, 5, 10, ...
+
+    >>> numbers_up_to(4), numbers_up_to(60)
+    ([1, 2, 3, 4], [1, 2, 5, 10, 20, 50, 60])
+    """
+    if needed <= MOST_NUMBERS:
+        return list(range(1, needed + 1))
+    steps = (factor * 10**power for power in range(len(str(needed))) for factor in (1, 2, 5))
+    return [*(number for number in steps if number < needed), needed]
 
 
 def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:

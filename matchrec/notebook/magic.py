@@ -112,7 +112,7 @@ class MatchrecMagics(Magics):
         try:
             spark = session_of(variables)
             with (
-                shown_on(replace(CELL, frames=frames_of(variables))),
+                shown_on(replace(CELL, frames=frames_of(variables), asking=asking_why(line))),
                 quiet_analysis(),
                 warnings_told(say),
                 cancelled_by_interrupt(spark),
@@ -195,6 +195,16 @@ def query_of(
     frames = {} if asked.events else frames_in(text, variables)
     how, values = matchrec.Options(algorithm=asked.algorithm), values_in(str(query), variables)
     return matchrec.query(source, query, values, options=how, **given, **frames)
+
+
+def asking_why(line: str) -> str:
+    """Return the first line of a cell that asks why, from that of a cell with another question.
+
+    >>> asking_why("--events loads --order-by at --coverage"), asking_why("")
+    ('%%matchrec --events loads --order-by at --why', '%%matchrec --why')
+    """
+    others = re.sub(r"--(?:coverage|explain|why)(?!\S)", "", line)
+    return " ".join(["%%matchrec", *others.split(), "--why"])
 
 
 def partition_of(given: Sequence[str] | None) -> dict[str, object] | None:

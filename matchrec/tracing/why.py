@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matchrec.pictures import figures
 from matchrec.pictures.html import data_frame
@@ -104,23 +104,38 @@ def draw(story: Story) -> Figure:
     panel.set_axis_off()
     y = 0
     for attempt in story.attempts:
-        y = draw_attempt(panel, attempt, names, y)
+        y = draw_attempt(panel, attempt, names, y, story.orders)
     width = figures.CHARACTER * max((len(name) + 3 for name in names), default=1)
     figure.set_size_inches(width * max(1, len(names)), LINE * max(1, y))
     panel.set(xlim=(-0.5, max(1, len(names)) - 0.5), ylim=(max(1, y), 0))
     return figure
 
 
-def draw_attempt(panel: Axes, attempt: AttemptStory, names: Sequence[str], y: int) -> int:
-    """Draws an attempt from a line on, and returns the one after it."""
+def draw_attempt(
+    panel: Axes, attempt: AttemptStory, names: Sequence[str], y: int, orders: str
+) -> int:
+    """Draw an attempt from a line on, and return the line after it.
+
+    orders: the ORDER BY columns, which head the second column of text.
+    """
+    shown = shown_lines(attempt)
+    wide = max(map(len, [orders, *(line.place for line in shown)]))
+
+    def name_row(row: str, place: str, y: int) -> None:
+        """Write the number of a row and its place in the order, in two columns."""
+        for text, characters in ((place, 0), (row, wide + 2)):
+            left = (-72 * figures.CHARACTER * characters, 0)
+            beside: Any = {"textcoords": "offset points", "ha": "right", "va": "top"}
+            panel.annotate(text, (-0.7, y), left, fontsize=9, annotation_clip=False, **beside)
+
     panel.text(-0.5, y, attempt.title, va="top", fontsize=9, fontweight="bold")
     for x, name in enumerate(names):
         panel.text(x, y + 1, name, ha="center", va="top", fontsize=9)
+    name_row("row", orders, y + 1)
     y += 2
-    for _, own in groupby(shown_lines(attempt), key=attrgetter("row")):
+    for _, own in groupby(shown, key=attrgetter("row")):
         lines = list(own)
-        place = f"{lines[0].row}  {lines[0].place}"
-        panel.text(-0.7, y, place, ha="right", va="top", fontsize=9)
+        name_row(str(lines[0].row), lines[0].place, y)
         for line in lines:
             draw_trial(panel, line, names, y + 0.4)
         words = failing(lines)

@@ -96,6 +96,46 @@ def test_without_a_match_the_text_ends_with_what_ended_the_nearest(spark: SparkS
     ]
 
 
+RISES = """
+    SELECT * FROM VALUES
+        (1, 1, 5), (1, 2, 6), (1, 3, 7), (1, 4, 8), (1, 5, 3), (1, 6, 4),
+        (2, 1, 9), (2, 2, 10), (2, 3, 11), (2, 4, 2) AS t(k, at, price)
+    MATCH_RECOGNIZE (PARTITION BY k ORDER BY at
+        PATTERN (LOW {loop}) DEFINE UP AS price > PREV(price))"""
+
+
+def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
+    """Rows 1 to 4 of partition 1 are the match. Row 5 gets one UP and row 6 none, at the end.
+
+    In partition 2 the first four rows get two, one, none and none: the last one has no next row.
+    """
+    covered = matchrec.query(spark, RISES.replace("{loop}", "UP{3,}")).coverage()
+    assert covered.text.splitlines()[5:11] == [
+        "  tried   7 ████████████████████",
+        "  LOW     7 ████████████████████ 3 ended: the partition ended before UP (2)",
+        "  UP      4 ███████████          2 ended: UP's condition was false (1)",
+        "  UP{2}   2 ██████               1 ended: UP's condition was false",
+        "  UP{3}   1 ███",
+        "  matches 1 ███",
+    ]
+
+
+@pytest.mark.parametrize("loop", ["UP+", "(UP{3} X)*", "PERMUTE(UP{3}, X)", "UP UP UP"])
+def test_rows_of_other_loops_are_not_told_apart(spark: SparkSession, loop: str) -> None:
+    (clause,) = matchrec.query(spark, RISES.replace("{loop}", loop)).coverage().clauses.values()
+    assert [one.loop for one in clause.occurrences] == [()] * len(clause.occurrences)
+
+
+def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) -> None:
+    """UP gets two rows from row 1 of each partition, one from row 5 of 1 and from row 2 of 2."""
+    query = RISES.replace("{loop}", "X? UP{2} END").replace(
+        "DEFINE", "DEFINE X AS FALSE, END AS price = 8,"
+    )
+    (clause,) = matchrec.query(spark, query).coverage().clauses.values()
+    (up,) = (one for one in clause.occurrences if one.variable == "UP")
+    assert [(one.rows, one.reached) for one in up.loop] == [(1, 4), (2, 2)]
+
+
 def test_each_clause_of_a_query_or_one(spark: SparkSession) -> None:
     query = NESTED.format(funnel=FUNNEL)
     both = matchrec.query(spark, query, {"last": "pay"}).coverage()

@@ -176,6 +176,14 @@ def test_a_cell_says_why_and_how_far(shell: InteractiveShell) -> None:
     assert coverage.clauses[1].figures.matches == 2
 
 
+def test_coverage_of_a_cell_says_what_to_write_in_a_cell(shell: InteractiveShell) -> None:
+    """The notebook shows it when the cell has run."""
+    never = RISES.replace(":least", "100")
+    text = shell.run_cell_magic("matchrec", "--coverage -n 3", never).text
+    assert "%%matchrec -n 3 --why" in text
+    assert "query.why" not in text
+
+
 def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
         shell.run_cell_magic("matchrec", "", " \n")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from matchrec.compile.coverage import Figures, NearestStart
+from matchrec.errors.language import PYTHON
 from matchrec.explanation.coverage import (
     ClauseCoverage,
     Coverage,
+    LoopCoverage,
     OccurrenceCoverage,
     Reason,
     RunEnding,
@@ -50,7 +52,7 @@ def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverag
 
 def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
     nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
-    assert show_funnel(funnel(nearest)).splitlines() == [
+    assert show_funnel(funnel(nearest), PYTHON).splitlines() == [
         "row pattern",
         "  A B",
         "rows",
@@ -70,7 +72,7 @@ def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
 
 
 def test_a_search_that_looks_far_is_remarked() -> None:
-    lines = show_funnel(funnel(held=2_000_000)).splitlines()
+    lines = show_funnel(funnel(held=2_000_000), PYTHON).splitlines()
     assert lines[4].startswith("  2,000,000 were held by a worker at once")
 
 
@@ -79,3 +81,21 @@ def test_a_picture_has_the_pattern_for_a_title() -> None:
     first, second = draw([funnel(), clause]).axes
     assert [one.get_title(loc="left") for one in (first, second)] == ["A B", "`<` $A $B"]
     assert "`&lt;` $A $B" in Coverage({1: clause}).svg()
+
+
+def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
+    false = RunEnding(Reason.FALSE, ("A",), 1, 2)
+    loop = (LoopCoverage(1, 9, ()), LoopCoverage(2, 9, (false,)), LoopCoverage(3, 7, ()))
+    a = OccurrenceCoverage(1, "A", 9, 2, (false,), (), loop)
+    clause = ClauseCoverage("A{3}", Figures(rows=9, partitions=1), (occurrence(0, 9), a), None)
+    assert show_funnel(clause, PYTHON).splitlines()[5:10] == [
+        "  tried   9 ████████████████████",
+        "  A       9 ████████████████████",
+        "  A{2}    9 ████████████████████ 2 ended: A's condition was false",
+        "  A{3}    7 ████████████████",
+        "  matches 0",
+    ]
+    (panel,) = draw([clause]).axes
+    names = [one.get_text() for one in panel.get_yticklabels()]
+    assert names == ["tried", "A", "A{2}", "A{3}", "matches"]
+    assert {one.tick1line.get_markersize() for one in panel.yaxis.get_major_ticks()} == {0}
