@@ -110,7 +110,9 @@ def test_a_loop_says_how_many_rows_were_reached(spark: SparkSession) -> None:
     In partition 2 the first four rows get two, one, none and none: the last one has no next row.
     """
     covered = matchrec.query(spark, RISES.replace("{loop}", "UP{3,}")).coverage()
-    assert covered.text.splitlines()[5:11] == [
+    lines = covered.text.splitlines()
+    first = lines.index("starting rows: how many came so far, and ended there") + 1
+    assert lines[first : first + 6] == [
         "  tried   7 ████████████████████",
         "  LOW     7 ████████████████████ 3 ended: the partition ended before UP (2)",
         "  UP      4 ███████████          2 ended: UP's condition was false (1)",
@@ -128,8 +130,8 @@ def test_rows_of_other_loops_are_not_told_apart(spark: SparkSession, loop: str) 
 
 def test_rows_before_and_after_a_loop_do_not_count_in_it(spark: SparkSession) -> None:
     """UP gets two rows from row 1 of each partition, one from row 5 of 1 and from row 2 of 2."""
-    query = RISES.replace("{loop}", "X? UP{2} END").replace(
-        "DEFINE", "DEFINE X AS FALSE, END AS price = 8,"
+    query = RISES.replace("{loop}", "X? UP{2} TOP").replace(
+        "DEFINE", "DEFINE X AS FALSE, TOP AS price = 8,"
     )
     (clause,) = matchrec.query(spark, query).coverage().clauses.values()
     (up,) = (one for one in clause.occurrences if one.variable == "UP")
