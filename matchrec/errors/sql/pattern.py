@@ -221,7 +221,7 @@ no_frame = unsupported("""OVER in {part[DEFINE]} without a frame of rows, and no
     code: over-without-frame
     note: the rows are those of the clause's PARTITION BY and ORDER BY
     condition: MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION
-    write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)""")
+    write OVER ({frame})""")
 frame_without_rows = plan_error("""this frame ends before it starts
     write OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), the earlier row first""")
 frame_of_variable = unsupported("""OVER after an aggregate over the rows of `{name}` is not

@@ -63,6 +63,7 @@ from matchrec.plan.expression import (
     with_semantics,
     written_operations,
 )
+from matchrec.plan.show import show_frame
 from matchrec.source import Span
 
 _SUFFIXES = frozenset({"FILTER", "IGNORE", "RESPECT", "WITHIN"})
@@ -150,6 +151,7 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
 # computes it for every row before the match.
 
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
+EXAMPLE_FRAME = Frame(-2, 0)  # in errors, for a window of which nothing tells a frame
 
 
 def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
@@ -157,7 +159,7 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
     opening = index + 1
     closing = reader.text.pairs.get(opening)
     if reader.key_at(opening) != "(" or closing is None:
-        raise pattern_errors.no_frame(reader.tokens[index].span)
+        raise pattern_errors.no_frame(reader.tokens[index].span, frame=show_frame(EXAMPLE_FRAME))
     span = reader.span(opening, closing + 1)
     if aggregate.variable is not None:
         raise pattern_errors.frame_of_variable(aggregate.span or span, name=aggregate.variable)
@@ -169,7 +171,8 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
             raise errors.called_inside(here, inner="MATCH_NUMBER", function=name, clause=clause)
     frame = _frame(reader.text, opening + 1, closing)
     if frame is None:
-        raise pattern_errors.no_frame(span)
+        meant = _meant_frame(reader.text, opening + 1, closing)
+        raise pattern_errors.no_frame(span, frame=show_frame(meant))
     if None not in (frame.start, frame.end) and (frame.start or 0) > (frame.end or 0):
         raise pattern_errors.frame_without_rows(span)
     whole = reader.span(reader.text.index_at[(aggregate.span or span).start], closing + 1)
@@ -178,14 +181,36 @@ def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tu
 
 def _frame(tokens: TokenSequence, start: int, end: int) -> Frame | None:
     """The frame of tokens `start .. end`; None where they are none of ROWS."""
-    if tokens.key(start) != "ROWS":
-        return None
-    if tokens.key(start + 1) != "BETWEEN":
-        first = _bound(tokens, start + 1, end)
+    return _bounds(tokens, start + 1, end) if tokens.key(start) == "ROWS" else None
+
+
+def _bounds(tokens: TokenSequence, start: int, end: int) -> Frame | None:
+    """The frame of the tokens after ROWS; None if they are not the bounds of one."""
+    if tokens.key(start) != "BETWEEN":
+        first = _bound(tokens, start, end)
         return Frame(first[0], 0) if first else None
     middle = next((at for at in range(start, end) if tokens.key(at) == "AND"), end)
-    first, last = _bound(tokens, start + 2, middle), _bound(tokens, middle + 1, end)
+    first, last = _bound(tokens, start + 1, middle), _bound(tokens, middle + 1, end)
     return Frame(first[0], last[0]) if first and last else None
+
+
+def _meant_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
+    """Return the frame of rows that a window definition means, to suggest it.
+
+    This is its own ROWS frame if only PARTITION BY or ORDER BY stand before it. Without a frame, a
+    window with ORDER BY has all rows up to the current one, and without ORDER BY all rows of the
+    partition. A frame of RANGE has no equivalent, unless its bounds are UNBOUNDED or CURRENT ROW.
+    """
+    keys = [tokens.key(at) for at in range(start, end)]
+    for unit in ("ROWS", "RANGE", "GROUPS"):
+        if unit not in keys:
+            continue
+        written = _bounds(tokens, start + keys.index(unit) + 1, end)
+        is_same = unit == "ROWS" or (written and {written.start, written.end} <= {0, None})
+        return written if written and is_same else EXAMPLE_FRAME
+    if "ORDER" in keys:
+        return Frame(None, 0)
+    return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME
 
 
 def _bound(tokens: TokenSequence, start: int, end: int) -> tuple[int | None] | None:
