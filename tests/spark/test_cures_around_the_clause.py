@@ -100,9 +100,26 @@ def test_an_alias_may_be_called_as_a_variable(spark: SparkSession) -> None:
     assert refusal(spark, "SELECT a.page FROM {} AS a")[-2:] == INSIDE
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "column"),
+    [
+        ("SELECT user, count(*) FROM {}", "user", 8),
+        ("SELECT m.s + 1, max(s) FROM {} AS m GROUP BY user", "s", 10),
+        ("SELECT user AS u, s, max(s) FROM {} AS m GROUP BY 1", "s", 19),
+        ("SELECT upper(user), count(*), s FROM {} AS m GROUP BY upper(user)", "s", 31),
+    ],
+)
+def test_a_column_that_is_not_grouped(
+    spark: SparkSession, query: str, name: str, column: int
+) -> None:
+    first, place, _, carets, hint = refusal(spark, query)
+    assert first == f"column `{name}` is neither in GROUP BY nor in an aggregate"
+    assert place == f"  line 1, column {column}"
+    assert carets == f"{' ' * (5 + column)}{'^' * len(name)}"
+    assert f"write GROUP BY with {name}, or an aggregate of it, such as max({name})" in hint
+
+
 UNGROUPED = {
-    "SELECT user, count(*) FROM {}": "write GROUP BY with it, or an aggregate of it",
-    "SELECT user, max(s) FROM {} AS m GROUP BY s": "neither in GROUP BY nor in an aggregate",
     "SELECT * FROM {} HAVING count(*) > 1": "`*` stands for no columns of groups",
     "SELECT user FROM {} HAVING s > 1": "HAVING has neither GROUP BY nor an aggregate",
 }

@@ -35,6 +35,7 @@ from matchrec.errors import (
 from matchrec.errors.kinds import Located
 from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
+from matchrec.errors.sql.ungrouped import find_ungrouped_column
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
 from matchrec.source import Source, Span
 from matchrec.spark.sail.words import STAR, condition_of, cure_of_word, place_of, sentence_of
@@ -154,6 +155,9 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
         if span and "Syntax error" in sentence:
             before = filled.source.text[: span.end]
             cure = cure_of_syntax(before) or cure_of_word(str(error))
+    if (ungrouped := find_ungrouped_column(str(error), filled.text)) is not None:
+        spans = [filled.written(ungrouped.start, ungrouped.end)]
+        sentence, cure = ungrouped.sentence, ungrouped.hint
     shown = [span for span in spans if span is not None][:1]
     parameters = parameters_of(error)
     short = reworded(error, filled.shown(sentence))

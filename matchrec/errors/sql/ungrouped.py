@@ -1,0 +1,106 @@
+"""Finds the column of a SELECT that is neither in GROUP BY nor in an aggregate.
+
+Spark names the column without its place, and Sail tells only that there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+
+# What Spark says, and what Sail says: a column has no name any more, but a number.
+UNGROUPED = re.compile(
+    r'\[MISSING_AGGREGATION\] [^"]*"(?P<name>[^"]*)"|\[MISSING_GROUP_BY\]'
+    r'|No field named (?:[^.\s]+\.)?"#\d+"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UngroupedColumn:
+    """A column in the text of a query, from the character `start` to that before `end`."""
+
+    name: str
+    start: int
+    end: int
+
+    @property
+    def sentence(self) -> str:
+        return f"column `{self.name}` is neither in GROUP BY nor in an aggregate"
+
+    @property
+    def hint(self) -> str:
+        return f"write GROUP BY with {self.name}, or an aggregate of it, such as max({self.name})"
+
+
+def find_ungrouped_column(said: str, text: str) -> UngroupedColumn | None:
+    """Return the ungrouped column that an engine's refusal of a query is about, if it is about one.
+
+    Args:
+        said: what the engine says.
+        text: the query, as the engine reads it.
+
+    >>> said = 'No field named "#3"'
+    >>> find_ungrouped_column(said, "SELECT k, v + 1, max(w) FROM t GROUP BY k")
+    UngroupedColumn(name='v', start=10, end=11)
+    """
+    found = UNGROUPED.search(said)
+    if found is None:
+        return None
+    try:
+        tree = parse_one(text, dialect="spark")
+    except SqlglotError:
+        return None
+    name = (found["name"] or "").rpartition(".")[2].lower()
+    for select in tree.find_all(exp.Select):
+        for column in ungrouped_columns(select):
+            place = column.this.meta
+            if "start" in place and name in ("", column.name.lower()):
+                return UngroupedColumn(column.name, place["start"], place["end"] + 1)
+    return None
+
+
+def ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
+    """Yield the columns of a SELECT of groups that have several values in a group."""
+    group = select.args.get("group")
+    items = select.expressions
+    if group is None and not any(map(has_aggregate, items)):
+        return
+    if group is not None and group.args.get("all"):
+        return
+    grouped = set[str]()
+    for key in () if group is None else group.find_all(exp.Column, exp.Literal):
+        if isinstance(key, exp.Column):
+            grouped.add(key.name.lower())
+        elif key.is_int and 1 <= int(key.name) <= len(items):  # GROUP BY 1
+            grouped.add(items[int(key.name) - 1].alias_or_name.lower())
+    for item in items:
+        if item.alias_or_name.lower() not in grouped:
+            yield from columns_outside_aggregates(item, grouped)
+    named = grouped | {item.alias_or_name.lower() for item in items}
+    for part in (select.args.get("having"), select.args.get("order")):
+        if part is not None:
+            yield from columns_outside_aggregates(part, named)
+
+
+def has_aggregate(item: exp.Expression) -> bool:
+    return any(call.find_ancestor(exp.Window) is None for call in item.find_all(exp.AggFunc))
+
+
+def columns_outside_aggregates(node: exp.Expression, grouped: set[str]) -> Iterator[exp.Column]:
+    """Yield the columns of an expression that are not grouped.
+
+    What is in a subquery, in a window or in a function that sqlglot does not know is left out: an
+    unknown function may be an aggregate.
+    """
+    if isinstance(node, exp.AggFunc | exp.Window | exp.Query | exp.Anonymous):
+        return
+    if isinstance(node, exp.Column):
+        if node.name.lower() not in grouped and not isinstance(node.this, exp.Star):
+            yield node
+        return
+    for child in node.iter_expressions():
+        yield from columns_outside_aggregates(child, grouped)
