@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from tests.pages import reference
 
 pytestmark = pytest.mark.one_of(4)
 
@@ -64,6 +65,27 @@ def test_the_reference_has_every_public_name() -> None:
     names = [name for name, _ in shown()]
     assert sorted(name for name in names if "." not in name) == sorted(matchrec.__all__)
     assert {f"warnings.{name}" for name in matchrec.warnings.__all__} <= set(names)
+
+
+@pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=lambda page: page.stem)
+def test_the_reference_has_signatures_and_first_sentences(page: Path) -> None:
+    """`python -m tests.pages.reference` writes them."""
+    text = page.read_text(encoding="utf-8")
+    if reference.ENTRY.search(text):
+        assert text == reference.with_text(text)
+
+
+def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
+    long = "spark: SparkSession, query: str, args: dict[str, Any] | None=None, *, more: str='a'"
+    assert reference.in_lines("matchrec.function", long, " -> DataFrame").splitlines() == [
+        "matchrec.function(",
+        "    spark: SparkSession,",
+        "    query: str,",
+        "    args: dict[str, Any] | None = None,",
+        "    *,",
+        "    more: str = 'a',",
+        ") -> DataFrame",
+    ]
 
 
 def test_the_overview_has_every_public_name() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import posixpath
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -42,7 +43,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page with links that lead to the same files in the site."""
+    """The page with links that lead to the same files in the site, and without text for a clone."""
+    sys.path.insert(0, str(ROOT))
+    from tests.pages.reference import without_text
+
+    sys.path.remove(str(ROOT))
     place = page.file.src_uri
     generated = page.file.generated_by is not None
     folder = posixpath.dirname(place if generated else f"docs/{place}")
@@ -52,7 +57,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         known = files.get_file_from_path(target) is not None
         return posixpath.relpath(target, posixpath.dirname(place) or ".") if known else link[1]
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(moved, without_text(markdown))
 
 
 def on_post_build(config: MkDocsConfig) -> None:
