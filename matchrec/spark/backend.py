@@ -264,7 +264,7 @@ class Backend:
         """Run a query for what it counts. Its rows are dropped."""
         result.write.format("noop").mode("overwrite").save()
 
-    def seen_by(self, result: DataFrame, name: str) -> dict[str, int]:
+    def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
         """Return what an action of `result` counted, if its Observation has not been told."""
         return {}
 
@@ -341,6 +341,6 @@ class SparkConnect(Backend):
     def run_unread(self, result: DataFrame) -> None:
         result.collect()  # a client is told of counters only with the rows
 
-    def seen_by(self, result: DataFrame, name: str) -> dict[str, int]:
+    def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
         information = getattr(result, "executionInfo", None)
         return {} if information is None else dict(cast("Any", information).flows).get(name, {})

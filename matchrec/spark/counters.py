@@ -1,13 +1,18 @@
 """Counters of a query's matching, gathered over Spark's tasks by an Observation.
 
-A worker's last row carries what it has counted (`tally`). `DataFrame.observe` sums it up on the way
-to the first action's result; then a filter takes the row away and a projection the column. Without
-counters none of this is in the plan.
+A worker's last row carries what it has counted (`tally`) and the number of its task.
+`DataFrame.observe` collects these rows on the way to the first action's result; then a filter takes
+the row away and a projection the column. Without counters none of this is in the plan.
+
+The rows are added up here and not by Spark, because Spark may run a task more than once: for a
+sample of the rows before it sorts them, or again after it has lost the machine with the result.
+What is observed would then count twice; of several rows of one task, the last one counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Thread
 from typing import Any
@@ -59,6 +64,12 @@ COUNTED = (
     CounterField("seconds", "seconds of matching", count.MATCHING),
     CounterField("gathering", "seconds of gathering", count.GATHERING),
 )
+TALLIES = "tallies"
+# As text, because an Observation of Spark 3.5 has no arrays for Python. `collect_list` leaves out
+# NULL, which the rows of the result have.
+TALLIES_SEEN = (
+    f"to_json(collect_list(IF(size({wire.COUNTERS}) > 0, {wire.COUNTERS}, NULL))) AS {TALLIES}"
+)
 SECONDS = ("waiting", "encoding", "seconds", "gathering")
 SECONDS_OF_REPR = 0.5  # that a notebook waits for the end of an action
 
@@ -73,8 +84,9 @@ class Counters:
     """What a query's matching has cost: events, runs, forks, merges, buffer nodes, matches, time.
 
     Pass a new one as `counters=`. It has values once an action on the result has finished. They
-    belong to the first action, and count what it has read; `show` and `take` may stop early. Over
-    Connect, the values of `sql` are there after `collect`, `toPandas` or `toArrow` of the result.
+    belong to the first action, and count what it has read; `show` and `take` may stop early. If
+    Spark runs a task several times, it counts once. Over Connect, the values of `sql` are there
+    after `collect`, `toPandas` or `toArrow` of the result.
 
     Events are the rows that reach the search: `explain` says which rows stay behind. The most live
     runs are those of one task at once; the algorithm backtracking has one run, so there they are
@@ -150,11 +162,7 @@ class Counters:
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = backend_of(frame.sparkSession).observation(name)
-        aggregates = [
-            expr(f"{field.aggregate}(get({wire.COUNTERS}, {field.place})) AS {field.name}")
-            for field in COUNTED
-        ]
-        seen = frame.observe(observation, *aggregates)
+        seen = frame.observe(observation, expr(TALLIES_SEEN))
         self._seen.append(Observed(observation, name, selects))
         return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
@@ -192,14 +200,32 @@ class Observed:
     def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
         """What the first action has seen, 0 where no task had rows."""
         if self.found is None:
-            numbers = wait_for(self.observation, timeout)
-            if not numbers and result is not None:
+            seen = wait_for(self.observation, timeout)
+            if not seen and result is not None:
                 seen = backend_of(result.sparkSession).seen_by(result, self.name)
-                numbers = dict(seen)
-            if not numbers:
+            if not seen:
                 raise nothing_counted()
-            self.found = {name: number or 0 for name, number in numbers.items()}
+            self.found = add_up(json.loads(seen[TALLIES] or "[]"))
         return self.found
+
+
+def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
+    """Return each counter over all tasks.
+
+    >>> first, again, other = [4, 1, 2] + [0] * 11, [4, 1, 2] + [0] * 11, [5, 1, 0] + [0] * 11
+    >>> add_up([[*first, 0], [*again, 0], [*other, 1]])["events"]
+    9
+
+    Args:
+        tallies: what each task has counted, with the number of the task as the last value. If Spark
+            has run a task several times, the last of these counts.
+    """
+    last_tally_of_task = {tally[-1]: tally for tally in tallies}
+    totals = {}
+    for field in COUNTED:
+        numbers = [tally[field.place] for tally in last_tally_of_task.values()]
+        totals[field.name] = max(numbers, default=0) if field.aggregate == "max" else sum(numbers)
+    return totals
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
@@ -214,9 +240,9 @@ def check_observed(spark: SparkSession, given: str) -> None:
         raise nothing_observed(given=given)
 
 
-def wait_for(observation: Any, timeout: float) -> dict[str, int | None]:
+def wait_for(observation: Any, timeout: float) -> dict[str, Any]:
     """Wait for what an observation has seen; nothing where no action has finished in time."""
-    found: list[dict[str, int | None]] = []
+    found: list[dict[str, Any]] = []
     # in Classic, `get` waits for an action that may never come
     waiting = Thread(target=lambda: found.append(observation.get), daemon=True)
     waiting.start()

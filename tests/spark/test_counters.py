@@ -81,6 +81,20 @@ def test_tasks_add_up_and_the_most_alive_are_of_one(spark: SparkSession, events:
     assert several.values()["most_live_runs"] <= one.values()["most_live_runs"]
 
 
+def test_tasks_that_run_twice_count_once(spark: SparkSession) -> None:
+    """Before Spark sorts a result in several tasks it runs the clause for a sample of its rows."""
+    counters, events = matchrec.Counters(), spark.range(600).selectExpr("id % 20 AS k", "id AS t")
+    clause = "PARTITION BY k ORDER BY t MEASURES A.t AS t PATTERN (A B) DEFINE A AS t >= 0"
+    found = matchrec.match_recognize(events, clause, options=matchrec.Options(counters=counters))
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    try:
+        assert len(found.orderBy("t").collect()) == 300
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "1")
+    values = counters.values()
+    assert [values[name] for name in ("events", "partitions", "matches")] == [600, 20, 300]
+
+
 def test_without_event_selection_runs_are_not_counted(events: DataFrame) -> None:
     counters = matchrec.Counters()
     found = matchrec.match_recognize(events, CLAUSE, options=matchrec.Options(counters=counters))

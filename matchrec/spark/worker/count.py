@@ -1,7 +1,7 @@
 """What a worker counts: its last row carries it, in a column that is empty in every other row.
 
-The column is an array of BIGINT; in the others that row is NULL, or an empty array: pandas has no
-NULL of arrays.
+The column is an array of BIGINT: the counters, then the number of the task in its stage. In the
+others that row is NULL, or an empty array: pandas has no NULL of arrays.
 """
 
 from __future__ import annotations
@@ -89,8 +89,17 @@ class Tally:
         if self.schema is not None:
             kinds = self.schema.types[:-1]
             nothing = [pa.array([[] if pa.types.is_list(kind) else None], kind) for kind in kinds]
-            counters = pa.array([[*self.numbers, *self.of_kernels.tolist()]], KIND)
+            numbers = [*self.numbers, *self.of_kernels.tolist(), task_number()]
+            counters = pa.array([numbers], KIND)
             yield pa.RecordBatch.from_arrays([*nothing, counters], self.schema.names)
+
+
+def task_number() -> int:
+    """Return the number of this task in its stage, which is the same when Spark runs it again."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    return 0 if task is None else int(task.partitionId())
 
 
 def number_of(matches: Matches) -> int:
