@@ -1,13 +1,17 @@
 """Streams of clauses and of rule sets whose process is killed: nothing is lost, nothing doubled.
 
     python -m tests.live.killed_streams --kills 6 --seed 0 --query 4
+    python -m tests.live.killed_streams --kills 6 --seed 0 --query 6 --sink batches
 
 A process of its own runs the query from files to files, from one checkpoint. It is killed with
 SIGKILL in the middle of a micro-batch, or between two, or only a Python worker of it is; then the
 next process goes on. In the end the files have the rows of the query over all events at once. The
 rules of query 4 change as the stream goes on: each process knows those that are valid soon, and no
-later ones. Query 5 adds up all matches, and builds none. Needs Linux; not collected by pytest:
-starting so many processes takes a minute.
+later ones. Query 5 adds up all matches, and builds none. Queries 6 to 10 wait for windows to end:
+their patterns end with NOT, or they list the runs that time out. Some micro-batches have no events,
+and some have a late event, which Spark drops. `--sink batches` uses `foreachBatch` instead of
+Spark's file sink and writes each micro-batch to a folder named by its number.
+Needs Linux; not collected by pytest: starting so many processes takes a minute.
 """
 
 from __future__ import annotations
@@ -28,11 +32,12 @@ from random import Random
 
 from pyspark.sql import DataFrame
 
+import matchrec
 from matchrec import Pattern
 from tests.conftest import small_session
 from tests.spark.test_clauses_over_streams import LONGEST, PAIRS, RISES, query_of, totals
 from tests.spark.test_rule_sets_over_streams import RULES, query_of_rules
-from tests.spark.test_streaming import SCHEMA, Event, Feed, Query
+from tests.spark.test_streaming import AND_NO_MORE, SCHEMA, Event, Feed, Query
 
 AT_ONCE = ("rises", "rows", "pairs", "same", "soon", "alone", "strict")  # nothing of the last rows
 
@@ -70,8 +75,64 @@ def moment(second: int | None) -> datetime | None:
     return None if second is None else begin + timedelta(seconds=second)
 
 
-QUERIES: tuple[Query, ...] = (*map(query_of, (RISES, PAIRS, LONGEST)), rules, changing, totals)
+UNANSWERED = """
+    SELECT * FROM {events} MATCH_RECOGNIZE (
+        PARTITION BY k ORDER BY ts, x MEASURES FIRST(ts) AS since, A.x AS a, LAST(B.x) AS b
+        PATTERN (A B+ NOT C) SKIP TILL NEXT MATCH ALL MATCHES WITHIN INTERVAL 12 SECONDS
+        DEFINE A AS v = 'a', B AS v = 'b' AND x > A.x, C AS v = 'c' AND x < 9
+    )
+"""
+SILENCE = """
+    PATTERN SEQ(a x, b y, ~(c z)) WHERE skip_till_any_match(x, y, z) { [k] AND y.x > x.x }
+    WITHIN 11 seconds RETURN x.k AS k, x.ts AS first, x.x AS a, y.x AS b
+"""
+
+
+def silence(events: DataFrame) -> DataFrame:
+    """Find the matches of a SASE+ text whose last event must not follow."""
+    return matchrec.match_sase(events, SILENCE, order_by=["ts", "x"], type_column="v")
+
+
+def detected(pattern: Pattern) -> Query:
+    """Return a query for the matches of a Pattern and the runs that time out."""
+    return lambda events: matchrec.match_pattern(
+        events, pattern, order_by=["ts", "x"], partition_by="k", timeouts=True
+    )
+
+
+STEPS = (
+    Pattern.begin("a")
+    .where("v = 'a'")
+    .followed_by_any("b")
+    .where("v = 'b' AND x >= last(a.x)")
+    .one_or_more(gap="6 seconds")
+    .not_followed_by("c")
+    .where("v = 'c' AND x < 5")
+    .followed_by("d")
+    .where("v = 'a' AND x > first(b.x)")
+    .optional()
+    .followed_by("e")
+    .where("v = 'c'")
+    .within("15 seconds")
+)
+SOON = (
+    Pattern.begin("a")
+    .where("v = 'a'")
+    .followed_by("b")
+    .where("v = 'b'")
+    .within("4 seconds", "previous_to_current")
+)
+QUERIES: tuple[Query, ...] = (
+    *map(query_of, (RISES, PAIRS, LONGEST)),
+    rules,
+    changing,
+    totals,
+    query_of(UNANSWERED),
+    silence,
+    *map(detected, (AND_NO_MORE, STEPS, SOON)),
+)
 BATCHES = 40
+LATE = "late"  # the value `v` of events that arrive after the watermark has passed them
 PAUSE = "1 second"  # from the start of a micro-batch to that of the next one
 PATIENCE = 300  # seconds
 
@@ -79,13 +140,18 @@ PATIENCE = 300  # seconds
 def events_of(random: Random) -> Iterator[list[Event]]:
     """Micro-batches of events, out of order by as much as the watermark lets them be.
 
+    One in six has no events, and one in four of the others has a late event.
+
     No two have the same time and value: a table says nothing of their order, a stream that of
     arrival.
     """
     second = 100
     for batch in range(BATCHES):
+        if batch % 6 == 5:
+            yield []
+            continue
         value = batch % 2
-        yield [
+        events = [
             (
                 random.choice("pqrs"),
                 second + random.randrange(9),
@@ -94,12 +160,20 @@ def events_of(random: Random) -> Iterator[list[Event]]:
             )
             for number in random.sample(range(9), 6)
         ]
+        if batch > 2 and random.random() < 0.25:
+            events.append((random.choice("pqrs"), second - random.randint(20, 90), LATE, 1))
+        yield events
         second += 5
     for second in (900, 1800):
         yield [(key, second, "z", 0) for key in "pqrs"]
 
 
-def run(folder: Path, query: Query, *, to_the_end: bool) -> None:
+def write_batch(folder: Path, rows: DataFrame, number: int) -> None:
+    """Write the rows of a micro-batch, replacing those of an attempt that was killed."""
+    rows.write.mode("overwrite").parquet(str(folder / "out" / f"batch={number}"))
+
+
+def run(folder: Path, query: Query, sink: str, *, to_the_end: bool) -> None:
     """The process that is killed: go on from the checkpoint."""
     spark = small_session()
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
@@ -109,10 +183,14 @@ def run(folder: Path, query: Query, *, to_the_end: bool) -> None:
         stream = stream.option("pathGlobFilter", f"{{{files}}}.json")
         query = partial(changing, until=109 + 5 * last)  # the second after that of its events
     events = stream.json(str(folder / "in")).withWatermark("ts", "5 seconds")
-    writer = query(events).writeStream.format("parquet")
+    writer = query(events).writeStream
+    if sink == "files":
+        writer = writer.format("parquet").option("path", str(folder / "out"))
+    else:
+        writer = writer.foreachBatch(partial(write_batch, folder))
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
     when = {"availableNow": True} if to_the_end else {"processingTime": PAUSE}
-    writer.trigger(**when).start(str(folder / "out")).awaitTermination()  # type: ignore[arg-type]
+    writer.trigger(**when).start().awaitTermination()  # type: ignore[arg-type]
 
 
 def numbers(folder: Path, what: str) -> set[int]:
@@ -182,42 +260,49 @@ def killed_once(folder: Path, arguments: list[str], number: int, random: Random)
             if len(numbers(folder, "commits")) >= wanted:
                 kill(folder, process.pid, random)
             time.sleep(0.002)
+    if kill is not kill_workers:
+        assert process.returncode == -signal.SIGKILL, f"it has ended by itself: see {log.name}"
     left = "inside of a micro-batch" if is_within(folder) else "between two micro-batches"
     crashed = "Python worker exited unexpectedly" in (folder / f"{number}.log").read_text()
     assert crashed is (kill is kill_workers), f"see {number}.log"
     return f"{kill.__name__}: exit code {process.returncode}, {left}"
 
 
-def check(query: Query, kills: int, random: Random) -> None:
-    """Ends with an error where the rows are not those of all events at once."""
+def check(query: Query, sink: str, kills: int, random: Random) -> None:
+    """Ends with an error where the rows are not those of all events at once, without late ones."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         spark = small_session()
         feed = Feed(spark, folder)
-        feed.put(*events_of(random))
-        begin = [sys.executable, "-m", __spec__.name, "--folder", name]
+        batches = list(events_of(random))
+        feed.put(*batches)
+        late = [event for batch in batches for event in batch if event[2] == LATE]
+        begin = [sys.executable, "-m", __spec__.name, "--folder", name, "--sink", sink]
         begin += ["--query", str(QUERIES.index(query))]
         for number in range(kills):
             print(killed_once(folder, begin, number, random), flush=True)
         subprocess.run([*begin, "--to-the-end"], check=True, stderr=subprocess.DEVNULL)
-        found, expected = feed.rows(), feed.at_once(query)
+        written = spark.read.parquet(str(feed.result)).drop("batch")
+        found, expected = sorted(map(repr, written.collect())), feed.at_once(query, late)
         assert found == expected, f"{len(found)} rows, not {len(expected)}"
-        print(f"{len(found)} rows, as at once; {len(numbers(folder, 'commits'))} micro-batches")
+        counts = f"{len(found)} rows, as at once; {len(late)} late events"
+        print(f"{counts}; {len(numbers(folder, 'commits'))} micro-batches")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--query", type=int, default=0, help="which of six queries")
+    parser.add_argument("--query", type=int, default=0, help="which of eleven queries")
+    parser.add_argument("--sink", choices=("files", "batches"), default="files")
     parser.add_argument("--folder", type=Path, help="of the process that is killed")
     parser.add_argument("--to-the-end", action="store_true", help="it runs until all is done")
     options = parser.parse_args()
     query = QUERIES[options.query]
     if options.folder:
-        run(options.folder, query, to_the_end=options.to_the_end)
+        run(options.folder, query, options.sink, to_the_end=options.to_the_end)
     else:
-        check(query, options.kills, Random(options.seed))
+        check(query, options.sink, options.kills, Random(options.seed))
 
 
 if __name__ == "__main__":
