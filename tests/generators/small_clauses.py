@@ -1,0 +1,172 @@
+"""Random row patterns, conditions and rows, as SQL and for `references/matches_and_runs`.
+
+Rows have the columns of `SCHEMA`: a key, a time that no other row of the key has, a letter and a
+number that may be NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.references.matches_and_runs import (
+    AnyOrder,
+    Chain,
+    Choice,
+    Condition,
+    Hidden,
+    Loop,
+    Node,
+    Row,
+    Variables,
+)
+
+SCHEMA = "k int, t int, kind string, x int"
+KEYS = 12
+VARIABLES = "ABC"
+BOUNDS = ((0, None), (1, None), (0, 1), (2, 2), (1, 2), (0, 2), (2, None))
+
+
+# Rows
+
+
+def random_rows(random: Random) -> list[dict[str, Any]]:
+    """Return partitions of up to seven rows; some have another row without a time."""
+    rows = []
+    for key in range(KEYS):
+        time = 0
+        for _ in range(random.randint(1, 7)):
+            time += random.choice((1, 1, 2, 4))
+            x = random.choice((None, 0, 1, 2, 3))
+            rows.append({"k": key, "t": time, "kind": random.choice("aabbcd"), "x": x})
+        if random.random() < 0.15:
+            rows.append({"k": key, "t": None, "kind": "a", "x": 1})
+    return rows
+
+
+def partitions_of(rows: Sequence[Row], *, descending: bool = False) -> list[list[Row]]:
+    """Return the rows of each key, sorted by time with NULL last."""
+    partitions = []
+    for key in sorted({row["k"] for row in rows}):
+        of_key = [row for row in rows if row["k"] == key]
+        timed = [row for row in of_key if row["t"] is not None]
+        timed.sort(key=lambda row: row["t"], reverse=descending)
+        partitions.append([*timed, *(row for row in of_key if row["t"] is None)])
+    return partitions
+
+
+# Row patterns
+
+
+def random_pattern(random: Random, depth: int, *, hides: bool = False) -> Node:
+    """Return a row pattern. hides: some variables may be in an exclusion."""
+    kinds = ("variable", "chain", "chain", "choice", "loop", "loop", "any order")
+    kind = random.choice(kinds) if depth else "variable"
+    count = 0 if kind == "variable" else random.choice((2, 2, 3))
+    parts = tuple(random_pattern(random, depth - 1, hides=hides) for _ in range(count))
+    match kind:
+        case "chain":
+            return Chain(parts)
+        case "choice":
+            return Choice(parts)
+        case "any order":
+            return AnyOrder(parts[:2])
+        case "loop" if not may_be_empty(parts[0]) and not isinstance(parts[0], Loop):
+            return Loop(parts[0], *random.choice(BOUNDS), random.random() < 0.7)
+    variable = random.choice(VARIABLES)
+    return Hidden(variable) if hides and random.random() < 0.2 else variable
+
+
+def may_be_empty(node: Node) -> bool:
+    """Return whether a pattern matches no rows."""
+    match node:
+        case str():
+            return False
+        case Chain(parts) | AnyOrder(parts):
+            return all(map(may_be_empty, parts))
+        case Choice(parts):
+            return any(map(may_be_empty, parts))
+        case Hidden(part):
+            return may_be_empty(part)
+        case Loop(part, least):
+            return least == 0 or may_be_empty(part)
+
+
+def variables_in(node: Node) -> set[str]:
+    """Return the variables that a pattern uses."""
+    match node:
+        case str():
+            return {node}
+        case Chain(parts) | Choice(parts) | AnyOrder(parts):
+            return set().union(*map(variables_in, parts))
+        case Hidden(part) | Loop(part):
+            return variables_in(part)
+
+
+# Conditions
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A condition of DEFINE. text: its SQL. holds: the same over rows of Python."""
+
+    text: str
+    holds: Condition
+
+
+def random_definitions(random: Random, variables: set[str]) -> Mapping[str, Definition]:
+    """Return conditions for most of the variables, for at least one of them."""
+    drawn = {name: random_definition(random, name) for name in sorted(variables)}
+    kept = {name: drawn[name] for name in drawn if random.random() < 0.9}
+    return kept or drawn
+
+
+def random_definition(random: Random, variable: str) -> Definition:
+    """Return a condition for a variable, on the row alone or on rows before it."""
+    letters = "".join(sorted(random.sample("abcd", random.choice((1, 2, 2, 3)))))
+    of_kind = f"instr('{letters}', kind) > 0"
+
+    def is_of_kind(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+        return rows[positions[-1]]["kind"] in letters
+
+    def is_one_of_two(
+        rows: Sequence[Row], positions: tuple[int, ...], variables: Variables
+    ) -> bool:
+        return variables.count(variable) < 3 and is_of_kind(rows, positions, variables)
+
+    return random.choice(
+        (
+            Definition(of_kind, is_of_kind),
+            Definition(of_kind, is_of_kind),
+            Definition("x > PREV(x)", rises),
+            Definition(f"count({variable}.*) < 3 AND {of_kind}", is_one_of_two),
+            Definition("x >= FIRST(x)", reaches_first),
+            Definition("x <= max(A.x)", is_below_highest_a),
+        )
+    )
+
+
+def rises(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+    """`x > PREV(x)`: the row before it need not be in the match."""
+    here = rows[positions[-1]]["x"]
+    before = rows[positions[-1] - 1]["x"] if positions[-1] else None
+    return None not in (here, before) and here > before
+
+
+def reaches_first(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+    """`x >= FIRST(x)`."""
+    here, first = rows[positions[-1]]["x"], rows[positions[0]]["x"]
+    return None not in (here, first) and here >= first
+
+
+def is_below_highest_a(
+    rows: Sequence[Row], positions: tuple[int, ...], variables: Variables
+) -> bool:
+    """`x <= max(A.x)`: NULL, which is not true, if no A has a value."""
+    pairs = zip(positions, variables, strict=True)
+    values = [rows[position]["x"] for position, name in pairs if name == "A"]
+    known = [value for value in values if value is not None]
+    here = rows[positions[-1]]["x"]
+    return bool(known) and here is not None and here <= max(known)

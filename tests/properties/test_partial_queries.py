@@ -1,0 +1,183 @@
+"""Random clauses with SHOW TIMEOUT and SHOW UNFINISHED MATCHES, from SQL text to rows.
+
+They are compared with a reference that shares nothing with matchrec. In the second size each row
+exists under hundreds of further keys. A long run, in which each example is a clause:
+
+    MATCHREC_EXAMPLES=2000 MATCHREC_SEED=1000 pytest tests/properties/test_partial_queries.py
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from tests.generators.small_clauses import (
+    SCHEMA,
+    Definition,
+    may_be_empty,
+    partitions_of,
+    random_definitions,
+    random_pattern,
+    random_rows,
+    variables_in,
+)
+from tests.quick.scale import batches, copies_of
+from tests.references.matches_and_runs import Loop, MatchOrRun, Node, Partition, Query, Row
+from tests.tasks.many_keys import KEY, in_copies, of_each_copy
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
+
+A_BATCH = 8
+OutputRow = tuple[str | None, ...]  # each value as text
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A random clause, and the query that the reference answers for it."""
+
+    query: Query
+    definitions: Mapping[str, Definition]
+    all_rows: str
+
+    @property
+    def measures(self) -> str:
+        """The measures; a clause without WITHIN may not call MATCH_TIMEOUT."""
+        timeout = ["MATCH_TIMEOUT() AS due"] if self.query.window is not None else []
+        # MATCH_NUMBER orders all matches by positions, which the reference does not model
+        number = "CAST(NULL AS INT)" if self.query.finds_all_matches else "MATCH_NUMBER()"
+        return ", ".join(
+            [
+                f"{number} AS number",
+                "MATCH_STATUS() AS status",
+                *timeout,
+                "FINAL FIRST(t) AS first_t",
+                "FINAL LAST(t) AS last_t",
+                "count(*) AS rows",
+                "FINAL count(A.*) AS rows_of_a",
+                "FINAL LAST(B.x) AS last_b",
+                "CLASSIFIER() AS variable",
+            ]
+        )
+
+    def text(self, key: str) -> str:
+        """The clause. key: the columns of PARTITION BY."""
+        query = self.query
+        shown = ["TIMEOUT"] * query.timed_out + ["UNFINISHED"] * query.unfinished
+        rows = f"{self.all_rows or 'ONE ROW PER MATCH'} SHOW {' AND '.join(shown)} MATCHES"
+        end = " $" if query.to_end else ""
+        skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.upper()}"
+        output = "LONGEST MATCH" if query.longest else ""
+        output = "SKIP TILL ANY MATCH ALL MATCHES" if query.finds_all_matches else output
+        within = "" if query.window is None else f"WITHIN {query.window}"
+        direction = "DESC" if query.descending else "ASC"
+        conditions = (f"{name} AS {one.text}" for name, one in self.definitions.items())
+        return f"""PARTITION BY {key} ORDER BY t {direction} NULLS LAST
+            MEASURES {self.measures} {rows} {skip}
+            PATTERN ({query.pattern}{end}) {output} {within}
+            DEFINE {", ".join(conditions)}"""
+
+
+def random_clause(random: Random) -> Clause:
+    """Return a clause with the variables A and B, which its measures read."""
+    all_rows = random.choice(
+        ("", "", "ALL ROWS PER MATCH", "ALL ROWS PER MATCH OMIT EMPTY MATCHES")
+    )
+    finds_all_matches = random.random() < 0.2
+    pattern: Node = Loop("A", 0, 1)
+    while not {"A", "B"} <= variables_in(pattern) or (finds_all_matches and may_be_empty(pattern)):
+        # ALL MATCHES takes two matches that differ in what they exclude as one match
+        pattern = random_pattern(random, 3, hides=bool(all_rows) and not finds_all_matches)
+    timed_out, unfinished = random.choice(((True, False), (False, True), (True, True)))
+    if finds_all_matches:
+        timed_out, unfinished = True, False
+    window = random.choice((3, 5, 9)) if timed_out or random.random() < 0.5 else None
+    definitions = random_definitions(random, variables_in(pattern))
+    query = Query(
+        pattern,
+        {name: one.holds for name, one in definitions.items()},
+        window,
+        random.choice(("to next row", "past last row")),
+        finds_all_matches,
+        longest=not finds_all_matches and random.random() < 0.2,
+        to_end=not finds_all_matches and random.random() < 0.15,
+        timed_out=timed_out,
+        unfinished=unfinished,
+        descending=window is None and random.random() < 0.5,
+    )
+    return Clause(query, definitions, all_rows)
+
+
+def expected_rows(clause: Clause, rows: Sequence[Row]) -> Counter[OutputRow]:
+    """Return the output rows by the reference, as often as each occurs."""
+    expected: Counter[OutputRow] = Counter()
+    for partition in partitions_of(rows, descending=clause.query.descending):
+        for match in Partition(clause.query, partition).find_all():
+            for values in rows_of_match(clause, partition, match):
+                expected[tuple(None if value is None else str(value) for value in values)] += 1
+    return expected
+
+
+def rows_of_match(
+    clause: Clause, partition: Sequence[Row], match: MatchOrRun
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the output rows of a match or run."""
+    mapped = [partition[position] for position in match.rows]
+    pairs = zip(mapped, match.variables, strict=True)
+    of_b = [row["x"] for row, variable in pairs if variable == "B"]
+    last_b = of_b[-1] if of_b else None
+    rows_of_a = match.variables.count("A")
+    number = None if clause.query.finds_all_matches else match.number
+    due = [match.due] if clause.query.window is not None else []
+    ends = (mapped[0]["t"], mapped[-1]["t"]) if mapped else (None, None)
+    shared = (number, match.status, *due, *ends)
+    first = partition[match.start]
+    if not clause.all_rows:
+        variable = match.variables[-1] if mapped else None
+        yield (first["k"], *shared, len(mapped), rows_of_a, last_b, variable)
+        return
+    if not mapped and "OMIT" not in clause.all_rows:
+        yield (first["k"], first["t"], *shared, 0, 0, None, None, first["kind"], first["x"])
+    for index, row in enumerate(mapped):
+        if not match.hidden[index]:
+            measures = (*shared, index + 1, rows_of_a, last_b, match.variables[index])
+            yield (row["k"], row["t"], *measures, row["kind"], row["x"])
+
+
+def query_all(table: DataFrame, clauses: Sequence[Clause], key: str) -> DataFrame:
+    """Return the rows of all clauses: the number of the clause, and the values as texts."""
+    results = []
+    for number, clause in enumerate(clauses):
+        result = matchrec.match_recognize(table, clause.text(key))
+        texts = ", ".join(f"CAST({name} AS STRING)" for name in result.columns if name != KEY)
+        results.append(result.selectExpr(f"{number} AS clause", f"array({texts}) AS texts"))
+    return reduce(DataFrame.unionAll, results)
+
+
+@pytest.mark.parametrize("seed", batches(160, A_BATCH))
+def test_matches_and_runs_are_those_of_the_reference(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    rows = random_rows(random)
+    clauses = [random_clause(random) for _ in range(A_BATCH)]
+    table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
+    copies = copies_of(len(rows))
+    several = in_copies(table, copies)
+    results = {
+        "one copy": query_all(table, clauses, "k").collect(),
+        f"{copies} copies": of_each_copy(query_all(several, clauses, f"k, {KEY}"), copies),
+    }
+    for number, clause in enumerate(clauses):
+        expected = expected_rows(clause, rows)
+        for size, result in results.items():
+            got = Counter(tuple(row.texts) for row in result if row.clause == number)
+            message = (
+                f"{size}: {clause.text('k')}\nmissing {expected - got}\nextra {got - expected}"
+            )
+            assert got == expected, message
