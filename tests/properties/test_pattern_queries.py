@@ -1,0 +1,146 @@
+"""Random Patterns by `match_pattern`, from calls to rows, against enumeration by definition.
+
+`test_patterns.py` compares the engines; here the whole path runs, with Spark or Sail before and
+after the match. Each Pattern is matched in several streams. In the second size each stream exists
+hundreds of times, each with a key of its own. A long run, in which each example is a Pattern:
+
+    MATCHREC_EXAMPLES=500 MATCHREC_SEED=1000 pytest tests/properties/test_pattern_queries.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+import matchrec
+from matchrec.errors import MatchRecognizeError
+from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built, by_definition
+from tests.generators.patterns import random_question, random_stream
+from tests.properties.test_patterns import agrees
+from tests.quick.scale import batches, copies_of
+from tests.references.patterns import TooMuchError
+from tests.tasks.many_keys import KEY, in_copies, of_each_copy
+from tests.tasks.patterns import after_match, lines
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
+
+A_BATCH = 4
+STREAMS = 6
+
+
+@dataclass(frozen=True)
+class PatternQuery:
+    """A random Pattern, and its right results in each stream. output: of `match_pattern`."""
+
+    question: Question
+    expected: Mapping[str, list[list[str]]]
+    output: matchrec.api.signatures.PatternOutput
+
+    @cached_property
+    def pattern(self) -> matchrec.Pattern:
+        """The Pattern with its skip strategy."""
+        pattern = built(self.question.calls, matchrec.Pattern)
+        return pattern.after_match(after_match(self.question.strategy))
+
+    @property
+    def missed_stages(self) -> set[str]:
+        """The stages that `throw_on_miss` may name."""
+        results = (lines for results in self.expected.values() for lines in results)
+        return {one[0].split()[1] for one in results if one[:1] and one[0].startswith("throws ")}
+
+    def result(self, events: DataFrame, keys: list[str]) -> DataFrame:
+        """Return the result of `match_pattern`, without the key inside of a stage's events."""
+        result = matchrec.match_pattern(
+            events,
+            self.pattern,
+            order_by=["t", "n"],
+            partition_by=keys,
+            output=self.output,
+            timeouts=self.question.timeouts,
+        )
+        items = [
+            f"transform({field.name}, event -> struct(event.e AS e)) AS {field.name}"
+            if field.dataType.typeName() == "array"
+            else field.name
+            for field in result.schema
+        ]
+        return result.selectExpr(*items)
+
+
+def random_query(random: Random, streams: Sequence[Sequence[str]]) -> PatternQuery:
+    """Return a Pattern that is not too much for the reference in any of the streams."""
+    while True:
+        question = random_question(random)
+        try:
+            expected = {
+                str(number): by_definition(replace(question, words=tuple(words)))
+                for number, words in enumerate(streams)
+            }
+        except TooMuchError:
+            continue
+        output = "matches" if question.timeouts else random.choice(("matches", "events"))
+        return PatternQuery(question, expected, output)
+
+
+def lines_of_streams(query: PatternQuery, rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return a line for each match, in each stream."""
+    found = {}
+    for stream in query.expected:
+        dicts = [row.asDict() for row in rows if row.p == stream]
+        if query.output == "events":
+            dicts = list(regrouped(query.question, dicts))
+        found[stream] = lines(dicts)
+    return found
+
+
+def regrouped(question: Question, rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:
+    """Yield the matches of `output="events"` as `output="matches"` has them."""
+    stages = re.findall(
+        r'(?<!not_)(?:begin|next|followed_by|followed_by_any)\("?([a-f]\d+)', question.calls
+    )
+    for number in sorted({row["match_number"] for row in rows}):
+        events = [row for row in rows if row["match_number"] == number]
+        events.sort(key=lambda row: (row["t"], row["n"]))
+        of_stages = {stage: [e for e in events if e["stage"] == stage] for stage in stages}
+        yield {"match_number": number, **of_stages}
+
+
+@pytest.mark.parametrize("seed", batches(60, A_BATCH))
+def test_matches_are_those_of_the_definitions(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    streams = [random_stream(random) for _ in range(STREAMS)]
+    words = tuple(f"{word}/{number}" for number, one in enumerate(streams) for word in one)
+    events = [
+        tuple(event[name] for name in NAMES)
+        for stream in Question("", "", False, words).streams.values()
+        for event in stream
+    ]
+    random.shuffle(events)
+    table = spark.createDataFrame(events, SCHEMA).localCheckpoint()
+    copies = copies_of(len(events))
+    several = in_copies(table, copies)
+    for _ in range(A_BATCH):
+        query = random_query(random, streams)
+        results = {
+            "one copy": lambda query=query: query.result(table, ["p"]).collect(),
+            f"{copies} copies": lambda query=query: of_each_copy(
+                query.result(several, ["p", KEY]).drop(KEY), copies
+            ),
+        }
+        for size, collect in results.items():
+            if query.missed_stages:
+                stages = "|".join(query.missed_stages)
+                with pytest.raises(MatchRecognizeError, match=f"skip to stage `({stages})`"):
+                    collect()
+                continue
+            for stream, found in lines_of_streams(query, collect()).items():
+                right = query.expected[stream]
+                of_stream = replace(query.question, words=tuple(streams[int(stream)]))
+                agree = any(agrees(query.question, one, found) for one in right)
+                assert agree, f"{size}:\n{of_stream}\n{found}\nnot {right}"

@@ -1,0 +1,222 @@
+"""Sweeps of random clauses over random values, against brute force.
+
+Each combination of values is searched by `references/matches_and_runs`, which shares nothing with
+matchrec, and its figures are computed by Python's `statistics`. In the second size each row exists
+under hundreds of further keys: counts grow by as much, and medians stay. A long run, in which each
+example is a sweep:
+
+    MATCHREC_EXAMPLES=500 MATCHREC_SEED=1000 pytest tests/properties/test_sweep_queries.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from random import Random
+from statistics import median
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import matchrec
+from tests.generators.small_clauses import (
+    SCHEMA,
+    Definition,
+    may_be_empty,
+    partitions_of,
+    random_definitions,
+    random_pattern,
+    random_rows,
+    variables_in,
+)
+from tests.quick.scale import batches, copies_of
+from tests.references.matches_and_runs import (
+    AnyOrder,
+    Chain,
+    Choice,
+    Condition,
+    Hidden,
+    Loop,
+    Node,
+    Partition,
+    Query,
+    Row,
+    Variables,
+)
+from tests.tasks.many_keys import KEY, in_copies
+
+pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
+
+A_BATCH = 4
+Point = Mapping[str, Any]
+LOW, HIGH = 7, 8  # bounds that no random pattern has: they stand for the markers :low and :high
+GRID = {
+    "low": (1, 2),
+    "high": (2, 3, 4),
+    "letters": ("a", "ab", "abd", "bcd"),
+    "x": (0, 1, 3),
+    "length": (1, 3, 5, 9),
+}
+
+
+@dataclass(frozen=True)
+class MarkedClause:
+    """A clause with markers. query: without window; its bounds may be `LOW` and `HIGH`."""
+
+    query: Query
+    definitions: Mapping[str, Definition]
+    marked: Mapping[str, Callable[[Point], Condition]]
+    has_window: bool
+
+    def text(self, key: str) -> str:
+        """The clause. key: the columns of PARTITION BY."""
+        pattern = str(self.query.pattern)
+        pattern = pattern.replace(f"{{{LOW},", "{:low,").replace(f",{HIGH}}}", ",:high}")
+        skip = "" if self.query.finds_all_matches else f"AFTER MATCH SKIP {self.query.skip.upper()}"
+        output = "LONGEST MATCH" if self.query.longest else ""
+        output = "SKIP TILL ANY MATCH ALL MATCHES" if self.query.finds_all_matches else output
+        conditions = (f"{name} AS {one.text}" for name, one in self.definitions.items())
+        return f"""PARTITION BY {key} ORDER BY t NULLS LAST {skip}
+            PATTERN ({pattern}) {output} {"WITHIN :length" if self.has_window else ""}
+            DEFINE {", ".join(conditions)}"""
+
+    def at_point(self, point: Point) -> Query:
+        """Return the query that the reference answers for a combination of values."""
+        conditions = {name: one.holds for name, one in self.definitions.items()}
+        conditions |= {name: condition(point) for name, condition in self.marked.items()}
+        return replace(
+            self.query,
+            pattern=with_bounds(self.query.pattern, point),
+            conditions=conditions,
+            window=point["length"] if self.has_window else None,
+        )
+
+
+def with_bounds(node: Node, point: Point) -> Node:
+    """Return the pattern with values instead of `LOW` and `HIGH`."""
+    match node:
+        case Loop(part, least, most):
+            least = point["low"] if least == LOW else least
+            most = point["high"] if most == HIGH else most
+            return replace(node, part=with_bounds(part, point), least=least, most=most)
+        case Chain(parts) | Choice(parts) | AnyOrder(parts):
+            return replace(node, parts=tuple(with_bounds(part, point) for part in parts))
+    return node
+
+
+def with_marked_loop(random: Random, node: Node) -> Node:
+    """Return the pattern with a loop around it, or around one of its parts, that has markers."""
+    match node:
+        case Chain(parts) if random.random() < 0.8:
+            index = random.randrange(len(parts))
+            part = with_marked_loop(random, parts[index])
+            return Chain((*parts[:index], part, *parts[index + 1 :]))
+    if may_be_empty(node) or isinstance(node, Loop | Hidden):
+        return Chain((node, Loop("B", LOW, None)))
+    return Loop(node, LOW, random.choice((HIGH, None)), random.random() < 0.7)
+
+
+def is_of_letters(point: Point) -> Condition:
+    """`instr(:letters, kind) > 0`."""
+
+    def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+        return rows[positions[-1]]["kind"] in point["letters"]
+
+    return holds
+
+
+def reaches_x(point: Point) -> Condition:
+    """`x >= :x`."""
+
+    def holds(rows: Sequence[Row], positions: tuple[int, ...], _: Variables) -> bool:
+        x = rows[positions[-1]]["x"]
+        return x is not None and x >= point["x"]
+
+    return holds
+
+
+MARKED = {"instr(:letters, kind) > 0": is_of_letters, "x >= :x": reaches_x}
+
+
+def random_clause(random: Random) -> MarkedClause:
+    """Return a clause that has at least one marker."""
+    finds_all_matches = random.random() < 0.2
+    pattern = random_pattern(random, 2, hides=not finds_all_matches)
+    while not {"A", "B"} <= variables_in(pattern) or (finds_all_matches and may_be_empty(pattern)):
+        pattern = random_pattern(random, 2, hides=not finds_all_matches)
+    has_window = finds_all_matches or random.random() < 0.4
+    marks_pattern = random.random() < 0.6
+    if marks_pattern:
+        pattern = with_marked_loop(random, pattern)
+    definitions = dict(random_definitions(random, variables_in(pattern)))
+    marked = {}
+    for name in random.sample(sorted(definitions), random.randint(not marks_pattern, 1)):
+        text = random.choice(list(MARKED))
+        marked[name] = MARKED[text]
+        definitions[name] = Definition(text, definitions[name].holds)
+    query = Query(
+        pattern,
+        {},
+        None,
+        random.choice(("to next row", "past last row")),
+        finds_all_matches,
+        longest=not finds_all_matches and random.random() < 0.2,
+        timed_out=False,
+    )
+    return MarkedClause(query, definitions, marked, has_window)
+
+
+def random_grid(random: Random, clause: MarkedClause) -> dict[str, list[Any]]:
+    """Return a few values for each marker of a clause."""
+    text = clause.text("k")
+    names = [name for name in GRID if f":{name}" in text]
+    random.shuffle(names)
+    return {name: random.sample(GRID[name], random.choice((1, 2, 2))) for name in names}
+
+
+def expected_figures(query: Query, rows: Sequence[Row], copies: int) -> tuple[Any, ...]:
+    """Return matches, partitions, rows, and the medians of the rows and the span of a match."""
+    lengths, spans, partitions = [], [], 0
+    for partition in partitions_of(rows):
+        matches = Partition(query, partition).find_all()
+        partitions += bool(matches)
+        for match in matches:
+            lengths.append(len(match.rows))
+            times = [partition[position]["t"] for position in match.rows]
+            if times and times[-1] is not None and times[0] is not None:
+                spans.append(times[-1] - times[0])
+    counts = (len(lengths) * copies, partitions * copies, sum(lengths) * copies)
+    return (*counts, median(lengths) if lengths else None, median(spans) if spans else None)
+
+
+@pytest.mark.parametrize("seed", batches(100, A_BATCH))
+def test_figures_are_those_of_brute_force(spark: SparkSession, seed: int) -> None:
+    random = Random(seed)
+    rows = random_rows(random)
+    table = spark.createDataFrame([tuple(row.values()) for row in rows], SCHEMA)
+    copies = copies_of(len(rows))
+    several = in_copies(table, copies)
+    for _ in range(A_BATCH):
+        clause = random_clause(random)
+        grid = random_grid(random, clause)
+        check_sweep(table, clause, "k", grid, rows, 1)
+        check_sweep(several, clause, f"k, {KEY}", grid, rows, copies)
+
+
+def check_sweep(
+    table: DataFrame,
+    clause: MarkedClause,
+    key: str,
+    grid: dict[str, list[Any]],
+    rows: Sequence[Row],
+    copies: int,
+) -> None:
+    """Compare each row of a sweep with the figures of the reference."""
+    sweep = matchrec.sweep(table, clause.text(key), grid)
+    points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    assert len(sweep.rows) == len(points)
+    for row, point in zip(sweep.rows, points, strict=True):
+        figures = expected_figures(clause.at_point(point), rows, copies)
+        assert row == (*point.values(), *figures), f"{clause.text(key)}\n{point}, {copies} copies"
