@@ -12,7 +12,7 @@ to find its words is a function beside them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Set, ValuesView
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -142,10 +142,8 @@ def _has_names(note: str, named: Mapping[str, object]) -> bool:
 
 
 def _kept(value: object) -> object:
-    """A value that may be asked for several times."""
-    if isinstance(value, Sequence | Mapping):
-        return value
-    return tuple(value) if isinstance(value, Collection | Iterator) else value
+    """A value that may be asked for several times; a frame, which can be iterated, stays whole."""
+    return tuple(value) if isinstance(value, Iterator | Set | ValuesView) else value
 
 
 def worded(template: str) -> str:

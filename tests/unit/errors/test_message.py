@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import matchrec
@@ -83,6 +84,12 @@ def test_words_of_the_language() -> None:
     assert condition().message == "a condition in DEFINE of DEFINE"
     with reading(SASE):
         assert condition().message == "a condition in WHERE of WHERE"
+
+
+def test_a_frame_is_one_value() -> None:
+    wrong = plan_error("`{argument}` is {value:shown}")
+    error = wrong(argument="rules", value=pd.DataFrame({"id": [1]}))
+    assert error.message == "`rules` is a pandas DataFrame"
 
 
 def test_other_values_than_it_has_fields() -> None:
