@@ -32,7 +32,7 @@ different_columns = refused("""the files of table `{name}` have different column
     note: `{first}` has: {of_first}
     note: `{other}` has: {of_other}
     give files with other columns a table of their own""")
-unknown_time_zone = refused("""time zone `{zone}` is not supported for csv files
+time_zone_not_for_csv = refused("""time zone `{zone}` is not supported for csv files
     pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an offset such as
         +03:00""")
 not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
@@ -53,8 +53,10 @@ invalid_schema = refused("""the columns of --schema for `{name}` are not SQL: {r
 output_to_stdout = refused("""`--output {path}` is not a file
     leave --output out: rows go to stdout, with --format csv as CSV""")
 output_not_a_file = refused("`{path}` is {what}", hint="name a file")
-output_folder_is_a_file = refused("`{path}` cannot be written: `{folder}` is a file, and not a folder")
-output_folder_not_writable = refused("""`{path}` cannot be written: its folder takes no new files: {reason}
+output_folder_is_a_file = refused("""`{path}` cannot be written: `{folder}` is a
+        file, and not a folder""")
+output_folder_not_writable = refused("""`{path}` cannot be written: its folder takes no new
+        files: {reason}
     note: a file is written beside `{path}` and renamed when it is complete
     name a file in another folder""")
 output_not_writable = refused("`{path}` cannot be written: {reason}")

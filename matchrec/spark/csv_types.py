@@ -232,9 +232,9 @@ def arrow_zone(zone: str) -> str:
     """
     name = find_offset(zone) or find_region(zone)
     if name is None:
-        raise errors.unknown_time_zone(zone=zone)
+        raise errors.time_zone_not_for_csv(zone=zone)
     try:
         pc.assume_timezone(pa.array([0], MICROSECONDS), name)
     except pa.ArrowInvalid as error:  # an offset with seconds, or no database of time zones
-        raise errors.unknown_time_zone(zone=zone) from error
+        raise errors.time_zone_not_for_csv(zone=zone) from error
     return name

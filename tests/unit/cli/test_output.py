@@ -45,8 +45,8 @@ def test_names(name: str, suffix: str, embedded: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("-", "`--output -` is not a file\n"),
-        ("/dev/stdout", "`--output /dev/stdout` is not a file\n"),
+        ("-", "`--output -` is not a file [output-to-stdout]\n"),
+        ("/dev/stdout", "`--output /dev/stdout` is not a file [output-to-stdout]\n"),
         ("rows", "the name of `rows` does not show its format"),
         ("rows.txt", "the name of `rows.txt` does not show its format"),
         ("no/x.csv", "the folder of `no/x.csv` does not exist"),
