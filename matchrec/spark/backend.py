@@ -185,8 +185,10 @@ class Backend:
         return relation
 
     def rewrite_plan(self, plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-        """Return a plan with the values that Spark would compute for it."""
-        return plan
+        """Return a plan for which the engine computes the values of Spark, and keeps guards."""
+        from matchrec.spark.eager_operators import write_out_eager_operators
+
+        return write_out_eager_operators(plan)
 
     def complete_settings(self, settings: Settings, relation: Relation) -> Settings:
         """Return the settings, with what only the input's types make important."""

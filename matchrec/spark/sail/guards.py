@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from matchrec.conditions.split import guard, guards_of, is_truth
-from matchrec.plan import expression
-from matchrec.plan.expression import Navigation, Operation, Scalar, with_operations
+from matchrec.plan.expression import Operation, Scalar, with_operations
 from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial
+from matchrec.spark.eager_operators import find_one_row
 
 GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 
@@ -44,19 +44,13 @@ class Guards:
         found: dict[int, Scalar] = {}
         earlier: list[Scalar] = []
         for part, own, passed in guards_of(operation):
-            rows = self.rows(part)
-            known = [one for one in (*earlier, *own) if rows and self.rows(one) == rows]
+            row = find_one_row(part, self.variable)
+            known = [
+                one
+                for one in (*earlier, *own)
+                if row is not None and find_one_row(one, self.variable) == row
+            ]
             if known and is_partial(part.operations) and is_truth(part):
                 found[id(part)] = guard(known, part)
             earlier += passed
         return operation.of_operands(lambda one: found.get(id(one), one)) if found else operation
-
-    def rows(self, scalar: Scalar) -> frozenset[Navigation]:
-        """The one row that it looks at, nothing where there are several, or none."""
-        if not expression.looks_at_columns_only(scalar):
-            return frozenset()
-        columns = [one for one in scalar.references if isinstance(one, expression.ColumnReference)]
-        own, here = Navigation(variable=self.variable), Navigation()
-        # `x` and `B.x` are of one row in the condition of B
-        found = {here if one.navigation == own else one.navigation for one in columns}
-        return frozenset(found if len(found) == 1 else ())
