@@ -240,4 +240,4 @@ def test_rows_without_a_column_show_no_hidden_name(spark: SparkSession) -> None:
     headline, *lines = str(caught.value).split("\n")
     assert "`page`" in headline
     assert "_matchrec" not in headline
-    assert lines[-2:] == ["  the clause gives: none", INSIDE[1]]
+    assert lines[-2:] == ["  note: the clause gives: none", INSIDE[1]]

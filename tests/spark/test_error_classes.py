@@ -11,14 +11,22 @@ import matchrec
 CLAUSE = """MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(price) AS p
   PATTERN (A B+) DEFINE B AS price < PREV(price))"""
 
-# The query, and the text under the carets.
+# The query, the text under the carets, and the code.
 REFUSED = {
-    "a missing table": ("SELECT * FROM nosuch {}", "nosuch"),
-    "PREV in SELECT": ("SELECT PREV(p) FROM ticks {}", "PREV"),
-    "an unknown column": ("SELECT q FROM ticks {}", "q"),
-    "an unknown column in the input": ("SELECT p FROM (SELECT nosuch FROM ticks) {}", "nosuch"),
-    "an unknown function": ("SELECT p FROM ticks {} WHERE nosuch(p) > 1", "nosuch"),
-    "a syntax error": ("SELECT p FROM ticks {} WHERE p > > 1", ">"),
+    "a missing table": ("SELECT * FROM nosuch {}", "nosuch", "unknown-table"),
+    "PREV in SELECT": ("SELECT PREV(p) FROM ticks {}", "PREV", "unknown-function"),
+    "an unknown column": ("SELECT q FROM ticks {}", "q", "unknown-column"),
+    "an unknown column in the input": (
+        "SELECT p FROM (SELECT nosuch FROM ticks) {}",
+        "nosuch",
+        "unknown-column",
+    ),
+    "an unknown function": (
+        "SELECT p FROM ticks {} WHERE nosuch(p) > 1",
+        "nosuch",
+        "unknown-function",
+    ),
+    "a syntax error": ("SELECT p FROM ticks {} WHERE p > > 1", ">", "syntax-error"),
 }
 
 
@@ -27,8 +35,10 @@ def ticks(spark: SparkSession) -> None:
     spark.sql("SELECT 1 AS ts, 90 AS price").createOrReplaceTempView("ticks")
 
 
-@pytest.mark.parametrize(("query", "marked"), REFUSED.values(), ids=REFUSED)
-def test_a_refusal_is_caught_by_both_classes(spark: SparkSession, query: str, marked: str) -> None:
+@pytest.mark.parametrize(("query", "marked", "code"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_is_caught_by_both_classes(
+    spark: SparkSession, query: str, marked: str, code: str
+) -> None:
     query = query.format(CLAUSE)
     with pytest.raises(matchrec.MatchRecognizeError) as caught:
         matchrec.sql(spark, query)
@@ -39,7 +49,8 @@ def test_a_refusal_is_caught_by_both_classes(spark: SparkSession, query: str, ma
     assert type(error).__name__ in {base.__name__ for base in type(error).__mro__[1:]}
     assert error.span is not None
     assert query[error.span.start : error.span.end].startswith(marked)
-    assert str(error).startswith(error.message)
+    assert str(error).startswith(f"{error.message} [{code}]\n")
+    assert error.code == code
     assert "nosuch" not in marked or "nosuch" in error.message
     with pytest.raises(PySparkException, match=r"line \d+, column \d+"):
         matchrec.sql(spark, query)

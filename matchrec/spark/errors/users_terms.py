@@ -164,6 +164,7 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
     short.spans = tuple(filled.source.written(span)[1] for span in shown)
     short.source = filled.source.author
     short._parameters = {name: filled.shown(str(value)) for name, value in parameters.items()}
+    short.code = code_of(error)
     if cure is not None:
         short.add_cure(cure)
     return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
@@ -175,6 +176,7 @@ def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
         return error
     short, parameters = reworded(error, _parted(sentence_of(str(error)))[0]), parameters_of(error)
     short._parameters = parameters
+    short.code = code_of(error)
     return cured(short, parameters, tables)
 
 
@@ -208,6 +210,32 @@ PARAMETERS = {
     "UNRESOLVED_COLUMN": "objectName",
     STAR: "targetString",
 }
+
+
+# Codes of what the engine refuses around a clause, by Spark's condition. Where matchrec finds the
+# same inside a clause, it has the same code.
+CODES = {
+    "TABLE_OR_VIEW_NOT_FOUND": "unknown-table",
+    "UNRESOLVED_ROUTINE": "unknown-function",
+    "UNRESOLVED_COLUMN": "unknown-column",
+    STAR: "unknown-column",
+}
+OTHER_CODES = SYNTAX_ERROR, REFUSED = "syntax-error", "refused-by-engine"
+
+
+def code_of(error: PySparkException) -> str:
+    """Return the code of an error of the engine, the same on Spark and on Sail.
+
+    >>> code_of(PySparkException("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `x` ..."))
+    'unknown-column'
+    """
+    said = str(error)
+    if isinstance(error, ParseException) or "Syntax error" in sentence_of(said):
+        return SYNTAX_ERROR
+    condition = re.match(r"\[([A-Z_]+)", said)
+    found = condition_of(said)
+    name = condition[1] if condition else found[0] if found else ""
+    return CODES.get(name, REFUSED)
 
 
 def parameters_of(error: Exception) -> dict[str, str]:

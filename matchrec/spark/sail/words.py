@@ -232,7 +232,7 @@ def sentence_of_value(said: str) -> str | None:
 def is_of_streams(said: str) -> bool:
     """Whether it says that it has no plan of a stream.
 
-    >>> is_of_streams("with watermark")
-    True
+    >>> is_of_streams("with watermark"), is_of_streams("with watermark [refused-by-engine]")
+    (True, True)
     """
-    return said == "with watermark" or "stream source should be rewritten" in said
+    return said.startswith("with watermark") or "stream source should be rewritten" in said

@@ -18,6 +18,7 @@ from matchrec.errors.kinds import NOT_COMPUTED
 from matchrec.errors.language import SASE, reading
 from matchrec.errors.message import Message, parse_error, plan_error
 from matchrec.source import Span
+from matchrec.spark.errors.users_terms import CODES, OTHER_CODES
 
 ROOM = Path(errors.__file__).parent
 PACKAGE = ROOM.parent
@@ -181,7 +182,9 @@ def test_a_code_names_one_kind_of_error() -> None:
 def test_the_page_of_codes_lists_each_with_a_sentence() -> None:
     page = (DOCS / "reference" / "error_codes.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE)
-    assert sorted(code for code, _ in rows) == sorted(headlines_by_code())
+    assert sorted(code for code, _ in rows) == sorted(
+        {*headlines_by_code(), *CODES.values(), *OTHER_CODES}
+    )
     assert [code for code, sentence in rows if not re.fullmatch(r".*[^.]\.", sentence)] == []
 
 
