@@ -8,7 +8,7 @@ the name of what it uses; where it is converted to a product that is not Spark, 
 >>> tokens = read_tokens("SELECT SPLIT_PART(x, ',', 2) FROM t")
 >>> for row, span in found_differences(tokens, PRODUCTS["trino"], PRODUCTS["spark"]):
 ...     print(span.start, row.sentence)
-7 a part that is not there is NULL in Trino, and the empty text in Spark
+7 a missing part is NULL in Trino, and the empty text in Spark
 """
 
 from __future__ import annotations

@@ -1,54 +1,125 @@
-"""The table of differences: each page of docs/how-to/migration shows the rows of its product."""
+"""docs/reference/dialect_differences.md shows all rows of differences.txt and limits.txt."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from matchrec.frontends import dialects
 from matchrec.frontends.dialects.differences import Difference, table
 from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.source import read_table
 
-PAGES = Path(__file__).parents[4] / "docs" / "how-to" / "migration"
-TITLE = "## Warned of and refused\n"
-HEAD = """
-sqlglot translates these, and its translation gives other rows in Spark, or an error.
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "dialect_differences.md"
+SOURCE = Path(dialects.__file__).parent / "differences.txt"
+READ = {
+    "oracle": "Oracle",
+    "trino": "Trino",
+    "snowflake": "Snowflake",
+    "flink": "Flink",
+    "bigquery": "BigQuery",
+    "azure": "Azure",
+}
+WRITTEN = {
+    "oracle": "Oracle",
+    "trino": "Trino",
+    "snowflake": "Snowflake",
+    "flink": "Flink",
+    "bigquery": "BigQuery",
+    "databricks": "Databricks",
+    "standard": "standard",
+}
 
-| there | answer | why | write |
-|---|---|---|---|
-"""
+
+def differences() -> str:
+    """Return a table for each topic of differences.txt, with a column for each product."""
+    text = ""
+    for topic, rows in topics():
+        lines = "".join(lines_of(rows))
+        titles = head("in the query", "what differs", "write", names=READ)
+        text += f"\n### {topic}\n\n{titles}{lines}"
+    return text + "\n"
 
 
-def section(product: str) -> str:
-    """The rows of a product as a page has them."""
-    rows = (row for row in table() if row.products & {product, "others"})
-    return TITLE + HEAD + "".join(map(line, rows)) + "\n"
+def topics() -> Iterator[tuple[str, list[Difference]]]:
+    """Yield each comment of one line in differences.txt and the rows below it that are read."""
+    rows = iter(table())
+    topic, found = "", list[Difference]()
+    for line in SOURCE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            if found:
+                yield topic.capitalize(), found
+            topic, found = line.removeprefix("# "), []
+        elif line:
+            row = next(rows)
+            if not any(">" in product for product in row.products):
+                found.append(row)
+    if found:
+        yield topic.capitalize(), found
 
 
-def line(row: Difference) -> str:
+def lines_of(rows: list[Difference]) -> Iterator[str]:
+    """Yield a line for the rows that have all in common except the name of the function."""
+    groups: dict[tuple[object, ...], list[Difference]] = {}
+    for row in rows:
+        groups.setdefault((row.products, row.is_refused, row.sentence, row.cure), []).append(row)
+    for group in groups.values():
+        first = group[0]
+        names = ", ".join(dict.fromkeys(map(name_of, group)))
+        answer = "error" if first.is_refused else "warning"
+        marks = [answer if first.products & {product, "others"} else "" for product in READ]
+        escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.cure)]
+        yield line_of(names, *escaped, *marks)
+
+
+def name_of(row: Difference) -> str:
+    """Return the function or the words of a row, and which calls are meant."""
     name = f"`{row.name}`".replace("|", r"\|")
     least = row.counts.start
     if len(row.counts) == 1:
-        name += f" of {least} arguments"
-    elif least:
-        name += f" of {least} arguments or more"
-    elif row.where:
-        name += " in some forms"
-    cells = (name, "refused" if row.is_refused else "warned", row.sentence, row.cure)
-    escaped = (re.sub(r"([|*])", r"\\\1", cell) for cell in cells[2:])
-    return f"| {' | '.join([*cells[:2], *escaped])} |\n".replace("  |", " |")
+        return f"{name} of {least} arguments"
+    if least:
+        return f"{name} of {least} arguments or more"
+    return f"{name} in some forms" if row.where else name
 
 
-@pytest.mark.parametrize("product", ["azure", "bigquery", "flink", "oracle", "snowflake", "trino"])
-def test_the_page_of_a_product_has_its_rows(product: str, request: pytest.FixtureRequest) -> None:
-    path = PAGES / f"{product}.md"
-    text = path.read_text(encoding="utf-8")
-    start = text.index(TITLE)
-    end = text.index("\n## ", start) + 1
+def limits() -> str:
+    """Return the table of the parts of a clause that products lack."""
+    text = "\n" + head("the query has", names=WRITTEN)
+    for _, words, products in read_table("matchrec.frontends.dialects", "limits.txt"):
+        lacking = products.split()
+        marks = [
+            "error" if name in lacking else "note" if f"({name})" in lacking else ""
+            for name in WRITTEN
+        ]
+        text += line_of(words.replace("|", r"\|"), *marks)
+    return text + "\n"
+
+
+def head(*titles: str, names: dict[str, str]) -> str:
+    columns = [*titles, *names.values()]
+    return line_of(*columns) + f"|{'---|' * len(titles)}{':-:|' * len(names)}\n"
+
+
+def line_of(*cells: str) -> str:
+    return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |\n")
+
+
+@pytest.mark.parametrize("make", [differences, limits], ids=lambda make: make.__name__)
+def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> None:
+    assert callable(make)
+    begin, end = (f"<!-- {word}{make.__name__} -->\n" for word in ("", "end "))
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    old, _, after = rest.partition(end)
+    new = make()
     if request.config.getoption("--update"):
-        path.write_text(text[:start] + section(product) + text[end:], encoding="utf-8")
-    assert text[start:end] == section(product)
+        PAGE.write_text(f"{before}{begin}{new}{end}{after}", encoding="utf-8")
+        old = new
+    assert old == new
 
 
 def test_the_rows_are_of_products() -> None:

@@ -103,7 +103,7 @@ REFUSED = [
         "oracle",
         "SELECT a FROM t WHERE a >= ALL (SELECT b FROM u)",
         ">= ALL",
-        "compares with no ALL",
+        "does not support comparisons with ALL",
     ),
     ("flink", "SELECT a FROM t WHERE a SIMILAR TO 'b'", "SIMILAR TO", "write RLIKE"),
     ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "does not look from the end"),

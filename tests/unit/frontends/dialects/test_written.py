@@ -100,7 +100,7 @@ NOTED = [
         "",
         "AVG of decimals has their number of digits",
     ),
-    ("spark", "trino", "listagg(x, '-')", "", "stands in no clause: write ARRAY_JOIN("),
+    ("spark", "trino", "listagg(x, '-')", "", "is not allowed in the clause: write ARRAY_JOIN("),
     ("spark", "trino", "trunc(x, 'MM')", "", "units have their whole names there"),
     ("spark", "bigquery", "isnull(x)", "", "a function of Spark: write x IS NULL"),
     ("spark", "trino", "collect_set(x)", "", "write ARRAY_DISTINCT"),
@@ -185,15 +185,15 @@ def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> 
 
 
 REFUSED = [
-    ("trino", "try_multiply(x, y)", "no arithmetic that is NULL where it fails"),
-    ("flink", "try_mod(x, y)", "no arithmetic that is NULL where it fails"),
-    ("trino", "try_sum(x)", "no arithmetic that is NULL where it fails"),
+    ("trino", "try_multiply(x, y)", "no arithmetic that returns NULL instead of failing"),
+    ("flink", "try_mod(x, y)", "no arithmetic that returns NULL instead of failing"),
+    ("trino", "try_sum(x)", "no arithmetic that returns NULL instead of failing"),
     ("oracle", "exists(x, e -> e > 1)", "no EXISTS of the elements of an array"),
     ("trino", "element_at(x, -1)", "does not count the elements of an array from its end"),
     ("bigquery", "unix_timestamp(x)", "write TIMESTAMPDIFF"),
     ("snowflake", "datediff(MINUTE, x, y)", "write TIMESTAMPDIFF"),
     ("trino", "mode(x)", "Trino has no MODE"),
-    ("trino", "substring(x, 0, 2)", "a text of Trino begins with character 1"),
+    ("trino", "substring(x, 0, 2)", "positions in a text begin with 1 in Trino"),
     ("trino", "COUNT(*) DIV 2", "write FLOOR"),
     ("trino", "FINAL CLASSIFIER()", "write FINAL LAST"),
     ("oracle", "TRY_CAST(x AS DOUBLE)", "DEFAULT NULL ON CONVERSION ERROR"),
