@@ -14,7 +14,7 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
         {word.rows} of the match
     code: function-of-several-rows
     note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and
-        functions of numbers, texts, times and arrays: docs/reference/supported.md
+        functions of numbers, texts, times and arrays: docs/reference/expressions.md
     write the function around each navigation by itself: {word.alone}, or compute it as a column
         before; or name its value in {part[MEASURES]}, and filter the matches by it""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
@@ -77,8 +77,8 @@ too_many_operations = unsupported("""{word.condition} that depends on the run ha
     do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
     code: aggregate-not-supported-in-define
-    note: {part[DEFINE]} takes count, sum, avg, min, max and others that docs/reference/supported.md
-        lists
+    note: {part[DEFINE]} takes count, sum, avg, min, max and others that
+        docs/reference/expressions.md lists
     {cure}""")
 not_a_constant = plan_error("""argument {place} of `{function}` must be a constant
     write a literal, such as percentile(A.x, 0.9) or listagg(A.x, ', ')""")

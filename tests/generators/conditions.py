@@ -1,6 +1,6 @@
 """Random DEFINE conditions and measures, out of random references.
 
-In DEFINE, values of several rows of the run are combined as `docs/reference/supported.md` allows:
+In DEFINE, values of several rows of the run are combined as `docs/reference/expressions.md` allows:
 by comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN and arithmetic. In MEASURES by anything.
 """
 
