@@ -1,4 +1,4 @@
-"""A session: its own `sql`, and another function in its place; temporary views; its log.
+"""A session: its own `sql`, another function instead of it, temporary views, quiet analysis.
 
 A DataFrame becomes a temporary view for as long as Spark analyses the text that names it. Over
 Connect, where analysis is repeated later, `spark.sql(text, frame=df)` must do that, for each

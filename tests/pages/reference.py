@@ -72,7 +72,7 @@ def part(name: str, value: Any) -> str:
     else:
         return ""
     code = "\n".join(signatures)
-    return f"```text\n{code}\n```\n\n{first_sentence(value)}"
+    return f"```py\n{code}\n```\n\n{first_sentence(value)}"
 
 
 def written_signatures(name: str, function: Any) -> Iterator[str]:
