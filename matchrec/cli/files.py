@@ -404,7 +404,7 @@ def check_target(path: Path) -> None:
     Raises:
         MatchRecognizeError: the path is a folder or a device, or its folder takes no new files.
     """
-    target = path.resolve()  # a symbolic link stays; the file that it leads to is written
+    target = find_target(path)
     folder = target.parent
     if target.exists() and not target.is_file():
         what = "a folder" if target.is_dir() else "not a regular file"
@@ -422,6 +422,20 @@ def check_target(path: Path) -> None:
         raise errors.output_folder_not_writable(path=str(path), reason=describe(error)) from error
 
 
+def find_target(path: Path) -> Path:
+    """Return the file that a path leads to. A symbolic link stays, and its file is written.
+
+    Raises:
+        MatchRecognizeError: the links lead in a circle.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise errors.output_not_writable(path=str(path), reason=describe(error)) from error
+    return path.resolve()
+
+
 def describe(error: OSError) -> str:
     """Return what the system says about an error, without the path."""
     return os.strerror(error.errno) if error.errno else str(error)
@@ -437,7 +451,7 @@ def replace_when_complete(path: Path) -> Iterator[Path]:
     Raises:
         MatchRecognizeRunError: the system cannot write the file, as when the disk is full.
     """
-    target = path.resolve()
+    target = find_target(path)
     try:
         with tempfile.TemporaryDirectory(prefix=PART_FOLDER, dir=target.parent) as folder:
             part = Path(folder) / f"rows{''.join(target.suffixes[-2:])}"
