@@ -9,7 +9,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from matchrec.jit.kept import SOURCES
+from matchrec.jit.kept import NUMBERED_IN, SOURCES
 
 PACKAGE = Path(__file__).parent.parent / "matchrec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -226,6 +226,11 @@ def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() ->
     rooms = {name for name in names if (PACKAGE / name).is_dir()} | set(map(layer, compiled))
     hosts_read = {"plan", "conditions", "errors"}  # trees and messages, which no kernel can
     assert rooms - hosts_read <= set(SOURCES)
+    kernels = [one for one in MODULES if "kernels" in one.parts or one.stem == "kernels"]
+    read = {name for one in kernels for name in imported(one) if name.startswith("matchrec.")}
+    of_other_rooms = {name for name in read if name.split(".")[1] not in SOURCES}
+    files = {f"{name.removeprefix('matchrec.').replace('.', '/')}.py" for name in of_other_rooms}
+    assert {name for name in files if (PACKAGE / name).exists()} <= {*NUMBERED_IN, "memory.py"}
 
 
 def test_every_layer_is_known() -> None:

@@ -225,6 +225,9 @@ def announce_compiling() -> None:
 # The rooms from which machine code is made.
 SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
 
+# Files of other rooms whose enums are numbered in machine code.
+NUMBERED_IN = ("conditions/run_condition.py", "plan/clauses.py")
+
 ALL: list[KeptFunction] = []
 
 
@@ -474,6 +477,8 @@ def digest_of_sources() -> str:
     for room in SOURCES:
         for source in sources_in(files("matchrec").joinpath(room)):
             digest.update(source.read_bytes())
+    for name in NUMBERED_IN:
+        digest.update(files("matchrec").joinpath(name).read_bytes())
     return digest.hexdigest()[:16]
 
 
