@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.output.reads import CHOSEN, STATISTICS
+from matchrec.output.measure_reader import CHOSEN, STATISTICS
 from matchrec.shortcuts import ALL, in_force
 from matchrec.spark.session import is_connect
 from tests.quick.scale import SEED, examples
