@@ -161,7 +161,7 @@ def test_what_spark_lacks_is_refused_by_name(
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG\n +write LISTAGG"),
+        ("XMLAGG(XMLELEMENT(e, name))", r"no XMLAGG\n +help: write LISTAGG"),
         ("INSTR(name, 'a', -1)", r"write INSTR\(REVERSE"),
         ("INITCAP(name)", "in Spark, only blanks separate words"),
     ],

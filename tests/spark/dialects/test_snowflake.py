@@ -71,7 +71,7 @@ def test_qualify_comes_before_distinct_order_and_limit(
     [
         (
             "SELECT CONDITIONAL_CHANGE_EVENT(price) OVER (ORDER BY price_date) AS e FROM {}",
-            r"no CONDITIONAL_CHANGE_EVENT\n +write LAG",
+            r"no CONDITIONAL_CHANGE_EVENT\n +help: write LAG",
         ),
         ("SELECT TIME_SLICE(price_date, 2, 'WEEK') AS s FROM {}", "of this TIME_SLICE"),
         ("SELECT ARRAY_SLICE(ARRAY_CONSTRUCT(1), -2, -1) AS a", "of this ARRAY_SLICE"),
