@@ -301,7 +301,9 @@ class Query:
           DOWN{3}
         ...
           tried   4 ... 2 ended: DOWN's condition was false
-          DOWN    2 ... 2 ended: DOWN's condition was false (1)
+          DOWN    2 ... 1 ended: DOWN's condition was false
+          DOWN{2} 1 ... 1 ended: DOWN's condition was false
+          DOWN{3} 0
           matches 0
         ...
         """

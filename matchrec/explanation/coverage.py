@@ -217,12 +217,18 @@ def why(endings: Collection[RunEnding]) -> str:
     """Return how many runs ended, and the most frequent reason with its number."""
     if not endings:
         return ""
-    reasons = Counter[str]()
-    for ending in endings:
-        reasons[str(ending)] += ending.count
+    reasons = count_reasons(endings)
     ((most, times),) = reasons.most_common(1)
     count = f" ({times:,})" if len(reasons) > 1 else ""
     return f"{reasons.total():,} ended: {most}{count}"
+
+
+def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
+    """Return how many runs ended for each reason, however many rows they still needed."""
+    reasons = Counter[str]()
+    for ending in endings:
+        reasons[str(ending)] += ending.count
+    return reasons
 
 
 def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
@@ -244,8 +250,8 @@ def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
         runs = f"no match: of those that came nearest to one, {decisive.stopped:,}"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
     yield f"{runs} ended {where}"
-    most = decisive.stop_reasons[0]
-    yield f"{most}: {most.count:,}"
+    ((most, count),) = count_reasons(decisive.stop_reasons).most_common(1)
+    yield f"{most}: {count:,}"
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
@@ -368,11 +374,8 @@ class Coverage(Pictured):
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
             for one in clause.occurrences:
-                most = (
-                    (str(one.stop_reasons[0]), one.stop_reasons[0].count)
-                    if one.stopped
-                    else (None, 0)
-                )
+                reasons = count_reasons(one.stop_reasons).most_common(1)
+                most = reasons[0] if reasons else (None, 0)
                 rows.append((number, one.number, one.variable, one.reached, one.stopped, *most))
         return data_frame(COLUMNS, rows)
 
