@@ -24,10 +24,10 @@ Examples:
 
 \b
 Exit codes:
-  0    done; also where the reader of the output has had enough
-  1    the query was refused: a mistake in it, or what cannot be done
-  2    the arguments were wrong
-  3    it failed while it ran: Spark, Java, or an error that only rows show
+  0    success, also if the reader of the output stopped early
+  1    the query has a mistake, or something in it is not supported
+  2    the arguments are wrong
+  3    the query failed while it ran: in Spark or Java, or at a value in the rows
   130  interrupted
 """
 
@@ -46,9 +46,9 @@ class Commands(click.Group):
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="matchrec", message="%(prog)s %(version)s")
 def main() -> None:
-    """SQL MATCH_RECOGNIZE for Apache Spark, on this machine.
+    """Find patterns in the rows of files, with SQL's MATCH_RECOGNIZE.
 
-    Results go to stdout, everything else to stderr.
+    Rows are written to stdout, everything else to stderr.
     """
 
 

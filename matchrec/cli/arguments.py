@@ -101,7 +101,7 @@ def together(*options: Decorator[Any]) -> Decorator[Any]:
 def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
     """A command whose failures are sentences and exit codes, with a traceback if asked for."""
 
-    @click.option("--traceback", is_flag=True, help="Show where in the program an error came from.")
+    @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
         shows = tracebacks_shown() if traceback else nullcontext()
@@ -172,6 +172,33 @@ class Repeatable(click.Command):
             table = table if "=" in table else f"{Path(table).stem}={table}"
             raise click.UsageError(f"{error.message}; write --table {table}", ctx) from None
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, by what they are about."""
+        lines: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for parameter in self.get_params(ctx):
+            line = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and line is not None:
+                lines[group_of(parameter)].append(line)
+        for group, listed in lines.items():
+            if listed:
+                with formatter.section(group):
+                    formatter.write_dl(listed)
+
+
+# The groups of options in the help, by their names in Python; others are in the last group.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Query": ("text", "language", "dialect", "read", "write", "args", "grid", "clause"),
+    "Input": ("tables", "schemas", "delimiter", "header"),
+    "Events, for SASE+ and Patterns": OF_STREAM,
+    "Engine and search": ("engine", "conf", "algorithm", "sort", "max_steps"),
+    "Options": (),
+}
+
+
+def group_of(parameter: click.Parameter) -> str:
+    """Return the group of an option in the help."""
+    return next((group for group, names in GROUPS.items() if parameter.name in names), "Options")
+
 
 def again(name: str) -> str:
     """What asks another command about the query of this one, a `Repeatable`, for a shell."""
@@ -227,7 +254,11 @@ def origin(ctx: click.Context, _: click.Parameter, path: str | None) -> QuerySou
 QUERY = together(
     click.argument("query", metavar="[QUERY]", required=False, callback=origin),
     click.option(
-        "-c", "text", metavar="TEXT", is_eager=True, help="The query itself, in place of QUERY."
+        "-c",
+        "text",
+        metavar="TEXT",
+        is_eager=True,
+        help="The text of the query, instead of a file.",
     ),
 )
 
@@ -245,46 +276,65 @@ def names_of_parameters(ctx: click.Context, _: click.Parameter, typed: str) -> l
 
 
 EVENTS = click.option(
-    "--events", metavar="NAME", help="The table of the events; may be left out if there is one."
+    "--events", metavar="NAME", help="Name of the table of events. [default: the only --table]"
 )
 STREAM = together(
     EVENTS,
-    several("--order-by", metavar="SQL", help="What events are sorted by."),
-    several("--partition-by", metavar="SQL", help="What divides the events."),
-    click.option("--type-column", metavar="SQL", help="The type of an event [event_type]."),
+    several(
+        "--order-by",
+        metavar="SQL",
+        help="Column or expression that orders the events. May be repeated.",
+    ),
+    several(
+        "--partition-by",
+        metavar="SQL",
+        help="Column or expression that divides the events. May be repeated.",
+    ),
+    click.option(
+        "--type-column",
+        metavar="SQL",
+        help="Column with the type of an event. [default: event_type]",
+    ),
 )
 ENGINE = click.option(
     "--engine",
     metavar="sail|spark|sc://HOST:PORT",
     type=Parsed("ENGINE", engine),
-    help="What runs the query [sail if it is installed, else spark].",
+    help="Engine that runs the query. [default: sail if it is installed, else spark]",
 )
 SESSION = together(
     several(
         "--table",
         "tables",
         type=Parsed("NAME=PATH", table),
-        help="A table: parquet, csv, tsv or json files, a folder or a pattern. May be repeated.",
+        help="Read a table from a parquet, csv, tsv or json file, from a folder, or from the files"
+        " that match a pattern such as 'day-*.csv'. May be repeated.",
     ),
     click.option(
         "--delimiter",
         metavar="CHARACTER",
         type=Parsed("CHARACTER", delimiter),
-        help="What stands between fields of csv files, if their first line does not tell.",
+        help="Character between the fields of csv files. [default: found in the first line]",
     ),
     click.option(
-        "--header/--no-header", default=True, help="Whether csv files begin with names [they do]."
+        "--header/--no-header",
+        default=True,
+        help="Read column names from csv files, or not. [default: --header]",
     ),
     ENGINE,
-    several("--conf", type=SETTING, help="A setting of Spark. May be repeated."),
+    several("--conf", type=SETTING, help="Set a property of Spark. May be repeated."),
 )
-ALGORITHM = chosen("--algorithm", get_args(Algorithm), "The search algorithm [auto: the fastest].")
-DIALECT = chosen("--dialect", get_args(DialectName), "Whose SQL it is [spark].")
+ALGORITHM = chosen("--algorithm", get_args(Algorithm), "Search algorithm. [default: auto]")
+DIALECT = chosen("--dialect", get_args(DialectName), "SQL dialect of the query. [default: spark]")
 LANGUAGES = ("sql", "sase", "pattern")
 ABOUT = together(
     QUERY,
     SESSION,
-    chosen("--language", LANGUAGES, "What the query is written in, if its name does not tell."),
+    chosen(
+        "--language",
+        LANGUAGES,
+        "Language of the query. [default: by the name of its file, else sql]",
+    ),
     ALGORITHM,
     DIALECT,
     several(
@@ -293,17 +343,21 @@ ABOUT = together(
         type=Parsed("NAME=VALUE", parameter),
         callback=named_once,
         shell_complete=names_of_parameters,
-        help="The value of :NAME in SQL: a number, true, false, null, DATE'2026-01-31', or text.",
+        help="Value of the parameter :NAME: a number, true, false, null, DATE'2026-01-31' or a"
+        " text. May be repeated.",
     ),
 )
-SORT = chosen("--sort", get_args(Sort), "Who sorts each partition [auto].")
+SORT = chosen("--sort", get_args(Sort), "Where the rows of a partition are sorted. [default: auto]")
 MOST_STEPS = click.option(
-    "--max-steps", type=click.IntRange(1), help="End a search that takes more steps in SQL."
+    "--max-steps",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Fail if the search of a partition takes more than N steps. For SQL only.",
 )
 ABOUT_CLAUSE = together(QUERY, SESSION, ALGORITHM, DIALECT, SORT, MOST_STEPS, EVENTS)
 SEARCHED = together(ABOUT, SORT, MOST_STEPS, STREAM)
 CLAUSE = click.option(
-    "--clause", metavar="NUMBER|ALIAS", help="One of several, by number or alias."
+    "--clause", metavar="NUMBER|ALIAS", help="The clause to use, if the query has several."
 )
 ASKED = together(
     SEARCHED,
@@ -311,7 +365,8 @@ ASKED = together(
     chosen(
         ("--result", "output"),
         tuple(dict.fromkeys((*get_args(SaseOutput), *get_args(PatternOutput)))),
-        "What the result has: non_overlapping and graph for SASE+, events for a Pattern [matches].",
+        "Form of the result: non_overlapping and graph are for SASE+, events is for a Pattern."
+        " [default: matches]",
     ),
     click.option(
         "--timeouts", is_flag=True, help="Also return the runs of a Pattern that timed out."
@@ -320,20 +375,20 @@ ASKED = together(
         "--aggregate",
         "aggregates",
         type=Parsed("NAME=AGGREGATE", setting),
-        help="An aggregate over all matches instead of the matches, such as days=sum(n). May be"
-        " repeated. [with --per: matches=count(*)]",
+        help="Compute an aggregate over all matches, such as days=sum(n), instead of the matches."
+        " May be repeated. [default with --per: matches=count(*)]",
     ),
     chosen(
         "--per",
         get_args(Per),
-        "Aggregate per partition, or per row that starts or ends matches [partition].",
+        "Aggregate per partition, or per row that starts or ends matches. [default: partition]",
     ),
 )
 SCHEMAS = several(
     "--schema",
     "schemas",
     type=Parsed("'NAME: COLUMNS'", parse_schema),
-    help="A table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
+    help="Declare a table without a file, such as 't: id INT, ts TIMESTAMP'. May be repeated.",
 )
 FILE = Parsed("FILE", writable)
 PICTURE = Parsed("FILE", partial(writable, known=(".png", ".svg")))

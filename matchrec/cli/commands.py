@@ -55,38 +55,43 @@ def new_file(ctx: click.Context, _: click.Parameter, file: Path | None) -> Path 
     type=click.Choice(tuple(FORMATS)),
     default="table",
     show_default=True,
-    help="How rows are printed; --output FILE.parquet writes Parquet.",
+    help="Format of the printed rows.",
 )
 @click.option(
     "--output",
     "file",
-    metavar="FILE.parquet|csv|json",
+    metavar="FILE.parquet|csv|tsv|json",
     type=arguments.Parsed("FILE", writable_table),
     callback=new_file,
-    help="Write all rows to a file instead.",
+    help="Write all rows to FILE instead of printing them.",
 )
 @click.option(
-    "--overwrite", is_flag=True, is_eager=True, help="Replace the file of --output if it is there."
+    "--overwrite", is_flag=True, is_eager=True, help="Replace the file of --output if it exists."
 )
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_ROWS), help="At most so many rows [a table: 20]."
+    "--limit",
+    type=click.IntRange(1, MOST_ROWS),
+    metavar="N",
+    help="Print or write at most N rows. [default: 20 in a table, else all]",
 )
 @click.option(
     "--plot",
     "picture",
     metavar="FILE.png|svg",
     type=arguments.PICTURE,
-    help="Also draw the matches over the rows of the table. Needs --x and --y.",
+    help="Also draw the matches over the rows of the table, to FILE. Needs --x and --y.",
 )
-@click.option("--x", metavar="COLUMN", help="With --plot: a column of times, dates or numbers.")
-@click.option("--y", metavar="COLUMN", help="With --plot: a column of numbers or texts.")
-@click.option("--series", metavar="COLUMN", help="With --plot: draw a line for each of its values.")
+@click.option("--x", metavar="COLUMN", help="With --plot: column of times, dates or numbers.")
+@click.option("--y", metavar="COLUMN", help="With --plot: column of numbers or texts.")
+@click.option(
+    "--series", metavar="COLUMN", help="With --plot: column of the series; each value gets a line."
+)
 @click.option(
     "--between",
     nargs=2,
     metavar="FIRST LAST",
-    help="With --plot: the columns of the result with the first and the last x of a match"
-    " [found by their names].",
+    help="With --plot: columns of the result with the first and the last x of a match."
+    " [default: found by their names]",
 )
 @arguments.asks
 def run(  # noqa: PLR0913 -- one for each option
@@ -100,11 +105,11 @@ def run(  # noqa: PLR0913 -- one for each option
     series: str | None,
     between: tuple[str, str] | None,
 ) -> None:
-    """Run a query over files; its rows go to stdout, or to a file.
+    """Run a query over files, and print or write its rows.
 
-    QUERY is a file, or - for standard input: SQL, or SASE+ if its name ends with .sase. A Pattern
-    is FILE.py:NAME, or MODULE:NAME with --language pattern. SQL may have several statements with
-    semicolons between them, which run in order.
+    QUERY is a file, or - for standard input. It is SQL, or SASE+ if the name of the file ends with
+    .sase. A Pattern is FILE.py:NAME, or MODULE:NAME with --language pattern. SQL may have several
+    statements with semicolons between them, which run in order.
     """
     if request.clause is not None and not request.totals:
         raise click.UsageError("--clause is for --aggregate and --per")
@@ -238,24 +243,25 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
 
 @click.command(cls=arguments.Repeatable)
 @arguments.QUERY
-@arguments.chosen("--read", READ, "What it is written in, if its name does not tell [spark].")
 @arguments.chosen(
-    "--write", get_args(WrittenDialect), "Whose SQL it becomes.", default="spark", show_default=True
+    "--read", READ, "Language of the query. [default: by the name of its file, else spark]"
+)
+@arguments.chosen(
+    "--write", get_args(WrittenDialect), "SQL dialect to write.", default="spark", show_default=True
 )
 @arguments.STREAM
 @arguments.chosen(
     ("--result", "output"),
     ("matches", "non_overlapping"),
-    "Which matches of SASE+.",
+    "Which matches of SASE+ the SQL returns.",
     default="matches",
     show_default=True,
 )
 @arguments.tells_failures
 def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
-    """Print a query in the SQL of a product.
+    """Translate a query to the SQL of a product.
 
-    What differs there comes as comments. QUERY is as that of `matchrec run`; the other options say
-    what SASE+ and a Pattern leave open.
+    Comments in the printed text say what differs there. QUERY is the same as for `matchrec run`.
     """
     from matchrec.api.transpile import conversion
 
@@ -282,6 +288,7 @@ DATA = files("matchrec.cli") / "demo_data"
     show_default=True,
     metavar="FILE.png|svg",
     type=arguments.PICTURE,
+    help="Write the picture to FILE.",
 )
 @arguments.ENGINE
 @arguments.tells_failures
@@ -292,10 +299,10 @@ def demo(picture: Path, engine: str | None) -> None:
     check_matplotlib()
     began = time.monotonic()
     query = (DATA / "v_shapes.sql").read_text(encoding="utf-8")
-    print("Falls of at least three days that were won back day after day, by 5 % or more.")
+    print("Which falls of 5 % or more, over at least three days, were recovered by daily rises?")
     print(f"Daily closes of four shares, 2008 to 2010:\n\n{query}")
-    print("An engine starts, reads the file and finds the matches; a chart of them is drawn.")
-    print("This takes seconds, and longer the first time on a machine.\n", flush=True)
+    print("Now an engine starts, finds the matches and draws them.")
+    print("This takes some seconds, and longer the first time on a machine.\n", flush=True)
     with as_file(DATA / "stocks.csv") as path, local_session(engine=engine) as spark:
         Table("stocks", (path,), "csv").register(spark)
         asked = matchrec.query(spark, query)

@@ -26,14 +26,16 @@ ValuesByName = Sequence[tuple[str, list[Any]]]
 
 @click.command(cls=arguments.Repeatable)
 @arguments.ASKED
-@click.option("--analyze", is_flag=True, help="Run it on Spark too, and say what it has counted.")
-@click.option("--dot", type=arguments.FILE, help="Write the automaton as a Graphviz file.")
-@click.option("--svg", type=arguments.SVG, help="Draw the row pattern.")
+@click.option(
+    "--analyze", is_flag=True, help="Also run the query, on Spark only, and show its counters."
+)
+@click.option("--dot", type=arguments.FILE, help="Write the automaton to FILE, for Graphviz.")
+@click.option("--svg", type=arguments.SVG, help="Write the picture of the row pattern to FILE.")
 @arguments.asks
 def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | None) -> None:
-    """Show how a query would run.
+    """Show how a query runs, without running it.
 
-    QUERY is as that of `matchrec run`.
+    QUERY is the same as for `matchrec run`.
     """
     with asked.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
@@ -45,7 +47,7 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
         draw(explanation, svg)
 
 
-DRAWN = click.option("--svg", type=arguments.SVG, help="Draw it.")
+DRAWN = click.option("--svg", type=arguments.SVG, help="Write the picture to FILE.")
 
 
 def show(told: Pictured, file: Path | None) -> None:
@@ -68,23 +70,31 @@ def draw(explanation: matchrec.Explanation, file: Path) -> None:
     "--partition",
     type=arguments.SETTING,
     callback=arguments.named_once,
-    help="A PARTITION BY column of the partition.",
+    help="Value of a PARTITION BY column, to choose a partition. May be repeated.",
 )
 @arguments.several(
     "--row",
     metavar="VALUE",
-    help="The ORDER BY value of a starting row; once for each column of ORDER BY.",
+    help="ORDER BY value of a starting row, to explain this row only. Repeat it for each column"
+    " of ORDER BY.",
 )
-@click.option("--limit", type=click.IntRange(1), default=5, show_default=True, help="Attempts.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Explain at most N attempts.",
+)
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
 def why(
     asked: QueryRequest, partition: Settings, row: Sequence[str], limit: int, svg: Path | None
 ) -> None:
-    """Say why a partition has no match, or how its matches came about.
+    """Explain why rows match or do not match.
 
-    QUERY is as that of `matchrec run`.
+    QUERY is the same as for `matchrec run`.
     """
     values = {name: plain_value_of(value) for name, value in partition} or None
     rows = tuple(map(plain_value_of, row)) or None
@@ -99,9 +109,9 @@ def why(
 @DRAWN
 @arguments.asks
 def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> None:
-    """Count how far starting rows come, and what ends them.
+    """Count how far starting rows get, and what stops them.
 
-    QUERY is as that of `matchrec run`.
+    QUERY is the same as for `matchrec run`.
     """
     if algorithm:
         raise click.UsageError("--algorithm is not for coverage, which has a search of its own")
@@ -117,20 +127,27 @@ def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> No
     "--labels",
     required=True,
     type=arguments.Parsed("NAME", labels_table),
-    help="The table of the incidents.",
+    help="Name of the table of incidents.",
 )
-@click.option("--start", required=True, metavar="COLUMN", help="Where an incident begins.")
-@click.option("--end", required=True, metavar="COLUMN", help="Where it ends.")
-@arguments.several("--key", metavar="COLUMN", help="A PARTITION BY value [of the same name].")
+@click.option(
+    "--start", required=True, metavar="COLUMN", help="Column with the start of an incident."
+)
+@click.option("--end", required=True, metavar="COLUMN", help="Column with the end of an incident.")
+@arguments.several(
+    "--key",
+    metavar="COLUMN",
+    help="Column of the incidents that matches a PARTITION BY column. May be repeated. [default:"
+    " the columns of the same names]",
+)
 @arguments.CLAUSE
 @DRAWN
 @arguments.asks
 def backtest(  # noqa: PLR0913 -- one for each option
     asked: QueryRequest, labels: str, start: str, end: str, key: Sequence[str], svg: Path | None
 ) -> None:
-    """Say which labelled incidents matches hit, and which miss them.
+    """Compare the matches with labelled incidents.
 
-    QUERY is as that of `matchrec run`.
+    QUERY is the same as for `matchrec run`.
     """
     with asked.running() as (spark, query):
         rows, keys = spark.table(labels), list(key) or None
@@ -145,14 +162,15 @@ def backtest(  # noqa: PLR0913 -- one for each option
     type=arguments.VALUES,
     callback=arguments.named_once,
     shell_complete=arguments.names_of_parameters,
-    help="The values of :NAME, with commas between them, such as days=3,5,8. May be repeated.",
+    help="Values of the parameter :NAME, with commas between them, such as days=3,5,8. May be"
+    " repeated.",
 )
 @DRAWN
 @arguments.asks
 def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path | None) -> None:
-    """Count the matches of a clause with every combination of some values.
+    """Count the matches for each combination of values.
 
-    QUERY is what stands between the parentheses of MATCH_RECOGNIZE.
+    QUERY is a file with a clause, the text between the parentheses of MATCH_RECOGNIZE.
     """
     from matchrec.api.dialects import check_clause
 

@@ -80,7 +80,7 @@ NEGATION = """
 @click.command()
 @tells_failures
 def warm() -> None:
-    """Compile everything now, as when an image is built."""
+    """Compile all search code now, such as for a container image."""
     began = time.monotonic()
     at_once = Shortcuts(few_steps=0)
     with local_session() as spark, matchrec.progress(spark), in_force(at_once):

@@ -11,10 +11,12 @@ import time
 from io import StringIO
 from pathlib import Path
 
+import click
 import pytest
 from rich.console import Console
 
 import matchrec
+from matchrec.__main__ import main
 from matchrec.cli import failures
 from matchrec.cli.failures import ExitCode, sentence_of_spark
 from tests.quick.embedded import invoke
@@ -132,6 +134,34 @@ def wait_for_job(folder: Path) -> None:
 
 def test_the_version() -> None:
     assert invoke("--version").stdout == f"matchrec {matchrec.__version__}\n"
+
+
+def test_the_list_of_commands_cuts_no_sentence() -> None:
+    listed = invoke("--help").stdout.partition("Commands:")[2].partition("Examples:")[0]
+    assert "..." not in listed
+    assert listed.count(".\n") == len(main.commands)
+
+
+@pytest.mark.parametrize("command", main.commands)
+def test_every_option_has_a_sentence_with_a_verb_or_a_noun(command: str) -> None:
+    """Such as `Write the picture to FILE.`; a default is in brackets after it."""
+    for parameter in main.commands[command].params:
+        if isinstance(parameter, click.Option):
+            sentence = re.sub(r" \[default.*\]$", "", parameter.help or "")
+            assert re.fullmatch(r"[A-Z][^\[\]]+ [^\[\]]+\.", sentence), parameter.opts
+
+
+def test_help_lists_options_in_groups() -> None:
+    said = invoke("run", "--help").stdout
+    groups = re.findall(r"^(\w.*):$", said, re.MULTILINE)
+    assert groups == [
+        "Query",
+        "Input",
+        "Events, for SASE+ and Patterns",
+        "Engine and search",
+        "Options",
+    ]
+    assert said.index("Input:") < said.index("--table") < said.index("Engine and search:")
 
 
 def test_help_says_the_exit_codes() -> None:
