@@ -26,7 +26,8 @@ from pyspark.sql.functions import col
 
 import matchrec
 from matchrec import AfterMatch, Counters, MatchRecognizeError, Options, Pattern, Query
-from matchrec.api import inputs, questions
+from matchrec.api import questions
+from matchrec.spark.backend import Backend
 from matchrec.spark.session import query_context_logger, quiet_analysis
 
 pytestmark = pytest.mark.one_of(4)
@@ -353,12 +354,12 @@ def test_threads_set_a_setting_one_after_the_other() -> None:
 
     def ask() -> None:
         first_is_in.wait()
-        with inputs.by_arrow(session):
+        with Backend(session).creating_frames():
             seen.append(session.conf[name])
 
     thread = Thread(target=ask)
     thread.start()
-    with inputs.by_arrow(session):
+    with Backend(session).creating_frames():
         first_is_in.set()
         thread.join(0.1)
         assert not seen
