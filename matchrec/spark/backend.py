@@ -22,7 +22,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructField
 
 from matchrec.errors.conditions import clauses_nested_too_deep
+from matchrec.plan.text import AVERAGE_OR_NULL, SUM_OR_NULL
 from matchrec.spark.relation import Relation, Runner
+from matchrec.spark.sail.probes import tries_to_add
 from matchrec.spark.session import (
     create_views,
     has_keywords,
@@ -67,6 +69,15 @@ class Backend:
     def reads_sql_of_spark(self) -> bool:
         """Whether the engine reads all spellings of SQL that Spark reads."""
         return True
+
+    def write_sums(self, text: str) -> str:
+        """Return SQL with our own sums and averages as the engine computes them.
+
+        `try_add` and `try_avg` are NULL beyond the type. An old engine has `+` and `avg` alone.
+        """
+        if tries_to_add(self.spark):
+            return text
+        return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
 
     def run(self, runner: Runner, text: Template) -> DataFrame:
         """Return the DataFrame of a query text, whose holes stand for DataFrames."""

@@ -42,6 +42,7 @@ class TextBackend(Protocol):
     spark: SparkSession
     engine: str
 
+    def write_sums(self, text: str) -> str: ...
     def run(self, runner: Runner, text: Template) -> DataFrame: ...
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
@@ -119,14 +120,10 @@ class Runner:
         return self.having(matchrec_frame=frame).sql(self.in_scope(query))
 
     def readable(self, text: str) -> str:
-        """SQL as the session reads it: sums and averages by `+` and `avg` where it lacks others."""
+        """Return SQL with our own sums and averages as the engine computes them."""
         if SUM_OR_NULL not in text and AVERAGE_OR_NULL not in text:
             return text
-        from matchrec.spark.sail.probes import tries_to_add
-
-        if tries_to_add(self.spark):
-            return text
-        return text.replace(SUM_OR_NULL, "`+`").replace(AVERAGE_OR_NULL, "avg")
+        return self.backend.write_sums(text)
 
     def analyse(self, frame: DataFrame, text: Template | None = None) -> DataFrame:
         """Return a DataFrame once the engine has analysed it, and found no mistake in it.

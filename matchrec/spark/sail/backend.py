@@ -50,6 +50,11 @@ class Sail(SparkConnect):
     def reads_sql_of_spark(self) -> bool:
         return False  # see `frontends.sql.spellings`
 
+    def write_sums(self, text: str) -> str:
+        from matchrec.spark.sail.sums import rewrite_sums
+
+        return super().write_sums(rewrite_sums(text))
+
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:

@@ -1,0 +1,37 @@
+"""Sums of our own as Sail reads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.plan.text import sum_or_null
+from matchrec.spark.sail.sums import rewrite_sums
+
+
+@pytest.mark.parametrize(
+    ("key", "length", "written"),
+    [
+        ("t", "5L", "CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END"),
+        ("t", "(5L)", "CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END"),
+        (
+            "coalesce(t, ')', `,(`)",
+            "(5L)",
+            (
+                "CASE WHEN (coalesce(t, ')', `,(`)) <= 9223372036854775802L"
+                " THEN (coalesce(t, ')', `,(`)) + 5L END"
+            ),
+        ),
+        ("ts", "INTERVAL 1 DAY", None),
+        ("t", ":n", None),
+    ],
+)
+def test_a_sum_by_itself(key: str, length: str, written: str | None) -> None:
+    text = sum_or_null(key, length)
+    assert rewrite_sums(text) == (text if written is None else written)
+
+
+def test_sums_in_a_text() -> None:
+    ends = sum_or_null("t", "5L"), sum_or_null("ts", "INTERVAL 1 DAY")
+    text = f"SELECT {ends[0]} AS a, {ends[1]} AS b, '{ends[0]}'"
+    plain = "CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END"
+    assert rewrite_sums(text).startswith(f"SELECT {plain} AS a, {ends[1]} AS b")
