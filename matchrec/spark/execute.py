@@ -300,13 +300,9 @@ def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
     if token and not executable.aggregates:
         items = result_items(executable, range(len(executable.reads)))
         outputs = zip(items, executable.outputs, strict=True)
-        readable = prepared.question.runner.readable
-        origins = {
-            readable(item.sql): output.origin
-            for item, output in outputs
-            if is_sql(output) and output.origin is not None
-        }
-        watch_matches(matched, token, origins)
+        runner = prepared.question.runner
+        of_spark = ((one.sql, of.origin) for one, of in outputs if is_sql(of))
+        watch_matches(runner, matched, token, {sql: at for sql, at in of_spark if at is not None})
     result = project(prepared.question.relation, executable, matched, token)
     if executable.aggregates or any(map(is_sql, executable.outputs)):
         text = f"{executable.outputs} {executable.aggregates}", schema.json()

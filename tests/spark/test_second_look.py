@@ -109,6 +109,16 @@ def test_a_key_and_a_measure(spark: SparkSession, rows: DataFrame) -> None:
     assert marked(of_measure) == "1 / (LAST(v) - 2)"
 
 
+def test_a_measure_beside_the_end_of_a_window(spark: SparkSession, rows: DataFrame) -> None:
+    """Sail has no function for the sum by which MATCH_TIMEOUT is computed on Spark."""
+    clause = """ORDER BY n MEASURES MATCH_TIMEOUT() AS due, 10 / (LAST(A.v) - 2) AS x
+        ONE ROW PER MATCH SHOW TIMEOUT MATCHES PATTERN (A B) WITHIN 5
+        DEFINE A AS v > 0, B AS v > 9"""
+    with settings(spark, ansi__enabled="true"):
+        error = failure(matchrec.match_recognize(rows, clause).collect)
+    assert marked(error) == "10 / (LAST(A.v) - 2)"
+
+
 def test_in_a_query_and_in_a_rule(spark: SparkSession, rows: DataFrame) -> None:
     query = f"SELECT k + 1 AS more FROM {{rows}} MATCH_RECOGNIZE ({FAILING}) WHERE k > 0"
     rules = {"falls": FAILING.removeprefix("ORDER BY n ")}

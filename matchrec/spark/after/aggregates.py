@@ -92,7 +92,7 @@ class MatchAggregates:
         ]
         if self.token:
             computed = {one.sql: origins[i] for one, i in zip(items, values, strict=True)}
-            watch_matches(taken, self.token, computed)
+            watch_matches(self.runner, taken, self.token, computed)
         return self.runner.select(taken, [*kept, *map(str, items)])
 
     def values(self, taken: DataFrame, index: int, fold: Fold, result: types.DataType) -> Values:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from threading import Lock
 from typing import Any, TypeVar, cast
 from uuid import uuid4
@@ -36,7 +36,7 @@ from matchrec.errors.run.origins import SqlOrigin, failure_of
 from matchrec.plan import expression
 from matchrec.plan.expression import Operation, Scalar, conjuncts, joined, row_text
 from matchrec.spark.errors.users_terms import reworded
-from matchrec.spark.relation import Relation
+from matchrec.spark.relation import Relation, Runner
 from matchrec.spark.sail.words import sentence_of_value
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.ties import warn_of_ties
@@ -141,11 +141,20 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
     return token
 
 
-def watch_matches(matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]) -> None:
-    """The same of SQL over the rows of the workers, which have the token."""
+def watch_matches(
+    runner: Runner, matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
+) -> None:
+    """From now on, a query over `matched` that fails says which of some expressions it was.
+
+    Args:
+        runner: runs the expressions as the query does: its session may lack some functions.
+        matched: the rows of the workers, which have the token.
+        token: what `watch_rows` has returned.
+        items: where the user wrote each expression, by its SQL over `matched`.
+    """
     if items:
-        look = SecondLook(token, items, lambda texts: matched.selectExpr(*texts), lambda: matched)
-        keep(look, matched)
+        select = partial(runner.select, matched)
+        keep(SecondLook(token, items, select, lambda: matched), matched)
 
 
 def keep(look: SecondLook, rows: DataFrame) -> None:
