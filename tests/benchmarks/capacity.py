@@ -111,7 +111,7 @@ def lines(sizes: tuple[int, ...], options: Options, master: str) -> Iterator[str
         for rows in sizes:
             found += costs_of_size(replace(options, rows=rows), master, Path(name))
         costs = list(with_tasks(found, list(tasks(Path(name)))))
-    yield f"`{master}`, seed {options.seed}; for each million rows, but for the last two."
+    yield f"`{master}`, seed {options.seed}. Per million rows, except the last two columns."
     yield ""
     order = {kind: place for place, kind in enumerate(KINDS)}
     costs.sort(key=lambda cost: (order[cost.name], cost.rows))

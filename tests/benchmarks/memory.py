@@ -88,7 +88,7 @@ def alone(kind: str, rows: int, keys: int, width: int) -> list[str]:
 
 def lines_alone() -> Iterator[str]:
     """The table of a worker alone."""
-    head = ("kind", "rows", "partitions", "bytes of a text", "rows that come out", "MiB")
+    head = ("kind", "rows", "partitions", "bytes of a text", "output rows", "MiB")
     yield from table(head, [alone(*one) for one in ALONE])
 
 
