@@ -155,7 +155,10 @@ def lines(cases: Iterable[Case], asked: Asked) -> Iterator[str]:
     cells = [[case.name, *cells_of(of_case(case, asked))] for case in chosen]
     head = [f"{engine} {figure}" for engine in asked.engines for figure in FIGURES]
     size = "" if asked.scale == 1 else f"Rows times {asked.scale}. "
-    yield f"{size}Elapsed seconds, processor seconds, and the peak memory of all processes in MB."
+    yield (
+        f"{size}*Clock* is the elapsed time in seconds, *processor* is the CPU time in seconds, "
+        "and *MB* is the peak memory of all processes."
+    )
     yield ""
     yield from table(["", *head], cells)
 
