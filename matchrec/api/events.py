@@ -50,19 +50,28 @@ def match_sase(  # noqa: PLR0913 -- public signature
     output: SaseOutput = "matches",
     options: Options | None = None,
 ) -> DataFrame:
-    """The matches of a SASE+ query over a DataFrame of events.
+    """Find the matches of a SASE+ query in a DataFrame of events.
 
-    order_by: sorts the events; WITHIN measures its first item. partition_by: divides the events
-    into streams. Both are SQL over one row, or Columns of the DataFrame. args: values of `:name`
-    markers in the text. type_column: its value is the type of an event.
+    Args:
+        df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
+        text: the SASE+ query.
+        args: the values of the `:name` markers in the text.
+        order_by: sorts the events; WITHIN measures along its first item. SQL over one row, or
+            Columns of the DataFrame.
+        partition_by: divides the events into streams. SQL over one row, or Columns of the
+            DataFrame.
+        type_column: the column whose value is the type of an event.
+        output: what the result contains. "matches" returns one row for each match: the partition
+            columns, then the columns of RETURN, or without RETURN an array of events for each
+            variable. "non_overlapping" returns the same columns, but of overlapping matches only
+            the one that is complete first. "graph" returns the shared buffer of all matches, one
+            row for each pointer; `explode_graph` turns it into matches.
+        options: how the query runs.
 
-    output: what the result has. "matches": one row for each match, with the partition columns, then
-    the columns of RETURN, or without RETURN an array of events for each variable.
-    "non_overlapping": the same, but of overlapping matches only the one that is complete first.
-    "graph": the shared buffer of all matches, one row for each pointer; `explode_graph` makes
-    matches of it. The rows of the result have no order: sort by columns of RETURN.
+    Returns:
+        The matches, in no particular order. To sort them, sort by columns of RETURN.
 
-    Everything else is as for `sql`.
+    Everything else works as in `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> matchrec.match_sase(events, '''
@@ -93,20 +102,29 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     timeouts: bool = False,
     options: Options | None = None,
 ) -> DataFrame:
-    """The matches of a pattern over a DataFrame of events.
+    """Find the matches of a Pattern in a DataFrame of events.
 
-    order_by: sorts the events; its first item is the time, which windows measure. partition_by:
-    divides the events into streams. Both are SQL over one row, or Columns of the DataFrame. args:
-    values of `:name` markers in conditions.
+    Args:
+        df: the events, as a DataFrame of Spark, pandas, Polars or Arrow.
+        pattern: the Pattern.
+        args: the values of the `:name` markers in conditions.
+        order_by: sorts the events. Its first item is the time, along which windows measure. SQL
+            over one row, or Columns of the DataFrame.
+        partition_by: divides the events into streams. SQL over one row, or Columns of the
+            DataFrame.
+        output: what the result contains. "matches" returns one row for each match: the partition
+            columns, `match_number`, `start_time`, `end_time`, and for each stage an array of its
+            events, which may be empty. "events" returns one row for each event of each match, with
+            `match_number` and `stage`.
+        timeouts: also return the runs that began a match and whose window ended before the match
+            was complete. Their `match_number` is NULL, and `timed_out_at` is the end of their
+            window. For a match, `timed_out_at` is NULL.
+        options: how the query runs.
 
-    output: what the result has. "matches": one row for each match, with the partition columns,
-    `match_number`, `start_time`, `end_time`, then for each stage an array of its events, which may
-    be empty. "events": one row for each event of each match, with `match_number` and `stage`.
-    timeouts: also return the runs that began a match and whose window ended before the match was
-    complete. Their `match_number` is NULL, and `timed_out_at` is the end of their window; it is
-    NULL for a match.
+    Returns:
+        The matches, and with `timeouts` the runs that timed out.
 
-    Everything else is as for `sql`.
+    Everything else works as in `sql`.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> pattern = (matchrec.Pattern.begin("login").where("event_type = 'Login'")
@@ -126,8 +144,9 @@ def match_pattern(  # noqa: PLR0913 -- public signature
 def explode_graph(df: DataFrame) -> DataFrame:
     """Return the matches in a graph, one row for each match.
 
-    df: what `match_sase` returns with `output="graph"`. You may filter it first, as long as every
-    remaining pointer still has its target.
+    Args:
+        df: the result of `match_sase` with `output="graph"`. You may filter it first, as long as
+            every remaining pointer still has its target.
 
     >>> events = spark.sql("VALUES (1, 'Login'), (2, 'Error'), (3, 'Error') AS e(at, event_type)")
     >>> graph = matchrec.match_sase(

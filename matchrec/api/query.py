@@ -66,13 +66,16 @@ class FrontEnd(ABC):
 
 @dataclass(frozen=True, repr=False)
 class Query:
-    """A query over its rows, from `query`. It reads and runs nothing before you call a method.
-
-    text: your text, or the Pattern. language: "SQL", "a clause", "SASE+" or "a Pattern".
-    dialect: the product whose SQL it is. options: how the query runs.
+    """A query that has not run, from `query`. It reads and runs nothing before you call a method.
 
     Methods raise MatchRecognizeError for a mistake in a clause, and Spark's own errors for
     the rest of the query.
+
+    Attributes:
+        text: your text, or the Pattern.
+        language: "SQL", "a clause", "SASE+" or "a Pattern".
+        dialect: the product whose SQL the text is written in.
+        options: how the query runs.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
@@ -92,10 +95,12 @@ class Query:
     _front_end: FrontEnd = field(repr=False)
 
     def to_df(self) -> DataFrame:
-        """Return the result as a DataFrame. Runs no job. Warns of what is probably a mistake.
+        """Return the result as a DataFrame.
 
-        `show`, `collect`, `count`, `toPandas`, `toArrow`, `createOrReplaceTempView`, `schema` and
-        `columns` of a query are those of this DataFrame.
+        Runs no job. Raises a warning for what is probably a mistake.
+
+        The methods `show`, `collect`, `count`, `toPandas`, `toArrow`, `createOrReplaceTempView`,
+        and the properties `schema` and `columns` of a query are those of this DataFrame.
 
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
@@ -200,11 +205,13 @@ class Query:
         per: Per = "partition",
         clause: int | str | None = None,
     ) -> Explanation:
-        """What its clauses compile to, and which algorithm searches for their matches.
+        """Show what the clauses of the query compile to, and which algorithm searches for matches.
 
-        analyze: also run the query, drop its rows, and show its counters. aggregates, per: the
-        arguments of `aggregate`, to explain that call instead of the query. clause: explain only
-        this clause, if there are several.
+        Args:
+            analyze: also run the query, drop its rows, and show its counters.
+            aggregates: the argument of `aggregate`, to explain that call instead of the query.
+            per: the argument of `aggregate`, to explain that call instead of the query.
+            clause: explain only this clause, if there are several.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain())
@@ -253,16 +260,20 @@ class Query:
         limit: int = 5,
         clause: int | str | None = None,
     ) -> Why:
-        """Why a clause did not match, or how it did, in one partition.
+        """Explain why a clause did not match in one partition, or how it did.
 
-        partition: the values of the PARTITION BY columns, by name; needed only if there are several
-        partitions. row: shows the search from this row: the value of the first ORDER BY column, or
-        a tuple with the values of several; without it, you see the partition's matches and the
-        failed attempts that came furthest. limit: how many attempts. clause: one of several, by the
-        alias of its result or by its number, which `explain` counts from 1. For SASE+, `why` looks
-        for all matches; a run of a Pattern that timed out is no match.
+        Runs jobs. The rows of the partition come to the driver, at most 100,000. For SASE+, `why`
+        looks for all matches. A run of a Pattern that timed out is not a match.
 
-        Runs jobs. The rows of the partition come to the driver, at most 100,000.
+        Args:
+            partition: the values of the PARTITION BY columns, by name. Needed only if there are
+                several partitions.
+            row: the row from which to show the search: the value of the first ORDER BY column, or a
+                tuple with the values of several. Without it, the answer has the matches of the
+                partition, and the failed attempts that came furthest.
+            limit: the largest number of attempts in the answer.
+            clause: which clause, if there are several: the alias of its result, or its number,
+                which `explain` counts from 1.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -286,11 +297,18 @@ class Query:
 
     @checked(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
-        """How many starting rows came to each variable of PATTERN, and what ended the others.
+        """Count how many starting rows reached each variable of PATTERN, and what stopped the
+        others.
 
-        clause: one of several, as for `why`; None for all. With SASE+ and a Pattern, every event is
-        a starting row. Runs a job for each clause, over all of its rows. Raises
-        MatchRecognizeUnsupportedError for LONGEST MATCH, NOT in PATTERN and a stream.
+        With SASE+ and a Pattern, every event is a starting row. Runs a job for each clause, over
+        all of its rows.
+
+        Args:
+            clause: which clause, as for `why`. None means all.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the query has LONGEST MATCH or NOT in PATTERN, or reads
+                a stream.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''
@@ -328,18 +346,24 @@ class Query:
         key: str | Sequence[str] | None = None,
         clause: int | str | None = None,
     ) -> Backtest:
-        """The matches of a clause beside incidents that somebody has labelled: hits and misses.
-
-        labels: a row for each incident, in a DataFrame of Spark, pandas, Polars or Arrow. start,
-        end: the columns that say when an incident begins and ends, of the type of the first ORDER
-        BY column; NULL means open. key: the columns of the labels with the values of PARTITION BY,
-        in its order; None for columns of the same names, [] if an incident concerns all partitions.
-        clause: one of several, as for `why`.
+        """Compare the matches of a clause with labelled incidents: hits, misses and false alarms.
 
         A match hits an incident if the two overlap: the match ends when the incident begins or
         later, and begins when the incident ends or earlier. Matches count even if the query around
-        the clause leaves them out. Runs no job before you read the result. Raises
-        MatchRecognizePlanError if labels do not fit, MatchRecognizeUnsupportedError for a stream.
+        the clause leaves them out. No job runs before you read the result.
+
+        Args:
+            labels: a row for each incident, in a DataFrame of Spark, pandas, Polars or Arrow.
+            start: the column with the beginning of an incident. It has the type of the first ORDER
+                BY column. NULL means open.
+            end: the column with the end of an incident, in the same way.
+            key: the columns of the labels with the values of PARTITION BY, in its order. None means
+                columns of the same names; [] means that an incident concerns all partitions.
+            clause: which clause, as for `why`.
+
+        Raises:
+            MatchRecognizePlanError: the labels do not fit the query.
+            MatchRecognizeUnsupportedError: the query reads a stream.
 
         >>> loads = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 5) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (6, 8) AS t(begins, ends)")
@@ -365,22 +389,28 @@ class Query:
         per: Per = "partition",
         clause: int | str | None = None,
     ) -> DataFrame:
-        """How many matches there are, and aggregates of their measures, over all matches.
-
-        aggregates: by the names of their columns `count(*)`, or count, sum, avg, min or max of a
-        measure; None for `{"matches": "count(*)"}`. per: what the result has a row for: each
-        "partition", each row that begins matches ("start"), or each row that ends matches ("end").
-        The ORDER BY columns name these rows. clause: one of several, as for `why`.
+        """Count all matches and aggregate their measures, without building the matches if possible.
 
         With ALL MATCHES, n rows may have 2 to the power of n matches, so the search adds up and
-        builds no match. If it cannot add up, Spark adds up over the matches, as in SQL around a
-        clause; `explain` says which, and why. Types are those of SQL in both cases: a count, and a
-        sum of whole numbers, is a BIGINT; a sum of DECIMAL(p, s) is a DECIMAL(p + 10, s). A larger
-        number is an error in every mode. For larger counts and sums, write
-        `CAST(count(*) AS DECIMAL(38, 0))`, which has all digits, or `CAST(count(*) AS DOUBLE)`.
+        builds no match. If the search cannot add up, Spark aggregates the matches, as in SQL around
+        a clause. `explain` says which of the two happens, and why.
 
-        Over a stream only `per="end"` is final: one row comes out for each row that ends matches.
-        Anything else is a MatchRecognizeUnsupportedError.
+        In both cases the types are those of SQL. A count, and a sum of whole numbers, is a BIGINT.
+        A sum of DECIMAL(p, s) is a DECIMAL(p + 10, s). A larger number is an error in every mode.
+        For larger counts and sums, write `CAST(count(*) AS DECIMAL(38, 0))`, which keeps all
+        digits, or `CAST(count(*) AS DOUBLE)`.
+
+        Args:
+            aggregates: for each column of the result, its name and `count(*)`, or count, sum, avg,
+                min or max of a measure. None means `{"matches": "count(*)"}`.
+            per: what the result has a row for: each "partition", each row that begins matches
+                ("start"), or each row that ends matches ("end"). The ORDER BY columns name these
+                rows.
+            clause: which clause, as for `why`.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the query reads a stream, and `per` is not "end". Only a
+                row that ends matches has final values in a stream.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -413,20 +443,30 @@ class Query:
         page: int = 1,
         panels: int = 6,
     ) -> Plot:
-        """A picture of the matches of the last clause, over the rows of its input.
+        """Draw the matches of the last clause over the rows of its input.
 
-        x, y: columns of these rows; x is a date, an instant or a number; y is a number, drawn as a
-        line, or a text, drawn above a point. by: the column whose values are the series, each with
-        a panel; the result must have it too, or the events in its arrays.
+        Needs matplotlib. Runs a few jobs. In a long series, each column of pixels shows the first,
+        last, lowest and highest row. Series without matches have no panel.
 
-        The first of these that is present says where a match lies: arrays of events with x in them;
-        two columns of the type of x with names such as first_day and last_day, start_time and
-        end_time, from and to; x itself and a match number, of ALL ROWS PER MATCH. between: the two
-        columns, if they have other names. match: the column with the match number.
+        The first of these that is present says where a match lies:
 
-        In a long series, each column of pixels shows the first, last, lowest and highest row. page:
-        the number of a page, with so many `panels`; series without matches have no panel. Runs a
-        few jobs. Raises MatchRecognizePlanError if columns are missing. Needs matplotlib.
+        - arrays of events that have the column `x`;
+        - two columns of the type of `x` with names such as first_day and last_day, start_time and
+          end_time, from and to;
+        - `x` itself and a match number, as in a result of ALL ROWS PER MATCH.
+
+        Args:
+            x: a column of these rows: a date, an instant or a number.
+            y: a column of these rows: a number, drawn as a line, or a text, drawn above a point.
+            by: the column whose values are the series. Each series has a panel. The result must
+                have this column too, or the events in its arrays.
+            between: the two columns that say where a match lies, if they have other names.
+            match: the column with the match number.
+            page: the number of the page to draw.
+            panels: the number of panels on a page.
+
+        Raises:
+            MatchRecognizePlanError: a column is missing.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''
@@ -449,9 +489,14 @@ class Query:
 
     @checked(**{**ARGUMENTS, "write": DIALECT})
     def to_sql(self, write: WrittenDialect = "spark", *, events: str = "events") -> Conversion:
-        """The query in the SQL of a product. It prints as text, with notes on what differs.
+        """Write the query in the SQL of a product, with notes on what differs.
 
-        write: the product. events: the name of the table with the rows of a query without FROM.
+        Args:
+            write: the product.
+            events: the name of the table with the rows, for a query without FROM.
+
+        Returns:
+            The text and the notes, which print as SQL with comments.
 
         >>> pairs = "PATTERN SEQ(Login a, Error b) WHERE skip_till_next_match"
         >>> events = spark.sql("VALUES (1, 'Login') AS e(at, event_type)")

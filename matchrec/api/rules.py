@@ -82,29 +82,41 @@ def match_rules(  # noqa: PLR0913 -- public signature
     event_columns: str | Sequence[str] | None = None,
     options: Options | None = None,
 ) -> RuleMatches:
-    """The matches of many rules over a DataFrame, found in one pass over its rows.
+    """Find the matches of many rules in a DataFrame, in one pass over its rows.
 
-    rules: by name, each a clause of SQL without PARTITION BY and ORDER BY, a SASE+ text, or a
-    Pattern. order_by, partition_by: as for `match_sase`, the same for all rules. type_column: the
-    column of types for SASE+ texts. dialect: the product whose SQL the clauses are.
+    A rule may change over time. Pass a dict of versions instead of its text. Each key is the value
+    of the first `order_by` column from which a version is valid. The key None is the beginning, and
+    a version None ends the rule. A version sees only the rows of its time, and `matches` has a
+    column `rule_version`.
 
-    on_error: what happens if a rule fails in a partition, for instance by a sum that is too large.
-    "raise" ends the query, and the error names the rule; "keep" goes on with all other rules, and
-    `errors` of the result says where the rule failed. event_columns: the columns of the input that
-    events of matches have, None for all. Fewer columns make matches of many rows cheaper.
-
-    A rule may change: write a dict of versions in place of its text. Each key is the value of the
-    first `order_by` column from which a version is valid; the key None is the beginning, and a
-    version None ends the rule. The rules may also be a DataFrame with columns rule, text and
-    valid_from, or a function that gives one. Its column parameters may have the values of `:name`
-    markers, as JSON such as `{"fall": 5}`. A version sees only the rows of its time, and `matches`
-    has `rule_version`. With `on_error="keep"`, rows of the DataFrame that are no rules are left
-    out, and `refused` says why.
-
-    options: `max_steps` holds for each rule; `transport` and `counters` are errors here.
+    The rules may also be a DataFrame with the columns rule, text and valid_from, or a function that
+    returns such a DataFrame. Its column parameters may have the values of `:name` markers, as JSON
+    such as `{"fall": 5}`.
 
     Over a stream the result is a stream, too: one query with one state for all rules.
-    Everything else is as for `sql`. Raises MatchRecognizeError for a mistake in a rule.
+
+    Args:
+        df: the rows, as for `match_recognize`.
+        rules: the rules by name. Each is a clause of SQL without PARTITION BY and ORDER BY, a SASE+
+            text, or a Pattern.
+        order_by: as for `match_sase`, the same for all rules.
+        partition_by: as for `match_sase`, the same for all rules.
+        type_column: the column with the types of events, for SASE+ texts.
+        dialect: the product whose SQL the clauses are written in, as in `sql`.
+        on_error: what happens if a rule fails in a partition, for instance because a sum is too
+            large. "raise" ends the query, and the error names the rule. "keep" continues with all
+            other rules, and `errors` of the result lists where the rule failed. With "keep", rows
+            of a DataFrame of rules that are not valid rules are left out, and `refused` gives the
+            reasons.
+        event_columns: the columns of the input that the events of matches have, or None for all.
+            With fewer columns, matches of many rows are cheaper.
+        options: how the query runs. `max_steps` applies to each rule. `transport` and `counters`
+            are errors here.
+
+    Raises:
+        MatchRecognizeError: a rule has a mistake.
+
+    Everything else works as in `sql`.
 
     >>> logins = spark.sql("VALUES (1, 'ok'), (2, 'bad'), (3, 'bad'), (4, 'ok') AS t(at, result)")
     >>> found = matchrec.match_rules(logins, {
@@ -232,9 +244,9 @@ class RulesReader:
 class RuleMatches:
     """The matches of a set of rules, from `match_rules`.
 
-    Its DataFrames are views of one search. After `cache()` the search runs once for all of them;
-    without it, each action searches again. Over a stream each view is a streaming DataFrame, and
-    each query that you start searches by itself; to get all views from one query, write `rows`.
+    Its DataFrames are views of one search. After `cache()` the search runs once for all of them.
+    Without it, each action searches again. Over a stream each view is a streaming DataFrame, and
+    each query that you start runs its own search. To get all views from one query, write `rows`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 95) AS t(day, price)")
     >>> found = matchrec.match_rules(ticks, {
@@ -273,7 +285,7 @@ class RuleMatches:
 
     @property
     def refused(self) -> dict[str, MatchRecognizeError]:
-        """The rules of a table that `on_error="keep"` has left out, and why.
+        """The rules of a table that `on_error="keep"` has left out, each with the reason.
 
         >>> table = spark.sql("VALUES ('large', 'PATTERN (A) DEFINE A AS id > 1', 3)"
         ...     " AS rules(rule, text, valid_from)")
@@ -285,13 +297,19 @@ class RuleMatches:
 
     @property
     def matches(self) -> DataFrame:
-        """One row per match of each rule.
+        """All matches of all rules, one row for each match.
 
-        Columns: `rule`, `rule_version` where rules have versions: the time from which it is valid,
-        the partition columns, `match_number` in the partition, `start_time` and
-        `end_time`, the values of the first ORDER BY column on the first and last row, and `events`,
-        an array of the rows with the `variable` that each is mapped to. An empty match has no
-        times and no events.
+        The columns are:
+
+        - `rule`;
+        - `rule_version` if rules have versions: the time from which the version is valid;
+        - the partition columns;
+        - `match_number`, the number of the match in its partition;
+        - `start_time` and `end_time`, the values of the first ORDER BY column on the first and last
+          row;
+        - `events`, an array of the rows, each with the `variable` that it is mapped to.
+
+        An empty match has no times and no events.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -306,7 +324,8 @@ class RuleMatches:
 
     @property
     def errors(self) -> DataFrame:
-        """With `on_error="keep"`, one row per partition in which a rule failed: why it did.
+        """The errors of rules with `on_error="keep"`, one row for each partition in which a rule
+        failed.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -317,7 +336,7 @@ class RuleMatches:
 
     @checked(name=TEXT)
     def rule(self, name: str) -> DataFrame:
-        """The result of one rule, in all of its versions, with the columns of its own query.
+        """Return the result of one rule, in all of its versions, with the columns of its own query.
 
         >>> rules = {"large": "MEASURES count(*) AS n PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -336,7 +355,7 @@ class RuleMatches:
 
     @property
     def rows(self) -> DataFrame:
-        """The DataFrame under all views: write it once, and `split` it.
+        """The DataFrame behind all of these views: write it once, then `split` it.
 
         >>> rules = {"large": "MEASURES A.id AS n PATTERN (A) DEFINE A AS id > 1"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -348,7 +367,7 @@ class RuleMatches:
 
     @checked(df=DATAFRAME)
     def split(self, df: DataFrame) -> RuleMatches:
-        """Return the views of some of `rows`, such as a micro-batch in `foreachBatch`.
+        """Return the views of some of `rows`, such as the rows of a micro-batch in `foreachBatch`.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -360,7 +379,7 @@ class RuleMatches:
         return RuleMatches(self._built.over(df), self._refused)
 
     def cache(self) -> Self:
-        """Let Spark keep what the first action finds, for all further ones.
+        """Cache the result of the search, so that only the first action searches.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -373,7 +392,7 @@ class RuleMatches:
         return self
 
     def unpersist(self) -> Self:
-        """Let Spark forget what it keeps.
+        """Remove the result of the search from Spark's cache.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")
@@ -384,7 +403,7 @@ class RuleMatches:
         return self
 
     def explain(self) -> Explanation:
-        """What Spark computes once for all rules, then what each rule compiles to.
+        """Explain what Spark computes once for all rules, then how each rule runs.
 
         >>> rules = {"large": "PATTERN (A+) DEFINE A AS id > 0"}
         >>> found = matchrec.match_rules(spark.range(3), rules, order_by="id")

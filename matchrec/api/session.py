@@ -16,19 +16,24 @@ def session(
 ) -> SparkSession:
     """Return the running session, or start a new one: on Sail if it is installed, else on Spark.
 
-    The extra `sail` brings Sail, an engine that takes PySpark's calls and SQL, runs
+    The extra `sail` installs Sail, an engine that takes PySpark's calls and SQL, runs
     in this program without Java, and starts in a second (Spark and Sail: docs/reference).
 
-    engine: what a new session runs on: `"sail"`, `"spark"`, or the address of a server of Spark
-    Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first, then what
-    is installed. cores: how many tasks run at once. memory: the most that the engine takes, `"4g"`.
-    A server settles both when it starts.
+    Before Spark starts, which takes several seconds, matchrec prints a line on stderr.
 
-    Before Spark starts, which takes several seconds, a line on stderr says so.
+    A new session ends with the program and has the settings of `tune`. Its `spark.sql` understands
+    MATCH_RECOGNIZE, as after `enable`. A session that is already running is returned unchanged.
 
-    A new session ends with the program, has the settings of `tune`, and its `spark.sql` understands
-    MATCH_RECOGNIZE, as after `enable`. A session that runs already is returned as it is. Raises
-    MatchRecognizePlanError if a session runs already and you pass any argument.
+    Args:
+        engine: where a new session runs: `"sail"`, `"spark"`, or the address of a server of Spark
+            Connect, `"sc://host:port"`. Without it, SPARK_REMOTE and `spark-submit` decide first,
+            then what is installed.
+        cores: how many tasks run at once. A server decides this when it starts.
+        memory: the most memory that the engine may use, such as `"4g"`. A server decides this when
+            it starts.
+
+    Raises:
+        MatchRecognizePlanError: a session is already running, and you passed an argument.
 
     >>> spark = matchrec.session()
     >>> spark.range(3).count()

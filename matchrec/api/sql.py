@@ -129,16 +129,24 @@ def sql(
     options: Options | None = None,
     **frames: Any,
 ) -> DataFrame:
-    """Return the result of a Spark SQL query that may contain MATCH_RECOGNIZE clauses, anywhere.
+    """Run a Spark SQL query that may contain MATCH_RECOGNIZE clauses, and return its result.
 
-    spark: the session; you may leave it out if one is running. args: values of `:name` markers.
-    frames: DataFrames that the query names as `{name}`, as in
-    `spark.sql`, or frames of pandas, Polars and Arrow. dialect: the product whose SQL the query is:
-    "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery" or "azure". options:
-    how the query runs.
+    Args:
+        spark: the session. You may leave it out if a session is running.
+        query: the text of the query.
+        args: the values of the `:name` markers.
+        dialect: the product whose SQL the query is written in: "spark", "databricks", "snowflake",
+            "oracle", "trino", "flink", "bigquery" or "azure".
+        options: how the query runs.
+        frames: the DataFrames that the query names as `{name}`, as in `spark.sql`. Frames of
+            pandas, Polars and Arrow are accepted, too.
 
-    Runs no job. Raises MatchRecognizeError for a mistake in a clause, and Spark's own errors
-    for the rest of the query. It is the same as `query(...).to_df()`.
+    Returns:
+        The result, which no job has computed yet. It is the same as `query(...).to_df()`.
+
+    Raises:
+        MatchRecognizeError: a clause has a mistake. For a mistake in the rest of the query, Spark
+            raises its own error.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.sql(spark, '''
@@ -166,13 +174,20 @@ def match_recognize(
     dialect: DialectName = "spark",
     options: Options | None = None,
 ) -> DataFrame:
-    """The rows of a MATCH_RECOGNIZE clause over a DataFrame.
+    """Run a MATCH_RECOGNIZE clause over a DataFrame, and return its rows.
 
-    df: of Spark, pandas, Polars or Arrow. What is not of Spark is sent to the session that runs, or
-    to a new one of `matchrec.session()`; the result is a DataFrame of Spark in any case. clause:
-    the text between the parentheses, from PARTITION BY to DEFINE. args: values of its `:name`s.
+    Args:
+        df: a DataFrame of Spark, pandas, Polars or Arrow. A frame of another library than Spark is
+            sent to the running session, or to a new one of `matchrec.session()`.
+        clause: the text between the parentheses, from PARTITION BY to DEFINE.
+        args: the values of the `:name` markers in the clause.
+        dialect: the product whose SQL the clause is written in, as in `sql`.
+        options: how the query runs.
 
-    Everything else is as for `sql`.
+    Returns:
+        The rows of the clause, always as a DataFrame of Spark.
+
+    Everything else works as in `sql`.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> matchrec.match_recognize(ticks, '''
@@ -194,10 +209,15 @@ def match_recognize(
 def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
     """Return a row for each row of each match, as ALL ROWS PER MATCH does.
 
-    df: a result with the rows of each match in an array. column: the name of this array, which
-    MATCHED_ROWS() in MEASURES makes, or `match_pattern` for a stage; None for the only column of
-    MATCHED_ROWS(). The new rows have the other columns of `df`, then the columns of the matched row
-    that `df` lacks. An empty match has no row.
+    An empty match has no row.
+
+    Args:
+        df: a result that has the rows of each match in an array.
+        column: the name of this array. MATCHED_ROWS() in MEASURES makes such a column, and so does
+            `match_pattern` for each stage. None means the only column of MATCHED_ROWS().
+
+    Returns:
+        The other columns of `df`, then the columns of the matched row that `df` lacks.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.match_recognize(ticks, '''
@@ -371,7 +391,7 @@ def query(
 def query(*given: Any, **arguments: Any) -> Query:
     """Return a query that has not run: read its rows, its plan, or why rows match.
 
-    It takes the arguments of one of four functions, by what the first two arguments are:
+    It takes the arguments of one of four functions. The first two arguments decide which:
 
         a session, SQL text               sql
         a DataFrame, a clause             match_recognize
@@ -441,10 +461,15 @@ def enable(
 
     An application is a SparkContext, or the server of Spark Connect. Its sessions include those of
     `newSession` and, in Classic, of the DataFrames in `foreachBatch`. Over Connect the function of
-    `foreachBatch` runs in another process and must call `enable` by itself. dialect, options: as
-    for `sql`, but without counters, which belong to one query. A second call replaces these.
+    `foreachBatch` runs in another process and must call `enable` itself. A second call of `enable`
+    replaces the dialect and the options of the first.
 
-    Every query without a clause passes through untouched, whatever the dialect.
+    Every query without a clause is passed to Spark unchanged, whatever the dialect.
+
+    Args:
+        spark: any session of the application.
+        dialect: the product whose SQL the queries are written in, as in `sql`.
+        options: how the queries run, but without counters, which belong to one query.
 
     >>> matchrec.enable(spark)
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
@@ -467,7 +492,7 @@ def enable(
 
 @checked(**ARGUMENTS)
 def disable(spark: SparkSession) -> None:
-    """Make `spark.sql` again what it was before `enable`. Does nothing if `enable` was not called.
+    """Restore `spark.sql` as it was before `enable`. Do nothing if `enable` was not called.
 
     >>> matchrec.enable(spark)
     >>> matchrec.disable(spark)

@@ -65,11 +65,19 @@ def sweep(
     dialect: DialectName = "spark",
     options: Options | None = None,
 ) -> Sweep:
-    """How many matches a clause has for each combination of some values, found in one pass.
+    """Count the matches of a clause for each combination of some values, in one pass.
 
-    clause: as for `match_recognize`, with `:name` markers. grid: the values of each marker.
-    options: as for `match_rules`. Spark reads and shuffles the rows once for all of up to 1,000
-    combinations. Runs a job. Raises MatchRecognizeError for a mistake in the clause.
+    Spark reads and shuffles the rows once for all combinations. Runs a job.
+
+    Args:
+        df: the rows, as for `match_recognize`.
+        clause: a clause as for `match_recognize`, with `:name` markers.
+        grid: the values of each marker. They may have up to 1,000 combinations.
+        dialect: the product whose SQL the clause is written in, as in `sql`.
+        options: as for `match_rules`.
+
+    Raises:
+        MatchRecognizeError: the clause has a mistake.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95), (5, 90) AS t(day, price)")
     >>> print(matchrec.sweep(ticks, '''

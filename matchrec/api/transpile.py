@@ -32,17 +32,24 @@ def transpile(  # noqa: PLR0913 -- public signature
     partition_by: str | Sequence[str] = (),
     type_column: str = "event_type",
 ) -> Conversion:
-    """A query in the language of `read`, or a Pattern, as a query in the SQL of `write`.
+    """Write a query as SQL of the product `write`. The query is text, or a Pattern.
 
-    read, write: "spark", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery", "azure"
-    (read only), or "standard": Spark SQL without our extensions of the clause; read="sase" for
-    SASE+. From SQL to SQL, text that need not change keeps its words, comments and layout.
-    Raises MatchRecognizeError if it cannot read the query, or cannot write a part of it.
+    From SQL to SQL, text that need not change keeps its words, comments and layout. `transpile`
+    needs no Spark. `Query.to_sql` writes a `Query`, which already knows its rows and its output.
 
-    events: the name of the table of events. order_by, partition_by, type_column: as for
-    `match_sase` and `match_pattern`. SQL needs all of these in its text, if SASE+ or a Pattern
-    becomes SQL. `transpile` needs no Spark. `Query.to_sql` converts a `Query`, which knows its rows
-    and its output.
+    Args:
+        query: the text of the query, or a Pattern.
+        read: the language of the text: "spark", "databricks", "snowflake", "oracle", "trino",
+            "flink", "bigquery", "azure", "standard", or "sase" for SASE+.
+        write: one of the same products, except "azure". "standard" is Spark SQL without our
+            extensions of the clause.
+        events: the name of the table of events. SASE+ and a Pattern need it.
+        order_by: as for `match_sase` and `match_pattern`. SASE+ and a Pattern need it.
+        partition_by: as for `match_sase` and `match_pattern`.
+        type_column: as for `match_sase`.
+
+    Raises:
+        MatchRecognizeError: the query cannot be read, or a part of it cannot be written.
 
     >>> print(matchrec.transpile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                        "DEFINE B AS x > PREV(x))", write="snowflake").text)

@@ -66,12 +66,14 @@ class Score:
 
 @dataclass(frozen=True, repr=False)
 class Backtest(figures.Pictured):
-    """Labelled incidents beside the matches of a query, from `Query.backtest`; prints its figures.
+    """Labelled incidents compared with the matches of a query, from `Query.backtest`.
 
-    incidents: a DataFrame of the labels with their columns, and
+    It prints its figures. Each use runs jobs, but figures are computed once.
+
+    `incidents` is a DataFrame with the columns of the labels and these:
 
         outcome                     hit or miss
-        matches                     how many matches lie over it
+        matches                     how many matches overlap the incident
         match_start, match_end      where the first of them begins and ends
         furthest_variable           for a miss: the variable of the last row of its best attempt,
                                     which is the one that lacked the fewest rows; NULL if no row
@@ -80,10 +82,19 @@ class Backtest(figures.Pictured):
         rows_missing                how many rows the attempt lacked at least
         reason                      what ended the attempt
 
-    matches: a DataFrame of the places of matches: the partition columns, match_start, match_end,
-    matches, how many matches lie there, and incidents, over how many they lie, 0 for a false alarm.
-    names: the partition columns. keys, ends: the columns of the labels. Each use runs jobs, but
-    figures are computed once.
+    `matches` is a DataFrame with a row for each place where matches lie:
+
+        the partition columns
+        match_start, match_end      where the matches begin and end
+        matches                     how many matches lie there
+        incidents                   how many incidents they overlap, 0 for a false alarm
+
+    Attributes:
+        incidents: the labels with the result for each.
+        matches: the places of matches.
+        names: the names of the partition columns.
+        keys: the columns of the labels with the partition values.
+        ends: the columns of the labels with the beginning and the end of an incident.
 
     >>> errors = spark.sql("VALUES (1, 5), (2, 9), (3, 9), (7, 9), (8, 9) AS t(at, load)")
     >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -106,7 +117,7 @@ class Backtest(figures.Pictured):
 
     @cached_property
     def score(self) -> Score:
-        """How many incidents are hit and how many matches are false alarms. Runs two jobs."""
+        """The numbers of hits, misses and false alarms. Reading it runs two jobs."""
         over = "coalesce(sum(IF(incidents > 0, matches, 0L)), 0L)"
         found = self.matches.selectExpr("coalesce(sum(matches), 0L)", over)
         hit = [row for row in self._outcomes if row[0] == "hit"]
@@ -116,7 +127,10 @@ class Backtest(figures.Pictured):
 
     @property
     def reasons(self) -> tuple[tuple[int, str | None, str], ...]:
-        """How many misses ended after a variable for a reason, most of all first."""
+        """What ended the best attempts at the missed incidents, the most frequent reason first.
+
+        Each item is a count of incidents, the last variable that was reached, and the reason.
+        """
         missed = [(row[3], row[1], row[2]) for row in self._outcomes if row[0] == "miss"]
         return tuple(sorted(missed, key=lambda one: (-one[0], one[1] or "", one[2])))
 
@@ -155,7 +169,7 @@ class Backtest(figures.Pictured):
         return "\n".join(lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame of `incidents`.
+        """Return `incidents` as a pandas DataFrame.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")
@@ -167,10 +181,10 @@ class Backtest(figures.Pictured):
         return found
 
     def svg(self) -> str:
-        """Incidents as bands, hit or missed, matches as lines, a lane for what divides the rows.
+        """Return an SVG drawing: incidents as bands, matches as lines, one lane for each partition.
 
         Lanes with missed incidents come first, then those with false alarms; at most 30 are drawn.
-        The order is of numbers, dates or instants. Needs matplotlib.
+        The ORDER BY column must have numbers, dates or instants. Needs matplotlib.
 
         >>> rows = spark.sql("VALUES (1, 9), (2, 9) AS t(at, load)")
         >>> labels = spark.sql("VALUES (1, 4), (5, 6) AS t(start, end)")

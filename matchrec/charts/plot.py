@@ -135,7 +135,10 @@ def style(panel: Axes, title: str, measured: str) -> None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plot:
-    """A page of a picture, from `Query.plot`; a notebook shows it. figure: matplotlib's.
+    """A picture of matches, from `Query.plot`. A notebook shows it.
+
+    Attributes:
+        figure: the figure of matplotlib.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> falls = matchrec.query(ticks, '''
@@ -151,7 +154,7 @@ class Plot:
 
     @checked(path=ArgumentKind("a path", lambda given: isinstance(given, str | Path)))
     def save(self, path: str | Path) -> None:
-        """Write the picture to a file: PNG, SVG or PDF, by the ending of the name.
+        """Write the picture to a file. The ending of its name chooses PNG, SVG or PDF.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80) AS t(day, price)")
         >>> falls = matchrec.query(ticks, '''

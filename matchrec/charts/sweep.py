@@ -17,12 +17,14 @@ FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Pictured):
-    """The figures of each combination of values, from `sweep`; prints as a table.
+    """The figures of each combination of values, from `sweep`. It prints as a table.
 
-    names: the names of the markers. rows: the values of each combination, then its numbers of
-    matches, of partitions with a match, and of rows in all matches, then two medians over the
-    matches: of their rows, and of the distance from their first to their last row along the first
-    ORDER BY column.
+    Attributes:
+        names: the names of the markers.
+        rows: for each combination its values, then the number of matches, the number of partitions
+            with a match, the number of rows in all matches, and two medians over the matches: of
+            their number of rows, and of the distance from their first to their last row along the
+            first ORDER BY column.
 
     >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
     >>> matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
@@ -34,7 +36,7 @@ class Sweep(Pictured):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the values of a row are."""
+        """The names of the columns of the table."""
         return (*self.names, *FIGURES)
 
     @property
@@ -45,7 +47,7 @@ class Sweep(Pictured):
         return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame of the table.
+        """Return the table as a pandas DataFrame.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> found = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).to_pandas()
@@ -55,9 +57,9 @@ class Sweep(Pictured):
         return data_frame(self.columns, self.rows)
 
     def svg(self) -> str:
-        """Matches against the values of the first name, a line for each combination of the others.
+        """Return a line chart of the matches against the values of the first marker.
 
-        Needs matplotlib.
+        Each combination of the other values has a line. Needs matplotlib.
 
         >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
         >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())

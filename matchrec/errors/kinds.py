@@ -103,10 +103,12 @@ def with_code(message: str, code: str | None) -> str:
 
 
 class MatchRecognizeError(Located, ValueError):
-    """A query that matchrec cannot run, with the place and what to write instead.
+    """An error in a query or a call, with its location and what to write instead.
 
-    code: a stable name of the error, such as `unknown-column`; docs/reference/error_codes.md lists
-    all codes. condition: the name that Databricks SQL gives to an error of this meaning, or None.
+    Attributes:
+        code: a stable name of the error, such as `unknown-column`. docs/reference/error_codes.md
+            lists all codes.
+        condition: the name that Databricks SQL gives to an error of this meaning, or None.
 
     >>> try:
     ...     matchrec.match_recognize(spark.range(3), "ORDER BY id PATTERN (A DEFINE A AS id > 1")
@@ -128,24 +130,28 @@ class MatchRecognizeError(Located, ValueError):
 
 
 class MatchRecognizeParseError(MatchRecognizeError):
-    """The text is not of the clause's grammar."""
+    """The text of a query cannot be read: its syntax is wrong."""
 
 
 class MatchRecognizePlanError(MatchRecognizeError):
-    """The clause is well formed and means nothing: an unknown name, a forbidden combination."""
+    """The query or the call is wrong, for example because of an unknown name or a forbidden
+    combination.
+    """
 
 
 class MatchRecognizeUnsupportedError(MatchRecognizeError):
-    """The clause means something that matchrec does not do."""
+    """The query asks for something that matchrec does not support."""
 
 
 class MatchRecognizeRunError(MatchRecognizeError):
-    """Only the run could show it.
+    """The query fails on its rows, so the error appears only when the query runs.
 
-    partition: the keys of the partition, by name; empty if it is the only one, or does not matter.
-    row_number: the number of the row in its partition, from 1; None if it is not known.
+    Python workers raise it, so a program gets it inside an error of Spark: see `from_exception`.
 
-    Python workers raise it, so a program gets it inside an error of Spark's: see `from_exception`.
+    Attributes:
+        partition: the partition values, by column name. Empty if there is only one partition, or if
+            the partition does not matter.
+        row_number: the number of the row in its partition, from 1, or None if it is not known.
     """
 
     partition: Mapping[str, object] = MappingProxyType({})
@@ -176,11 +182,14 @@ class MatchRecognizeRunError(MatchRecognizeError):
 
     @classmethod
     def from_exception(cls, error: BaseException) -> MatchRecognizeRunError | None:
-        """The error of this kind that is in an error of Spark's; None for any other error.
+        """Return the error of matchrec inside an error of Spark, or None for any other error.
 
         A worker has raised it, or Spark has, in a condition or measure of a query of this process.
-        error: the exception of an action, or the result of `StreamingQuery.exception()`; it becomes
-        the cause of the result. Values of keys that JSON lacks, such as dates, come as text.
+        Partition values of types that JSON lacks, such as dates, are strings.
+
+        Args:
+            error: the exception of an action, or the result of `StreamingQuery.exception()`. It
+                becomes the cause of the result.
 
         >>> found = matchrec.match_recognize(spark.range(3), '''
         ...     ORDER BY id MEASURES COUNT(*) AS n PATTERN (A B+)

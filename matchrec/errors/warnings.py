@@ -14,9 +14,9 @@ from matchrec.source import Span
 
 
 class MatchRecognizeWarning(Located, UserWarning):
-    """A query that runs but probably isn't what you meant, with location, notes and hint.
+    """A query runs, but probably does not mean what you want.
 
-    Fields as of `MatchRecognizeError`.
+    It has the same attributes as `MatchRecognizeError`, but no code.
     """
 
 
@@ -29,92 +29,108 @@ class NoConditionsWarning(MatchRecognizeWarning):
 
 
 class AnyRowsWarning(MatchRecognizeWarning):
-    """Without WITHIN, the last part of PATTERN is one variable without a condition, repeated
-    greedily without an upper bound.
+    """PATTERN ends with a variable without a condition that takes all rows that follow.
+
+    The variable is repeated greedily without an upper bound, and the clause has no WITHIN.
     """
 
 
 class ReluctantEndWarning(MatchRecognizeWarning):
-    """The last part of PATTERN is repeated reluctantly, and the preferred matches come out."""
+    """PATTERN ends with a reluctant quantifier, which stops at its smallest number of rows.
+
+    The warning is about queries that return the preferred matches.
+    """
 
 
 class EmptyMatchesWarning(MatchRecognizeWarning):
-    """The preferred match at every row is the empty one."""
+    """The preferred match at every row is empty."""
 
 
 class SameValueWarning(MatchRecognizeWarning):
-    """Both sides of a comparison in a condition are one value of one row."""
+    """A comparison in a condition has the same value of the same row on both sides."""
 
 
 class NeverTrueWarning(MatchRecognizeWarning):
-    """A comparison in a condition is with NULL, with a variable that has no row so early, or of two
-    constants for which it does not hold.
+    """A comparison in a condition can never be true.
+
+    It compares with NULL, with a variable that has no row yet, or two constants.
     """
 
 
 class SkippedRowWarning(MatchRecognizeWarning):
-    """With SKIP TILL NEXT MATCH or SKIP TILL ANY MATCH, the condition of a variable that is never
-    the first of a match reads the row before the current one by PREV.
+    """PREV in a condition may read a row that the match skips.
+
+    The clause has SKIP TILL NEXT MATCH or SKIP TILL ANY MATCH, and the variable of the condition is
+    never the first of a match.
     """
 
 
 class EarlyEndWarning(MatchRecognizeWarning):
-    """The last part of PATTERN is repeated or optional. Either a match may skip rows and the
-    preferred matches come out, or the non-overlapping matches come out.
+    """PATTERN ends with a repeated or optional part, so matches may end earlier than you expect.
+
+    Either a match may skip rows and the query returns the preferred matches, or it returns the
+    non-overlapping matches.
     """
 
 
 class NextRowWarning(MatchRecognizeWarning):
-    """PATTERN ends with NOT, the clause has WITHIN, and a match may not skip rows."""
+    """NOT at the end of PATTERN tests the next row only, although the clause has WITHIN.
 
-
-class WildcardWarning(MatchRecognizeWarning):
-    """A condition has a text with `%` or `*` as a wildcard, and the operator knows no such
-    wildcard.
+    A match of the clause may not skip rows.
     """
 
 
+class WildcardWarning(MatchRecognizeWarning):
+    """A text in a condition has `%` or `*` as a wildcard, which the operator does not know."""
+
+
 class BracesWarning(MatchRecognizeWarning):
-    """A variable of PATTERN has no condition, and its name is a defined variable's plus digits, as
-    if a Python f-string had removed the braces of a quantifier.
+    """A variable without a condition looks like a quantifier whose braces a Python f-string has
+    removed.
+
+    Its name is the name of a defined variable, followed by digits.
     """
 
 
 class DaysInHoursWarning(MatchRecognizeWarning):
-    """WITHIN of a day or more is along a TIMESTAMP, clocks change in the session's time zone, and
-    the session counts a day as 24 hours.
+    """WITHIN counts a day as 24 hours, although clocks change in the time zone of the session.
+
+    The length of WITHIN is a day or more, along a TIMESTAMP.
     """
 
 
 class TiesWarning(MatchRecognizeWarning):
-    """Rows of a partition have the same ORDER BY values, and differ in what the query reads.
+    """Rows of a partition have the same ORDER BY values, but differ in columns that the query
+    reads.
 
-    Given once for each query, when it has run.
+    The warning appears once for each query, after it has run.
     """
 
 
 class NanosecondsWarning(MatchRecognizeWarning):
-    """Rows of a pandas, Polars or Arrow frame differ only in the nanoseconds of a column of ORDER
-    BY, and Spark's times have microseconds.
+    """Rows of a pandas, Polars or Arrow frame differ only in the nanoseconds of an ORDER BY column.
+
+    Spark's times have microseconds.
     """
 
 
 class UnboundedStateWarning(MatchRecognizeWarning):
-    """The clause is over a stream without WITHIN, and a match may have any number of rows."""
+    """A clause over a stream has no WITHIN, and a match may have any number of rows."""
 
 
 class RefusedRuleWarning(MatchRecognizeWarning):
-    """A table of rules has something that is no rule, and `on_error="keep"` leaves it out."""
+    """`on_error="keep"` leaves out a row of a table of rules that is not a valid rule."""
 
 
 class ProductWarning(MatchRecognizeWarning):
-    """With `dialect=`, a part of the query gives another result here than in the product."""
+    """With `dialect=`, a part of the query has another result here than in the product."""
 
 
 class UntunedSessionWarning(MatchRecognizeWarning):
-    """The session lacks a setting that `matchrec.tune` sets, and no value that crosses may be long.
+    """The session lacks a setting that `matchrec.tune` sets, and no value sent to Python may be
+    long.
 
-    Given once, at the first such query.
+    The warning appears once, at the first such query.
     """
 
 

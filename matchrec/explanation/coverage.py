@@ -327,10 +327,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, repr=False)
 class Coverage(Pictured):
-    """How far the starting rows of a query came; prints as text, shows as a picture in a notebook.
+    """How far the starting rows of a query get through its pattern, from `Query.coverage`.
 
-    clauses: by their number in the query, from 1. surface: where it was asked for, whose words it
-    uses; a notebook shows it after the cell has run.
+    It prints as text. A notebook shows it as a picture, after the cell has run.
+
+    Attributes:
+        clauses: the figures of each clause, by its number in the query, from 1.
+        surface: where the user called `coverage`: in Python, a notebook or a terminal. The text
+            suggests calls in the words of that place.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> covered = matchrec.query(ticks, '''
@@ -346,6 +350,7 @@ class Coverage(Pictured):
 
     @property
     def text(self) -> str:
+        """The text that `print` shows."""
         funnels = {
             number: show_funnel(clause, self.surface) for number, clause in self.clauses.items()
         }
@@ -355,11 +360,14 @@ class Coverage(Pictured):
         return f"<Coverage: {'; '.join(clause.summary for clause in self.clauses.values())}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each occurrence of a variable in PATTERN.
+        """Return a pandas DataFrame with one row for each occurrence of a variable in PATTERN.
 
-        Occurrence 0 is before any row. reached: the number of starting rows that got there.
-        stopped: how many of these got no further. stop_reason: what stopped most of them, and
-        stopped_for_reason: how many it stopped.
+        Occurrence 0 is the place before any row. The other columns are:
+
+        - `reached`: the number of starting rows that reached this occurrence;
+        - `stopped`: how many of these got no further;
+        - `stop_reason`: what stopped most of them;
+        - `stopped_for_reason`: how many stopped for that reason.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> covered = matchrec.query(ticks, '''
@@ -380,7 +388,9 @@ class Coverage(Pictured):
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
-        """A funnel for each clause. Needs matplotlib.
+        """Return an SVG drawing with a funnel for each clause.
+
+        Needs matplotlib.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> print(matchrec.query(ticks, '''

@@ -25,11 +25,16 @@ NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a query compiles to; prints as text, shows as pictures in a notebook.
+    """How a query runs, from `Query.explain`.
 
-    clauses: in the order in which they are evaluated, or those of rules. counters: those of a run
-    of the query, if any. advice: what would make another one faster. rules: the names of rules;
-    shared: what Spark computes for all of them.
+    It prints as text. A notebook shows it as pictures.
+
+    Attributes:
+        clauses: the explanation of each clause in the order of evaluation, or of each rule.
+        counters: the counters of a run of the query, or None.
+        advice: what would make another run faster.
+        rules: the names of the rules of a rule set.
+        shared: what Spark computes once for all rules.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 1")
     >>> matchrec.query(spark.range(3), large, order_by="id").explain()
@@ -51,7 +56,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """All stages of each clause, and what a run has counted."""
+        """The text that `print` shows: all stages of each clause, and the counters of a run."""
         text = printable(self._clauses())
         if self.counters is None:
             return text
@@ -70,7 +75,7 @@ class Explanation:
         return numbered(dict(enumerate(map(str, self.clauses), 1)))
 
     def dot(self) -> str:
-        """The programs of all clauses in Graphviz's language, one graph after the other.
+        """Return the programs of all clauses in Graphviz's language, one graph after the other.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())
@@ -79,7 +84,7 @@ class Explanation:
         return "\n".join(clause.dot for clause in self.clauses)
 
     def svg(self) -> str:
-        """A railroad diagram of each clause's row pattern, one after the other.
+        """Return a railroad diagram of each clause's row pattern, one after the other.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().svg())
@@ -88,9 +93,10 @@ class Explanation:
         return "\n".join(clause.svg for clause in self.clauses)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each line of the text.
+        """Return a pandas DataFrame with one row for each line of the text.
 
-        clause: its number, from 1. part: under which title the line stands.
+        The column `clause` has the number of the clause, from 1. The column `part` has the title
+        above the line.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 1")
         >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain().to_pandas()

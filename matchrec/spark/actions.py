@@ -55,11 +55,11 @@ class Tasks:
 @checked(spark=SESSION)
 @contextmanager
 def progress(spark: SparkSession) -> Iterator[None]:
-    """Show in a terminal (on stderr) or a notebook how far the queries that run inside are.
+    """Show how far the queries in a `with` block are, in a terminal (on stderr) or a notebook.
 
-    The share of tasks that are done, of the stages that run, whichever query of the application
-    they are of; on Sail how many rows the search has read. It is gone at the end, and shows nothing
-    where nobody looks, as in a file.
+    On Spark it shows the share of finished tasks in all running stages of the application. On Sail
+    it shows how many rows the search has read. It disappears at the end of the block. It shows
+    nothing if stderr is not a terminal, such as a file.
 
     >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
     >>> found = matchrec.match_recognize(ticks, '''

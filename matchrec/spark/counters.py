@@ -81,17 +81,19 @@ SECONDS_WAITED = ArgumentKind(
 
 
 class Counters:
-    """What a query's matching has cost: events, runs, forks, merges, buffer nodes, matches, time.
+    """Counters of the work of a search: events, runs, forks, merges, buffer nodes, matches,
+    seconds.
 
-    Pass a new one as `counters=`. It has values once an action on the result has finished. They
-    belong to the first action, and count what it has read; `show` and `take` may stop early. If
-    Spark runs a task several times, it counts once. Over Connect, the values of `sql` are there
-    after `collect`, `toPandas` or `toArrow` of the result.
+    Pass a new object as `Options(counters=...)`. It has values once the first action on the result
+    has finished, and counts what that action has read. Actions such as `show` and `take` may stop
+    early. If Spark runs a task several times, it counts once. Over Connect, the values of `sql` are
+    available after `collect`, `toPandas` or `toArrow` of the result.
 
-    Events are the rows that reach the search: `explain` says which rows stay behind. The most live
-    runs are those of one task at once; the algorithm backtracking has one run, so there they are
-    the most rows of it, each of which may have postponed another. All other values, also the
-    seconds, are sums over tasks. Only event selection counts runs and buffer.
+    Events are the rows that reach the search. `explain` says which rows do not. The largest number
+    of live runs is that of one task at one time. The algorithm backtracking has a single run, so
+    there this counter is the largest number of rows in it, each of which may have postponed
+    another run. All other values, also the seconds, are sums over tasks. Only queries with event
+    selection count runs and the buffer.
 
     Seconds are those of the Python workers: waiting for rows from Spark, with sorting if the
     workers sort; making arrays; matching; gathering the results.
@@ -112,9 +114,13 @@ class Counters:
 
     @checked(timeout=SECONDS_WAITED)
     def values(self, timeout: float = 10) -> dict[str, int | float]:
-        """The counters by name, over all clauses of the query.
+        """Return the counters by name, over all clauses of the query.
 
-        Raises MatchRecognizeRunError where after `timeout` seconds no action has finished.
+        Args:
+            timeout: how many seconds to wait for an action to finish.
+
+        Raises:
+            MatchRecognizeRunError: no action has finished after `timeout` seconds.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> counters = matchrec.Counters()

@@ -144,7 +144,10 @@ class Setting:
 
 @dataclass(frozen=True, repr=False)
 class Tuned:
-    """What `tune` has done; prints as text. settings: each with its value before and now.
+    """The settings that `tune` has looked at. It prints as text.
+
+    Attributes:
+        settings: each setting with its value before and now.
 
     >>> tuned = matchrec.tune(spark)
     >>> len(tuned.settings)
@@ -155,7 +158,7 @@ class Tuned:
 
     @property
     def text(self) -> str:
-        """Each setting, its value, and why."""
+        """Each setting with its value and the reason for it."""
         return "\n".join(map(str, self.settings))
 
     def __str__(self) -> str:
@@ -171,16 +174,21 @@ class Tuned:
 
 @checked(spark=SESSION)
 def tune(spark: SparkSession) -> Tuned:
-    """Sets what makes the queries of a session faster. The result says what it has set, and why.
+    """Set two settings of Spark that make the queries of a session faster.
 
     It sets `spark.sql.execution.arrow.maxBytesPerBatch` to no limit. A batch for Python then ends
-    at 10,000 rows (`maxRecordsPerBatch`), however wide they are; if queries send values of many
-    kilobytes to Python, set a limit before. It sets `spark.sql.shuffle.partitions` to 8 for each
-    core of a session on one machine, if that is less than Spark's 200.
+    at 10,000 rows (`maxRecordsPerBatch`), however wide they are. If queries send values of many
+    kilobytes to Python, set a limit before you call `tune`. It sets `spark.sql.shuffle.partitions`
+    to 8 for each core of a session on one machine, if that is less than Spark's 200.
 
     A setting that was set before, in the program or in a file, stays as it is. So does a setting
-    that the session or its Spark lacks. The settings hold for all queries of the session. Raises
-    MatchRecognizePlanError for a stopped session.
+    that the session or its Spark lacks. The settings apply to all queries of the session.
+
+    Returns:
+        What it has set, and why.
+
+    Raises:
+        MatchRecognizePlanError: the session is stopped.
 
     >>> tuned = matchrec.tune(spark)
     >>> print(tuned)

@@ -63,19 +63,25 @@ def are_counters(given: object) -> bool:
 
 @dataclass(frozen=True)
 class Options:
-    """How a query runs, apart from what it asks.
+    """Settings for how a query runs: its algorithm, sorting and limits.
 
-    algorithm: how matches are searched for; "auto" takes the one expected to be fastest. sort: who
-    sorts each partition: "spark", the Python "worker", or "auto", which takes the worker if it can
-    sort; `explain` says who sorts and why. With "ranges" the workers sort, and large partitions are
-    cut into ranges of their order, for several tasks, without rows that no match can have. A window
-    such as WITHIN must bound matches, and the input must give the same rows each time, because it
-    is read three times. "auto" cuts a large table without PARTITION BY. transport: how rows reach
-    the Python workers. max_steps: how often the search may test conditions that depend on the run
-    in one partition before the query ends with an error, None for no limit; the cost of all other
-    conditions is bounded, as `explain` says. counters: see `Counters`.
+    Attributes:
+        algorithm: how the search looks for matches. "auto" chooses the algorithm that is expected
+            to be fastest.
+        sort: who sorts each partition: "spark", the Python "worker", or "auto", which chooses the
+            worker if it can sort. `explain` says who sorts, and why. With "ranges" the workers
+            sort, and large partitions are cut into ranges of their order for several tasks,
+            without rows that cannot be in a match. This needs a window such as WITHIN that limits
+            matches, and an input that returns the same rows each time, because it is read three
+            times. "auto" also cuts a large table without PARTITION BY into ranges.
+        transport: how rows reach the Python workers.
+        max_steps: how often the search may test conditions that depend on the run in one
+            partition before the query ends with an error, or None for no limit. The cost of all
+            other conditions is bounded, as `explain` says.
+        counters: an object that counts the work of the search. See `Counters`.
 
-    Raises MatchRecognizePlanError for any other value.
+    Raises:
+        MatchRecognizePlanError: an option has any other value.
 
     >>> by_spark = matchrec.Options(sort="spark", max_steps=1_000_000)
     >>> matchrec.match_recognize(

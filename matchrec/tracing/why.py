@@ -172,7 +172,9 @@ COLUMNS = ("start", "row", "order_value", "rows_before", "variable", "outcome", 
 
 @dataclass(frozen=True, repr=False)
 class Why(figures.Pictured):
-    """How the search of one partition went; prints as text, shows as a picture in a notebook.
+    """The search of one partition, row by row, from `Query.why`.
+
+    It prints as text. A notebook shows it as a picture.
 
     >>> large = matchrec.Pattern.begin("large").where("id > 9")
     >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)
@@ -187,7 +189,9 @@ class Why(figures.Pictured):
 
     @property
     def text(self) -> str:
-        """The matches, or what came of the rows asked for; then each attempt, row by row."""
+        """The text that `print` shows: the matches, or the result for the chosen row, then each
+        attempt.
+        """
         return printable(text_of(self.story))
 
     def __repr__(self) -> str:
@@ -197,12 +201,19 @@ class Why(figures.Pictured):
         return f"<Why: {'; '.join(one.strip() for one in (*self.story.found, *ends))}>"
 
     def to_pandas(self) -> pd.DataFrame:
-        """A pandas DataFrame with a row for each trial of each attempt, in the order of the search.
+        """Return a pandas DataFrame with one line for each row that an attempt tried for a
+        variable.
 
-        start: the row from which the attempt began; row: the row that was tried; both count from 1.
-        order_value: its values of the ORDER BY columns. rows_before: how many rows were mapped
-        before. variable: for which it was tried, None for none. outcome: what came of it.
-        condition: each conjunct with its values, None if no condition was tested.
+        The lines are in the order of the search. The columns are:
+
+        - `start`: the number of the row where the attempt began, from 1;
+        - `row`: the number of the row that was tried, from 1;
+        - `order_value`: the values of the tried row in the ORDER BY columns;
+        - `rows_before`: how many rows were already mapped;
+        - `variable`: the variable for which the row was tried, or None;
+        - `outcome`: the result, such as "taken" or "failed";
+        - `condition`: each part of the condition with its values, or None if no condition was
+          tested.
 
         >>> large = matchrec.Pattern.begin("large").where("id > 9")
         >>> why = matchrec.query(spark.range(3), large, order_by="id").why(limit=1)
@@ -217,7 +228,8 @@ class Why(figures.Pictured):
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
-        """An SVG drawing of each attempt: rows down, variables across, and what failed beside.
+        """Return an SVG drawing of each attempt: rows down, variables across, and failed
+        conditions.
 
         Needs matplotlib.
 

@@ -61,7 +61,14 @@ def read_pattern(pattern: Pattern, streams: Streams) -> ReadQuery:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted query. notes: what is lost or means something else there, with its place.
+    """A query written in the SQL of a product, from `transpile` or `Query.to_sql`.
+
+    It prints as the text, then the notes as comments.
+
+    Attributes:
+        text: the converted query.
+        notes: what is lost or has another meaning in the product, each with its location.
+        source: the query as it was, which the notes point to.
 
     >>> converted = matchrec.transpile("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) "
     ...                              "DEFINE B AS x > PREV(x))", write="trino")

@@ -1,21 +1,31 @@
 r"""Docstrings as the site shows them, for mkdocstrings: parameters as a list, examples as code.
 
->>> print(as_markdown("The sum.\n\na: one. b, c: the others.\n\nCounts.", ("a", "b", "c")))
-The sum.
+Sections are those of the Google style:
+
+>>> print(as_markdown("Add numbers.\n\nArgs:\n    a: the first.\n    b: all the\n        others."))
+Add numbers.
 <BLANKLINE>
-- **`a`**: one.
-- **`b, c`**: the others.
+**Args:**
 <BLANKLINE>
-Counts.
+- **`a`**: the first.
+- **`b`**: all the others.
+
+>>> print(as_markdown("Add numbers.\n\nReturns:\n    The sum."))
+Add numbers.
+<BLANKLINE>
+**Returns:** The sum.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from textwrap import dedent
 from typing import Any
 
 from griffe import Class, Extension, Function, Object
+
+SECTION = re.compile(r"(?P<title>Args|Attributes|Returns|Raises):\n(?P<content>.*)", re.S)
+ITEM = re.compile(r"^(?P<name>\w+): ", re.M)  # further lines of an item are indented
 
 
 class Docstrings(Extension):
@@ -24,27 +34,28 @@ class Docstrings(Extension):
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Puts Markdown in place of a docstring."""
         if obj.docstring is not None and isinstance(obj, Class | Function):
-            fields = obj.members if isinstance(obj, Class) else [one.name for one in obj.parameters]
-            names = [name.removeprefix("*").removeprefix("*") for name in fields]
-            obj.docstring.value = as_markdown(obj.docstring.value, names)
+            obj.docstring.value = as_markdown(obj.docstring.value)
 
 
-def as_markdown(docstring: str, names: Collection[str]) -> str:
-    """A docstring of a function with parameters, or of a class with fields, of these names."""
-    name = rf"(?:{'|'.join(names)})(?:\(\w+\)| \"\w+\")?" if names else "(?!)"
-    named = re.compile(rf"(?:^|(?<=\.\s))({name}(?:, {name})*): ")
-    return "\n\n".join(_paragraph(one, named) for one in docstring.split("\n\n"))
+def as_markdown(docstring: str) -> str:
+    """Return a docstring in the Google style as Markdown."""
+    return "\n\n".join(_paragraph(paragraph) for paragraph in docstring.split("\n\n"))
 
 
-def _paragraph(text: str, named: re.Pattern[str]) -> str:
+def _paragraph(text: str) -> str:
     if text.startswith(">>>"):
         return "```pycon\n" + text.replace("<BLANKLINE>", "") + "\n```"
-    before, *items = named.split(text)
-    lines = "\n".join(_items(items))
-    return f"{before.rstrip()}\n\n{lines}".strip() if lines else text
+    section = SECTION.fullmatch(text)
+    return text if section is None else _section(section["title"], dedent(section["content"]))
 
 
-def _items(found: list[str]) -> Iterator[str]:
-    """Items of a list, from names and texts in turn."""
-    for names, text in zip(found[::2], found[1::2], strict=True):
-        yield f"- **`{names}`**: {' '.join(text.split())}"
+def _section(title: str, content: str) -> str:
+    """Return a section: a list of what it names, or its sentence."""
+    before, *items = ITEM.split(content)
+    if before:
+        return f"**{title}:** {' '.join(content.split())}"
+    lines = [
+        f"- **`{name}`**: {' '.join(text.split())}"
+        for name, text in zip(items[::2], items[1::2], strict=True)
+    ]
+    return "\n".join([f"**{title}:**", "", *lines])

@@ -28,11 +28,15 @@ NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_
 
 @dataclass(frozen=True, slots=True)
 class AfterMatch:
-    """An after-match skip strategy. Matches come out in the order of their first events.
+    """Where the search resumes after a match of a Pattern, and so which other matches are dropped.
 
-    NO_SKIP: all matches. SKIP_TO_NEXT: one match for each first event. SKIP_PAST_LAST_EVENT: no
-    match that starts before the last match has ended. skip_to_first(stage), skip_to_last(stage): no
-    match that starts before the first, or last, event of that stage in the last match.
+    Except with NO_SKIP, the result has the matches in the order of their first events.
+
+    - `NO_SKIP` returns all matches.
+    - `SKIP_TO_NEXT` returns one match for each first event.
+    - `SKIP_PAST_LAST_EVENT` drops matches that start before the last match has ended.
+    - `skip_to_first(stage)` and `skip_to_last(stage)` drop matches that start before the first, or
+      last, event of that stage in the last match.
 
     >>> AfterMatch.skip_to_last("b").throw_on_miss()
     AfterMatch.skip_to_last('b').throw_on_miss()
@@ -55,7 +59,9 @@ class AfterMatch:
     @staticmethod
     @checked(stage=arguments.TEXT)
     def skip_to_first(stage: str) -> AfterMatch:
-        """No match that starts before the first event of a stage; without the event, as NO_SKIP.
+        """Drop matches that start before the first event of `stage` in the last match.
+
+        A last match without such an event drops no other match, as with NO_SKIP.
 
         >>> AfterMatch.skip_to_first("b")
         AfterMatch.skip_to_first('b')
@@ -65,7 +71,9 @@ class AfterMatch:
     @staticmethod
     @checked(stage=arguments.TEXT)
     def skip_to_last(stage: str) -> AfterMatch:
-        """No match that starts before the last event of a stage; without the event, as NO_SKIP.
+        """Drop matches that start before the last event of `stage` in the last match.
+
+        A last match without such an event drops no other match, as with NO_SKIP.
 
         >>> AfterMatch.skip_to_last("b")
         AfterMatch.skip_to_last('b')
@@ -73,7 +81,7 @@ class AfterMatch:
         return AfterMatch(SkipTo.LAST, stage)
 
     def throw_on_miss(self) -> AfterMatch:
-        """A match without an event of the stage, or that starts with that event, is an error.
+        """Raise an error if a match has no event of the stage, or starts with that event.
 
         >>> AfterMatch.skip_to_first("b").throw_on_miss()
         AfterMatch.skip_to_first('b').throw_on_miss()
@@ -126,7 +134,7 @@ STAGES = ArgumentKind(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Pattern:
-    """What events to look for, one stage after the other; calls change the last stage.
+    """A pattern of events: stages, one after the other. Each call returns a new pattern.
 
     A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
     the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
@@ -148,7 +156,10 @@ class Pattern:
     @staticmethod
     @checked(content=CONTENT)
     def begin(content: str | Pattern) -> Pattern:
-        """A pattern of one stage, by its name, or of a group, a whole pattern.
+        """Start a pattern with its first stage.
+
+        Args:
+            content: the name of the stage, or a whole Pattern, which becomes a group.
 
         >>> Pattern.begin(Pattern.begin("a").followed_by("b")).times(2)
         Pattern.begin(Pattern.begin('a').followed_by('b')).times(2)
@@ -157,7 +168,7 @@ class Pattern:
 
     @checked(content=CONTENT)
     def next(self, content: str | Pattern) -> Pattern:
-        """Then this stage, at once: strict contiguity.
+        """Add a stage that must match the very next event (strict contiguity).
 
         >>> Pattern.begin("a").next("b")
         Pattern.begin('a').next('b')
@@ -166,7 +177,7 @@ class Pattern:
 
     @checked(content=CONTENT)
     def followed_by(self, content: str | Pattern) -> Pattern:
-        """Then this stage; a match may skip events that do not satisfy it: relaxed contiguity.
+        """Add a stage; a match may skip events that do not satisfy it (relaxed contiguity).
 
         >>> Pattern.begin("a").followed_by("b")
         Pattern.begin('a').followed_by('b')
@@ -175,7 +186,8 @@ class Pattern:
 
     @checked(content=CONTENT)
     def followed_by_any(self, content: str | Pattern) -> Pattern:
-        """Then this stage; a match may skip any events: non-deterministic relaxed contiguity.
+        """Add a stage; a match may skip any events before it (non-deterministic relaxed
+        contiguity).
 
         >>> Pattern.begin("a").followed_by_any("b")
         Pattern.begin('a').followed_by_any('b')
@@ -184,7 +196,7 @@ class Pattern:
 
     @checked(name=CONTENT)
     def not_next(self, name: str) -> Pattern:
-        """The event directly after must not satisfy this stage.
+        """Add a stage that the very next event must not satisfy.
 
         >>> Pattern.begin("a").not_next("b").followed_by("c")
         Pattern.begin('a').not_next('b').followed_by('c')
@@ -193,7 +205,7 @@ class Pattern:
 
     @checked(name=CONTENT)
     def not_followed_by(self, name: str) -> Pattern:
-        """No event up to the next accepted one, or to the window's end, may satisfy this stage.
+        """Add a stage that no event before the next accepted one, or in the window, may satisfy.
 
         >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
         Pattern.begin('a').not_followed_by('b').followed_by('c')
@@ -202,7 +214,7 @@ class Pattern:
 
     @checked(condition=CONDITION)
     def where(self, condition: Any) -> Pattern:
-        """The stage's events satisfy this condition too.
+        """Add a condition that the events of the last stage must satisfy, too.
 
         >>> Pattern.begin("a").where("price > 10").where("volume > 100")
         Pattern.begin('a').where('price > 10').where('volume > 100')
@@ -212,7 +224,7 @@ class Pattern:
 
     @checked(condition=CONDITION)
     def or_where(self, condition: Any) -> Pattern:
-        """The stage's events satisfy this condition, or all conditions before it.
+        """Add a condition to the last stage, as an alternative to all conditions before it.
 
         >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
         Pattern.begin('a').where('price > 10').or_where('volume > 100')
@@ -223,7 +235,9 @@ class Pattern:
 
     @checked(condition=CONDITION)
     def until(self, condition: Any) -> Pattern:
-        """An event that satisfies this condition ends the stage's loop and is not part of it.
+        """End the loop of the last stage at an event that satisfies the condition.
+
+        That event is not part of the loop.
 
         >>> Pattern.begin("a").one_or_more().until("price < 5")
         Pattern.begin('a').one_or_more().until('price < 5')
@@ -237,7 +251,10 @@ class Pattern:
 
     @checked(gap=DURATION.or_none())
     def one_or_more(self, gap: object = None) -> Pattern:
-        """The stage's events are one or more. gap: less than this between two of them.
+        """Let the last stage take one or more events.
+
+        Args:
+            gap: the time between two of these events must be less than this.
 
         >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
         Pattern.begin('a').followed_by('b').one_or_more(gap='10 minute')
@@ -246,7 +263,12 @@ class Pattern:
 
     @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
     def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
-        """The stage's events are exactly so many, or so many to so many.
+        """Let the last stage take exactly `least` events, or `least` to `most` events.
+
+        Args:
+            least: the smallest number of events.
+            most: the largest number of events. None means `least`.
+            gap: the time between two of these events must be less than this.
 
         >>> Pattern.begin("a").times(2, 4)
         Pattern.begin('a').times(2, 4)
@@ -256,7 +278,11 @@ class Pattern:
 
     @checked(least=TIMES, gap=DURATION.or_none())
     def times_or_more(self, least: int, gap: object = None) -> Pattern:
-        """The stage's events are so many or more.
+        """Let the last stage take `least` or more events.
+
+        Args:
+            least: the smallest number of events.
+            gap: the time between two of these events must be less than this.
 
         >>> Pattern.begin("a").times_or_more(2)
         Pattern.begin('a').times_or_more(2)
@@ -265,7 +291,7 @@ class Pattern:
         return self._repeated("times_or_more", least, None, gap)
 
     def optional(self) -> Pattern:
-        """The stage may have no events.
+        """Make the last stage optional: a match may have no event for it.
 
         >>> Pattern.begin("a").followed_by("b").optional().next("c")
         Pattern.begin('a').followed_by('b').optional().next('c')
@@ -274,7 +300,7 @@ class Pattern:
         return self._with_last(optional=True)
 
     def greedy(self) -> Pattern:
-        """The stage takes as many events as it can before the next one.
+        """Let the last stage take as many events as it can before the next stage.
 
         >>> Pattern.begin("a").one_or_more().greedy().followed_by("b")
         Pattern.begin('a').one_or_more().greedy().followed_by('b')
@@ -291,7 +317,7 @@ class Pattern:
         return self._with_last(greedy=True)
 
     def consecutive(self) -> Pattern:
-        """No event may be skipped between the stage's events.
+        """Forbid a match to skip events between the events of the last stage.
 
         >>> Pattern.begin("a").times(3).consecutive()
         Pattern.begin('a').times(3).consecutive()
@@ -300,7 +326,7 @@ class Pattern:
         return self._with_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
-        """Any events may be skipped between the stage's events.
+        """Allow a match to skip any events between the events of the last stage.
 
         >>> Pattern.begin("a").times(3).allow_combinations()
         Pattern.begin('a').times(3).allow_combinations()
@@ -310,11 +336,14 @@ class Pattern:
 
     @checked(window=DURATION, kind=arguments.one_of(checks.KINDS))
     def within(self, window: object, kind: str = "first_to_last") -> Pattern:
-        """Less than this lies between events.
+        """Limit the time between events: it must be less than the window.
 
-        kind "first_to_last": the first and the last event of a match; if there are several windows,
-        the smallest counts. kind "previous_to_current": each event of this stage and the event
-        accepted before it.
+        Args:
+            window: the limit, such as `"10 minutes"`.
+            kind: "first_to_last" limits the time between the first and the last event of a match.
+                If a pattern has several such windows, the smallest counts. "previous_to_current"
+                limits the time between each event of the last stage and the event accepted before
+                it.
 
         >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
         Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
@@ -333,8 +362,9 @@ class Pattern:
 
     @checked(strategy=SKIP)
     def after_match(self, strategy: AfterMatch) -> Pattern:
-        """Where the search resumes after a match, which leaves out other matches. A call for the
-        whole pattern, not for a group.
+        """Set where the search resumes after a match, and so which other matches are dropped.
+
+        Call it on the whole pattern, not on a group.
 
         >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
         Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
@@ -343,8 +373,9 @@ class Pattern:
 
     @checked(count=arguments.COUNT)
     def first_matches(self, count: int) -> Pattern:
-        """Only the matches of each stream with numbers up to this; the search ends at the last of
-        them. A call for the whole pattern, not for a group.
+        """Keep only the first `count` matches of each stream; the search ends at the last of them.
+
+        Call it on the whole pattern, not on a group.
 
         >>> Pattern.begin("a").next("b").first_matches(10)
         Pattern.begin('a').next('b').first_matches(10)
