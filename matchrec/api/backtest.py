@@ -41,7 +41,14 @@ NOTED = ("remaining", "choice", "reason", "rows", "parts")
 
 
 def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str]) -> Backtest:
-    """A clause beside labels: see `Query.backtest`. ends: the columns of `start` and `end`."""
+    """Compare the matches of a clause with labels, as `Query.backtest` does.
+
+    Args:
+        clause: the clause.
+        labels: the labelled incidents.
+        key: as for `Query.backtest`.
+        ends: the columns of `start` and `end`.
+    """
     plan = plan_of_matches(clause)
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
@@ -57,7 +64,11 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
 
 
 def plan_of_matches(clause: Clause) -> MatchPlan:
-    """The plan of each match's partition, and of where it begins and ends. Raises without order."""
+    """Return a plan that finds the partition, the first and the last row of each match.
+
+    Raises:
+        MatchRecognizePlanError: the clause has no ORDER BY.
+    """
     plan = clause.plan_of_matches("backtest")
     if not plan.order_by:
         raise errors.no_order_of_labels()
@@ -80,8 +91,14 @@ def plan_of_matches(clause: Clause) -> MatchPlan:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labelled incidents. names: of what divides the rows of the query; keys: the columns of the
-    labels that hold it, none where an incident is one of all partitions.
+    """Labelled incidents.
+
+    Attributes:
+        frame: one row for each incident.
+        names: the partition columns of the query.
+        keys: the columns of the labels with their values; empty if an incident concerns all
+            partitions.
+        ends: the columns with the beginning and the end of an incident.
     """
 
     frame: DataFrame
@@ -91,7 +108,17 @@ class Labels:
 
     @staticmethod
     def of(frame: DataFrame, found: DataFrame, key: Key, ends: tuple[str, str]) -> Labels:
-        """Labels that fit. found: the matches. Raises MatchRecognizePlanError for others."""
+        """Return the labels of a frame.
+
+        Args:
+            frame: one row for each incident.
+            found: the matches.
+            key: as for `Query.backtest`.
+            ends: the columns of `start` and `end`.
+
+        Raises:
+            MatchRecognizePlanError: the labels do not fit the matches.
+        """
         *keys, first, _ = found.dtypes
         names = [name for name, _ in keys]
         named = names if key is None else [key] if isinstance(key, str) else key
@@ -118,7 +145,7 @@ class Labels:
 
     @property
     def own(self) -> list[str]:
-        """What is compared of a label, as columns."""
+        """The columns of a label that are compared with matches, as SQL."""
         named = [*(f"__key_{i}" for i in range(len(self.keys))), "__begin", "__end"]
         columns = zip((*self.keys, *self.ends), named, strict=True)
         kinds = {one.name: one.dataType for one in self.frame.schema.fields}
@@ -130,7 +157,7 @@ class Labels:
         return [f"{alias}.__key_{i}" for i in range(count)]
 
     def same(self, left: str, right: str) -> str:
-        """SQL: both have the partition of the same incidents."""
+        """Return SQL that is true if both sides are in the same partition."""
         pairs = (f"{left}.__key_{i} <=> {right}.__key_{i}" for i in range(len(self.keys)))
         return " AND ".join(pairs) or "TRUE"
 
@@ -143,7 +170,13 @@ IN_PANDAS = {
 
 
 def column_of(frame: DataFrame, name: str, argument: str) -> str:
-    """The column as the DataFrame spells it. argument: that names it, if one does."""
+    """Return a column as the DataFrame spells it.
+
+    Args:
+        frame: the DataFrame.
+        name: the name that the user or the query has for the column.
+        argument: the argument that names the column, or "" if none does.
+    """
     if (found := only_column(frame, name)) is not None:
         return found
     if argument:
@@ -162,7 +195,7 @@ class Attempts:
 
     @property
     def left_out(self) -> str:
-        """What is said of rows that begin a match which is not there."""
+        """The reason for a row that begins a match which is not in the result."""
         if self.plan.first_matches is not None:
             return "its rows are in matches after the first ones, which alone are asked for"
         if self.task.selects:
@@ -177,7 +210,7 @@ class Attempts:
 
     @property
     def reasons(self) -> list[str]:
-        """What ended an attempt: by its last choice, 0 for none, then by reason."""
+        """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
         return [
             "" if state is None else str(ending(self.asked, state, reason))
             for state in states_after(self.asked.occurrences)
@@ -186,7 +219,7 @@ class Attempts:
 
     @property
     def because(self) -> str:
-        """SQL of what ended an attempt, `best`, with parts of a condition that were not true."""
+        """SQL of what ended the best attempt, and the parts of its condition that failed."""
         why = f"get({array(self.reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
         known = all_parts(self.asked)[:NOTED_PARTS]
         parts = array(one and f"{one[1]} was not true" for one in known)
@@ -201,7 +234,10 @@ def array(texts: Any) -> str:
 
 @dataclass(frozen=True)
 class Joined:
-    """Labels, a clause's matches, and how far other starting rows came, or why it is not known."""
+    """Labels, the matches of a clause, and how far other starting rows came.
+
+    `attempts` is a text with the reason if it is not known how far they came.
+    """
 
     labels: Labels
     found: DataFrame
@@ -209,12 +245,17 @@ class Joined:
 
     @cached_property
     def places(self) -> DataFrame:
-        """Where matches lie, and how many do there. A match without a row lies nowhere."""
+        """The places of matches, with the number of matches in each. Empty matches have none."""
         placed = self.placed(self.found).where("__low IS NOT NULL")
         return placed.groupBy(*placed.columns).agg(expr("count(*) AS __count"))
 
     def placed(self, rows: DataFrame, further: Sequence[str] = ()) -> DataFrame:
-        """Rows of keys, first and last place, and further columns: with low and high place."""
+        """Return rows with their keys, a low and a high place, and further columns.
+
+        Args:
+            rows: the keys, the first and the last place, and the further columns.
+            further: the names of the further columns.
+        """
         keys = [f"__key_{i}" for i in range(len(self.labels.names))]
         named = rows.toDF(*keys, "__first", "__last", *further)
         alike = named.selectExpr(*columns_in_one_form(named.schema.fields))
@@ -232,7 +273,7 @@ class Joined:
         return Backtest(self.of_incidents(), places, labels.names, labels.keys, labels.ends)
 
     def of_incidents(self) -> DataFrame:
-        """The labels, and what became of each."""
+        """Return the labels with the result for each."""
         labels = self.labels
         whole = labels.frame.selectExpr("struct(*) AS __label", *labels.own).alias("d")
         for alias, further in self.facts():
@@ -252,7 +293,7 @@ class Joined:
         return whole.selectExpr(*shown)
 
     def facts(self) -> list[tuple[str, DataFrame]]:
-        """What is known of each incident, by an alias: its matches, its best attempt, its rows."""
+        """Return facts about each incident by alias: its matches, its best attempt, its rows."""
         labels = self.labels
         spans = [*labels.named("d"), "d.__begin", "d.__end"]
         over = expr(f"{labels.same('d', 'm')} AND {OVERLAPS}")
@@ -272,7 +313,7 @@ class Joined:
         return [*found, ("a", near), ("k", known)]
 
     def of_attempts(self, is_hit: str) -> list[str]:
-        """The columns that say how far the best attempt of a missed incident came."""
+        """Return the columns that say how far the best attempt at a missed incident came."""
         if isinstance(self.attempts, str):
             low = high = f"CAST(NULL AS {self.found.dtypes[-1][1]})"
             came, needed = "CAST(NULL AS STRING)", "CAST(NULL AS BIGINT)"

@@ -46,7 +46,10 @@ find_spellings_once = once(find_spellings)
 def parse_query(
     spark: SparkSession, text: str, args: inputs.Arguments, frames: inputs.Frames, dialect: str
 ) -> QueryNode:
-    """A query in the SQL of `dialect`. Spark is asked for types where these change its meaning."""
+    """Parse a query in the SQL of `dialect`.
+
+    Spark is asked for types of columns only if they change the meaning of the query.
+    """
     product, quotes = PRODUCTS[dialect], inputs.dialect_of(spark, text)
     if product is SPARK:
         return spelt_for(spark, parse_once(text, tuple(frames), quotes), quotes)
@@ -85,7 +88,14 @@ def spelt_for(spark: SparkSession, query: QueryNode, quotes: lexing.Dialect) -> 
 def parse_clause_of(
     df: DataFrame, text: str, dialect: str, values: Mapping[str, str] | None = None
 ) -> tuple[MatchRecognize, Source]:
-    """A clause over `df` in the SQL of `dialect`, and its text. values: of its markers, as SQL."""
+    """Parse a clause over `df` in the SQL of `dialect`, and return it with its text.
+
+    Args:
+        df: the input of the clause.
+        text: the clause as the user wrote it.
+        dialect: the product whose SQL it is.
+        values: the values of its markers, as SQL.
+    """
     product, quotes = PRODUCTS[dialect], inputs.dialect_of(df.sparkSession, text)
     if product is SPARK:
         if values is None:
@@ -108,7 +118,13 @@ def parse_clause_of(
 
 
 def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
-    """Raises for a mistake that no session need be asked about. language: a dialect, or "sase"."""
+    """Raise an error for a mistake that can be found without a session.
+
+    Args:
+        text: the query.
+        language: a dialect, or "sase".
+        values: the values of its `:name` markers.
+    """
     with said_alone(text):
         if language == "sase":
             from matchrec.frontends.sase.parser import parse_once as parse_sase_once
@@ -127,16 +143,17 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
 
 
 def check_clause(text: str) -> None:
-    """Raises MatchRecognizeError for a mistake in the syntax of a clause of Spark SQL."""
+    """Raise MatchRecognizeError for a mistake in the syntax of a clause of Spark SQL."""
     with said_alone(text):
         parse_clause_once(text, lexing.SPARK)
 
 
 @contextmanager
 def said_alone(text: str) -> Iterator[None]:
-    """What is wrong inside is said, unless a session says more of it.
+    """Drop an error raised inside if a session would report more about it.
 
-    It does where a setting says what double quotes are, and of a text that another product reads.
+    A session does so if a setting decides what double quotes mean, and if another product reads
+    the text.
     """
     try:
         yield
@@ -166,7 +183,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
 
 
 def tables_of(spark: SparkSession) -> Tables:
-    """What tells the columns of a table or view of the session, once it is asked."""
+    """Return a function that looks up the columns of a table or view of the session."""
 
     @cache
     def columns(name: str) -> Kinds | None:
@@ -196,7 +213,7 @@ Plan = Callable[[str], object]  # what plans a query in a dialect
 
 @contextmanager
 def naming_dialect(text: str, dialect: str, plan: Plan) -> Iterator[None]:
-    """Errors raised inside name another dialect that reads the text, if it is planned in that."""
+    """Make errors raised inside name another dialect, if the text can be planned in it."""
     try:
         yield
     except (MatchRecognizeError, AnalysisException) as error:
@@ -228,7 +245,7 @@ _WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
 
 
 def only_reads(text: str) -> bool:
-    """Whether a statement can be nothing but a query.
+    """Return whether a statement can only be a query.
 
     >>> only_reads("-- all\\nSELECT 1"), only_reads("WITH c AS (SELECT 1) INSERT INTO t FROM c")
     (True, False)

@@ -50,7 +50,7 @@ Frame: TypeAlias = "DataFrame | Any"
 
 
 def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
-    """How texts are to be read in a session, which is asked only if they have double quotes."""
+    """Return how a session reads texts. It is asked only if they have double quotes."""
     if '"' not in "".join(map(str, texts)):
         return SPARK
     runner = runner_of(spark)
@@ -60,7 +60,11 @@ def dialect_of(spark: SparkSession, *texts: object) -> Dialect:
 
 
 def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
-    """Terms as SQL. Raises MatchRecognizePlanError for a Column that is none of the DataFrame's."""
+    """Return terms as SQL.
+
+    Raises:
+        MatchRecognizePlanError: a term is a Column, but not a column of the DataFrame.
+    """
     found = []
     for term in terms if isinstance(terms, list | tuple) else (terms,):
         if isinstance(term, str):
@@ -74,7 +78,9 @@ def texts_of(df: DataFrame, argument: str, terms: Terms) -> list[str]:
 
 
 def name_of_column(written: str, columns: Sequence[str]) -> str | None:
-    """The column that a Column is by how it prints: `at` or `t.at`, but no field of a struct.
+    """Return the column that a Column names, by its printed form, or None.
+
+    The form is `at` or `t.at`; a field of a struct is not a column.
 
     >>> [name_of_column(one, ["at", "place"]) for one in ("at", "t.at", "place.at", "upper(at)")]
     ['at', 'at', None, None]
@@ -87,7 +93,12 @@ def name_of_column(written: str, columns: Sequence[str]) -> str | None:
 
 
 def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
-    """A DataFrame as the input of a clause. args: values of the clause's `:name` markers."""
+    """Return a DataFrame as the input of a clause.
+
+    Args:
+        df: the DataFrame.
+        args: the values of the `:name` markers of the clause.
+    """
     backend = backend_of(df.sparkSession)
     rows = backend.keep_sent_rows(df)
     runner = Runner(backend, args, {"df": rows})
@@ -97,7 +108,11 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
 
 
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
-    """A frame of pandas, Polars or Arrow as a DataFrame of Spark, sent once; all else as it is."""
+    """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark, and other values
+    unchanged.
+
+    The rows are sent to the session once.
+    """
     found: Any = given
     if is_dataframe(found):
         return backend_of(spark).keep_sent_rows(found)
@@ -141,7 +156,7 @@ def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
 
 
 def check_times(spark: SparkSession, schema: Any) -> None:
-    """Raises TypeError for a time of day, where the session has none."""
+    """Raise TypeError for a column with times of day if the session does not have them."""
     for one in schema:
         if str(one.type).startswith("time64") and not has_times_of_day(spark):
             raise TypeError(f"column `{one.name}` is a time of day")
@@ -161,10 +176,10 @@ CROSSING = {"float16": "float32", "halffloat[pyarrow]": "float[pyarrow]"} | {
 
 
 def crossing_kind(kind: Any) -> Any:
-    """As what a type of a pandas column crosses to Spark, None where it is as it is.
+    """Return the type to which a pandas column is cast before it is sent, or None for no cast.
 
-    Times of Arrow's become those of NumPy's, of which PySpark leaves nanoseconds out. Categories
-    are their values.
+    Arrow times become NumPy times, of which PySpark drops the nanoseconds. Categories become
+    their values.
 
     >>> import pandas as pd
     >>> crossing_kind(pd.UInt8Dtype())
@@ -184,7 +199,7 @@ def crossing_kind(kind: Any) -> Any:
 
 
 def check_pandas(name: str, frame: Any) -> None:
-    """Raises MatchRecognizePlanError for a frame of pandas that Spark would not take as it is."""
+    """Raise MatchRecognizePlanError for a pandas frame whose values Spark would change."""
     if not len(frame.columns):
         raise errors.no_columns(name=name)
     for column, values in frame.items():
@@ -209,7 +224,10 @@ Frames = dict[str, Any]  # what a query names as `{name}`
 
 
 def runner_for(spark: SparkSession, query: QueryNode, args: Arguments, frames: Frames) -> Runner:
-    """What runs the pieces of a query; positional arguments get names, as its pieces are many."""
+    """Return the object that runs the parts of a query.
+
+    Positional arguments get names, because each part has only some of them.
+    """
     relations = {site.relation.start for site in query.sites}
     for name, span in query.frames:
         frame = frames[name]
@@ -235,7 +253,9 @@ _NAME_BEFORE = re.compile(r"[\w`]$")
 
 
 def markers(text: str) -> Iterator[tuple[str, Span]]:
-    """Each `:name` of a clause that stands for a value, and where; the type of a field is none.
+    """Yield each `:name` of a clause that stands for a value, with its place.
+
+    The type of a field of a struct, as in `a:INT`, is not a marker.
 
     >>> [name for name, _ in markers("x > :low AND CAST(y AS STRUCT<a:INT, b: INT>).a < :high")]
     ['low', 'high']
@@ -247,7 +267,7 @@ def markers(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def check_names(text: str, names: Iterable[str]) -> None:
-    """Raises MatchRecognizePlanError for a name of which a clause has no marker."""
+    """Raise MatchRecognizePlanError for a name without a marker in the clause."""
     known = {name for name, _ in markers(text)}
     for name in names:
         if name not in known:
@@ -260,7 +280,10 @@ def find_possible_markers(text: str) -> tuple[str, ...]:
 
 
 def refuse_unused(text: str, values: Mapping[str, object]) -> None:
-    """Raises for a value of a name that a text does not have; a dict of calls may serve several."""
+    """Raise an error for a value whose name the text does not have.
+
+    Do nothing if a marker has no value, because a later check reports that with its place.
+    """
     if any(name not in values for name, _ in markers(text)):
         return  # the error of others, which know its place
     known = find_possible_markers(text)
@@ -270,7 +293,11 @@ def refuse_unused(text: str, values: Mapping[str, object]) -> None:
 
 
 def with_values(source: Source, values: Mapping[str, str]) -> Source:
-    """A clause with values, as SQL, for its markers. Raises where one of either lacks the other."""
+    """Return a clause with values, as SQL, instead of its markers.
+
+    Raises:
+        MatchRecognizePlanError: a marker has no value, or a value has no marker.
+    """
     from matchrec.frontends.dialects.edits import Edit, edited
 
     with shown_in(source):
@@ -285,7 +312,9 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
 
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
-    """The query around the clauses; a parameter without a value is an error with its place."""
+    """Run the query around the clauses. Raise an error with the place of a parameter without a
+    value.
+    """
     parameters = named_parameters(query.source.text)
     known = tuple(runner.args) if isinstance(runner.args, dict) else ()
     try:
@@ -300,7 +329,9 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
 def unbound(
     error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
-    """The error of `:name` without a value, where this is what Spark says."""
+    """Return the error for a `:name` without a value, or None if Spark's error is about something
+    else.
+    """
     if (name := unbound_name(error)) is None:
         return None
     place = named_parameters(query.source.text).get(name)

@@ -38,19 +38,19 @@ TEXT_VALUES = (bool, int, float, str, Decimal)
 
 
 def is_value(given: object) -> bool:
-    """Whether Spark may make a literal of it; a Column is taken as it is."""
+    """Return whether Spark can make a literal of a value, or it is a Column."""
     known = library_of(given) in ("numpy", "pandas", "pyspark")
     return given is None or isinstance(given, VALUES) or known or is_column(given)
 
 
 def are_values(given: object) -> bool:
-    """The values of `:name` by name, or those of each `?`."""
+    """Return whether these are the values of `:name` by name, or those of each `?`."""
     listed = isinstance(given, list) and all(map(is_value, given))
     return given is None or listed or by_name(is_value)(given)
 
 
 def as_spark_takes(given: Any) -> Any:
-    """A value of NumPy as one of Python, which Spark takes; another value as it is."""
+    """Return a NumPy value as a Python value, which Spark accepts, and others unchanged."""
     if type(given).__module__ != "numpy" or given.ndim:
         return given
     kind = given.dtype.kind
@@ -58,20 +58,20 @@ def as_spark_takes(given: Any) -> Any:
 
 
 def take_values(_: str, given: Any) -> Any:
-    """The values that `are_values` accepts, those of NumPy as Spark takes them."""
+    """Return values that `are_values` accepts, with NumPy values as Python values."""
     if isinstance(given, list):
         return [as_spark_takes(one) for one in given]
     return given and {name: as_spark_takes(one) for name, one in given.items()}
 
 
 def names_row(given: object) -> bool:
-    """Whether it may be compared with ORDER BY columns."""
+    """Return whether a value can be compared with ORDER BY columns."""
     known = library_of(given) in ("numpy", "pandas")
     return given is None or known or isinstance(given, (*TEXT_VALUES, date, timedelta, tuple))
 
 
 def fills_hole(given: object) -> bool:
-    """Whether `{name}` may stand for it: what Spark's `sql` writes into the text as SQL."""
+    """Return whether a value may replace `{name}` in a text, as in Spark's `sql`."""
     if isinstance(given, list | tuple):
         return bool(given) and all(isinstance(one, TEXT_VALUES) for one in given)
     is_text = isinstance(given, TEXT_VALUES)
@@ -79,14 +79,17 @@ def fills_hole(given: object) -> bool:
 
 
 def is_pattern(given: object) -> bool:
-    """Whether it is a Pattern; queries in SQL never load what makes one."""
+    """Return whether a value is a Pattern.
+
+    The class is imported here, so that queries in SQL never load it.
+    """
     from matchrec.frontends.pattern.builder import Pattern
 
     return isinstance(given, Pattern)
 
 
 def take_frame(argument: str, given: Any) -> Any:
-    """A DataFrame of Spark; a frame of another library is sent to the session that runs."""
+    """Return a DataFrame of Spark. A frame of another library is sent to the running session."""
     if not is_frame(given):
         return given
     import matchrec  # whose session is as if the user had called it

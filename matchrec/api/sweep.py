@@ -42,7 +42,9 @@ Point = dict[str, Any]  # a value for each name
 
 
 def has_values(given: Any) -> bool:
-    """Whether it is a list, or an array of one dimension of NumPy or pandas, and not empty."""
+    """Return whether a value is a list, or a one-dimensional array of NumPy or pandas, and not
+    empty.
+    """
     is_known = library_of(given) in ("numpy", "pandas")  # as a Column has all
     is_array = is_known and getattr(given, "ndim", 0) == 1
     return (is_array or isinstance(given, list | tuple | range)) and len(given) > 0
@@ -117,7 +119,7 @@ def sweep(
 
 
 def name_of(point: Point) -> str:
-    """A combination of values, as a message names it.
+    """Return a combination of values as a message names it.
 
     >>> name_of({"days": 3, "kind": "rise"})
     "days = 3, kind = 'rise'"
@@ -126,7 +128,7 @@ def name_of(point: Point) -> str:
 
 
 def check(df: DataFrame, rule: Rule, point: Point) -> None:
-    """Raises for what is wrong with the clause, with its place; warns of what is hardly meant."""
+    """Raise an error for a mistake in the clause, and warn of what is probably a mistake."""
     assert rule.source is not None
     clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
@@ -142,7 +144,17 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
     dialect: str,
     own: Mapping[str, str] = MappingProxyType({}),
 ) -> Rule:
-    """The clause of one point, a row a match with all its rows. own: its own names of markers."""
+    """Return the clause for one combination of values, with one row for each match and all its
+    rows.
+
+    Args:
+        df: the input of the clause.
+        clause: the text of the clause.
+        point: the combination of values.
+        name: the name of the rule.
+        dialect: the product whose SQL the clause is written in.
+        own: the name of each marker in this rule, if the rules of a set must have different names.
+    """
     renamed = {marker: f":{name}" for marker, name in own.items()} or None
     node, source = parse_clause_of(df, clause, dialect, renamed)
     args = {own.get(marker, marker): value for marker, value in point.items()}
@@ -154,7 +166,7 @@ def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called
 
 
 def span_of(kind: DataType) -> str:
-    """SQL of the distance between the ends of a match; NULL where values of the type have none."""
+    """Return SQL of the distance between the ends of a match; NULL if the type has no distance."""
     if isinstance(kind, IntegralType):  # the distance between two need not be one of the type
         ends = (f"CAST({end} AS DECIMAL(20, 0))" for end in ("end_time", "start_time"))
         return f"CAST(abs({' - '.join(ends)}) AS DOUBLE)"
@@ -162,7 +174,7 @@ def span_of(kind: DataType) -> str:
 
 
 def figures(matches: DataFrame, points: Mapping[str, Point]) -> Iterator[tuple[Any, ...]]:
-    """The values of each point, by the name of its rule, then its figures. Runs a job."""
+    """Yield the values of each combination, then its figures. Runs a job."""
     keys = matches.columns[1 : matches.columns.index("match_number")]
     rows = "coalesce(size(events), 0)"
     spans = span_of(matches.schema["end_time"].dataType)

@@ -34,7 +34,7 @@ A_COLUMN = Measure("__match", Term((MATCH_NUMBER,), Span(0, 0)))  # of matches t
 def aggregate(
     clause: Clause, aggregates: Mapping[str, str], per: str
 ) -> tuple[ClauseResult, DataFrame]:
-    """How aggregates over all matches of a clause are run, and a row for each group of `per`."""
+    """Return how aggregates over all matches of a clause run, and a row for each group of `per`."""
     grouped, plan = Grouping[per.upper()], clause.plan_of_matches("aggregate")
     if is_streaming(clause.relation.rows) and grouped is not Grouping.END:
         raise errors.unfinished_groups(per=per)
@@ -69,7 +69,10 @@ def named_sql(columns: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
-    """The groups with their totals; the matches, and why, where the search does not carry them."""
+    """Run the search with totals for each group, or else run it for the matches.
+
+    The result of the second has the reason why the search cannot compute the totals.
+    """
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
     if flows or clause.options.algorithm != "backtracking":
         try:
@@ -83,7 +86,10 @@ def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
 
 
 def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
-    """SQL of an aggregate over the rows that were found, of which a stream has one a group."""
+    """Return SQL of an aggregate over the rows of the search.
+
+    In a stream, the search returns one row for each group, so the SQL has no aggregate function.
+    """
     if found.executable.task.totals is None:
         return over_matches(call, found.dataframe)
     if not found.prepared.question.is_stream:
@@ -93,7 +99,10 @@ def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:
 
 
 def parts_of(call: AskedTotal) -> tuple[AskedTotal, ...]:
-    """What the search is asked for an aggregate: of an average a sum and a number."""
+    """Return the totals that the search must compute for an aggregate.
+
+    An average needs a sum and a count.
+    """
     number = replace(call, function="count", cast=DOUBLE)
     return (call, number) if call.function == "avg" else (call,)
 
@@ -116,7 +125,7 @@ def call_of(text: str, plan: MatchPlan) -> AskedTotal:
 
 
 def cast_of(text: str) -> tuple[str, str | None]:
-    """What is cast, and to which type; the text itself where nothing is.
+    """Return the text inside a CAST and its type. Without a CAST, return the text and None.
 
     >>> cast_of("cast(count(*) AS decimal(38,0))")
     ('count(*) ', 'DECIMAL(38, 0)')
@@ -128,7 +137,13 @@ def cast_of(text: str) -> tuple[str, str | None]:
 
 
 def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, str]) -> str:
-    """SQL of an aggregate over the rows of groups. columns: of the totals of a group."""
+    """Return SQL of an aggregate over the rows of groups.
+
+    Args:
+        call: the aggregate.
+        rows: the rows of groups.
+        columns: the column of each total.
+    """
     first, *others = (quoted(columns[one]) for one in parts_of(call))
     if call.function == "avg":
         return quotient(f"sum({first})", f"sum({others[0]})")
@@ -141,7 +156,7 @@ def over_groups(call: AskedTotal, rows: DataFrame, columns: Mapping[AskedTotal, 
 
 
 def over_matches(call: AskedTotal, rows: DataFrame) -> str:
-    """SQL of an aggregate over matches that are built, of the type that it has else."""
+    """Return SQL of an aggregate over built matches, with the type that the search would return."""
     measure = None if call.measure is None else rows.schema[call.measure].dataType
     argument = "1" if call.measure is None else quoted(call.measure)
     match call.function:
@@ -162,7 +177,7 @@ def over_matches(call: AskedTotal, rows: DataFrame) -> str:
 
 
 def extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
-    """SQL of the least or the greatest value, of which NaN is the greatest, as in Spark."""
+    """Return SQL of the least or the greatest value. NaN is the greatest, as in Spark."""
     plain = f"{function}({argument})"
     if not isinstance(type_, spark_types.FloatType | spark_types.DoubleType):
         return plain
@@ -172,12 +187,12 @@ def extreme(function: str, argument: str, type_: spark_types.DataType) -> str:
 
 
 def quotient(total: str, number: str) -> str:
-    """SQL of a double divided by another one, NULL where that is 0."""
+    """Return SQL of one double divided by another one; NULL if the divisor is 0."""
     return f"({total} / nullif({number}, 0D))"
 
 
 def added(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
-    """SQL of a sum of numbers, which is an error in every mode where it is too large."""
+    """Return SQL of a sum of numbers that is an error in every mode if it is too large."""
     if isinstance(type_, spark_types.DoubleType):
         return f"sum(CAST({argument} AS DOUBLE))"
     name = type_.simpleString().upper()
@@ -186,18 +201,24 @@ def added(call: AskedTotal, argument: str, type_: spark_types.DataType) -> str:
 
 
 def exact_sum(argument: str, type_: spark_types.DataType) -> str:
-    """SQL of a sum of all digits, NULL where these are more than 38. type_: of the numbers."""
+    """Return SQL of a sum with all digits; NULL if it has more than 38.
+
+    Args:
+        argument: SQL of the numbers.
+        type_: the type of the numbers.
+    """
     return f"try_sum(CAST({argument} AS DECIMAL(38, {scale_of(type_)})))"
 
 
 def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
-    """SQL of an aggregate, and of an error where it is NULL though something is added up."""
+    """Return SQL of an aggregate that raises an error if it is NULL although it has values to add.
+    """
     message = string_literal(errors.too_large_together(type_name, str(call)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
 
 def key_measures(plan: MatchPlan, grouped: Grouping) -> dict[str, Measure]:
-    """What names the row with which a match starts or ends: the columns that rows are sorted by."""
+    """Return measures of the ORDER BY columns on the first or last row of a match."""
     if grouped is Grouping.PARTITION:
         return {}
     end = End.FIRST if grouped is Grouping.START else End.LAST
