@@ -211,8 +211,7 @@ def exact_sum(argument: str, type_: spark_types.DataType) -> str:
 
 
 def checked(call: AskedTotal, value: str, argument: str, type_name: str) -> str:
-    """Return SQL of an aggregate that raises an error if it is NULL although it has values to add.
-    """
+    """Return SQL of an aggregate that raises an error if it is NULL despite values to add."""
     message = string_literal(errors.too_large_together(type_name, str(call)))
     return f"coalesce({value}, if(count({argument}) = 0, NULL, raise_error({message})))"
 
