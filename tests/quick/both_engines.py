@@ -15,14 +15,15 @@ import numpy as np
 
 from matchrec.engine.engines import ALGORITHMS
 from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
+from matchrec.engine.partitions import Partitions, ranges
 from matchrec.errors.run.failures import too_many_steps
 from matchrec.nfa.program import A_MATCH
 from matchrec.spark.worker.batches import Piece
 from matchrec.spark.worker.match import Worker
 
 MATCHES = ("partition", "number", "start", "completed", "kind")
-MAPPED_ROWS = ("classifiers", "excluded", "rows")  # where matches share them, in another order
+# If matches share their rows, these have another order.
+MAPPED_ROWS = ("classifiers", "excluded", "mapped_rows")
 
 
 @dataclass
@@ -43,7 +44,23 @@ class Outcome:
             raise
 
     def joined(self, name: str) -> np.ndarray[Any, Any]:
-        """The values of an array of matches, of all chunks."""
+        """Return an array of the matches of all chunks, in one order.
+
+        In each partition, matches come before runs. Where a search has put runs between its
+        matches depends on where it has cut its chunks, which nothing promises.
+        """
+        values = self.concatenated(name)
+        runs = self.concatenated("kind") != A_MATCH
+        if not runs.any() or not len(values):
+            return values
+        order = np.lexsort((runs, self.concatenated("partition")))
+        if name in MATCHES:
+            return values[order]
+        sizes = np.concatenate([np.diff(chunk.offsets) for chunk in self.matches])
+        return values[ranges((np.cumsum(sizes) - sizes)[order], sizes[order])]
+
+    def concatenated(self, name: str) -> np.ndarray[Any, Any]:
+        """Return an array of the matches of all chunks, in the order in which they were found."""
         values = [getattr(chunk, name) for chunk in self.matches]
         return np.concatenate([value for value in values if value is not None] or [np.zeros(0)])
 

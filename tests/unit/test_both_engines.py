@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.engine.matches import RunFailure, no_matches
 from matchrec.errors.run.failures import overflow_in_condition
+from matchrec.nfa.program import A_MATCH, TIMED_OUT
 from tests.quick import scale
 from tests.quick.both_engines import Outcome, check_same
 
@@ -31,6 +32,35 @@ FAILED = RunFailure(overflow_in_condition, 4, {"variable": "A"})
 def test_the_same() -> None:
     check_same(Outcome([ONE]), Outcome([no_matches(), ONE]))
     check_same(Outcome(failure=FAILED), Outcome([ONE], FAILED))
+
+
+def test_runs_may_come_between_other_matches() -> None:
+    """Two chunks, which end within the partition, against one."""
+    matches = replace(
+        no_matches(),
+        partition=np.array([0, 0, 0]),
+        number=np.array([1, -1, 2]),
+        start=np.array([4, 3, 6]),
+        offsets=np.array([0, 1, 3, 5]),
+        classifiers=np.array([2, 1, 1, 2, 3], np.int16),
+        excluded=np.zeros(5, np.bool_),
+        rows=np.array([4, 3, 5, 6, 7]),
+        completed=np.array([4, 5, 7]),
+        kind=np.array([A_MATCH, TIMED_OUT, A_MATCH]),
+    )
+    others = replace(
+        matches,
+        number=np.array([1, 2, -1]),
+        start=np.array([4, 6, 3]),
+        offsets=np.array([0, 1, 3, 5]),
+        classifiers=np.array([2, 2, 3, 1, 1], np.int16),
+        rows=np.array([4, 6, 7, 3, 5]),
+        completed=np.array([4, 7, 5]),
+        kind=np.array([A_MATCH, A_MATCH, TIMED_OUT]),
+    )
+    check_same(Outcome([matches]), Outcome([others]))
+    with pytest.raises(AssertionError):
+        check_same(Outcome([matches]), Outcome([replace(others, rows=matches.rows)]))
 
 
 @pytest.mark.parametrize(
