@@ -1,4 +1,4 @@
-"""What can run: columns of Spark before the match, an engine's task, what is read, SQL after it."""
+"""A compiled query: what Spark computes before the match, the task of the search, its output."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
 
-# How far from the rows of a run a query looks, so that a partition may come in pieces.
+# How far a query looks beyond the rows of a run, so that a partition can come in chunks.
 #
-# A search decides on a starting row once it has seen the rows that it looks at, so a partition may
-# come to the engine in pieces that overlap by what conditions and measures see around a match.
+# A search decides on a starting row once it has seen the rows that it looks at. So a partition can
+# come to the engine in chunks that overlap by what conditions and measures read around a match.
 
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """The most rows before a run's first row, and after its last one, that are read."""
+    """The number of rows that are read before the first row of a run, and after its last row."""
 
     before: int
     after: int
@@ -33,124 +33,146 @@ class Lookaround:
 def find_lookaround(
     task: Task, integers: int, reads: Iterable[Read], offsets: Iterable[int] = ()
 ) -> Lookaround | None:
-    """How far conditions and measures see; None where a partition must be at hand as a whole.
+    """Return how far conditions and measures look, or None if they need the whole partition.
 
-    integers: how many integer columns conditions read. offsets: how far row conditions see.
+    Args:
+        task: the task of the search.
+        integers: the number of integer columns that conditions on the run read.
+        reads: what is read of each output row.
+        offsets: how far the row conditions that the worker computes look.
     """
     if task.selects or task.partial is not None:
         return None
     from matchrec.engine.records import compile_task
 
     guards = task.pattern.guards
-    steps = [*offsets, -int(guards & GUARD_START != 0), int(guards & GUARD_END != 0)]
-    steps += [one.navigation.physical_offset for one in reads if isinstance(one, ReadAt)]
+    steps = [0, *offsets]
+    if guards & GUARD_START:
+        steps.append(-1)
+    if guards & GUARD_END:
+        steps.append(1)
+    steps += [read.navigation.physical_offset for read in reads if isinstance(read, ReadAt)]
     steps += compile_task(task, integers).offsets
-    return Lookaround(-min([0, *steps]), max([0, *steps]))
+    return Lookaround(before=-min(steps), after=max(steps))
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of the result. pieces: SQL over reads. is_measure: NULL on a row without a match."""
+    """A column of the result."""
 
     name: str
-    pieces: Pieces
-    is_measure: bool
-    origin: SqlOrigin | None = None
+    pieces: Pieces  # the column as SQL text over reads, which are given by their indices
+    is_measure: bool  # a measure is NULL on a row without a match
+    origin: SqlOrigin | None = None  # where the user wrote it
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """The columns that Spark computes for every row and sends, and what each of them is for.
 
-    All else are indices of columns. own: those of this query, where several share the columns that
-    cross; then columns are those of the queries up to this one. integers, floats: those that run
-    conditions read. ranked: those of them that are replaced by their rank. keys: the partition's,
-    by name, for messages. window: the key along which a window is measured and the end of each
-    row's window, or none. distance: how far it reaches, where that is known; then `window` is the
-    key alone. gap, gap_distance: as these, of the window between a row and the next one. ends: if
-    there are others between neighbours, the ends of the windows that begin with a row: that of the
-    match, if it has one, then those between neighbours, the smallest first.
+    All numbers are indices in `columns`.
     """
 
+    # All columns that are sent. If several rules share them: those of the rules up to this one.
     columns: tuple[RowColumn, ...]
-    own: tuple[int, ...]
+    # The columns that this query uses.
+    used: tuple[int, ...]
+    # The columns that conditions on the run read as integers and as doubles.
     integers: tuple[int, ...]
     floats: tuple[int, ...]
+    # The columns that conditions on the run read as ranks of their values.
     ranked: frozenset[int]
+    # The name and the column of each partition key, for messages.
     keys: tuple[tuple[str, int], ...]
+    # The key along which the window of a match is measured, and the end of the window that begins
+    # with each row. Empty without a window; the key alone if `distance` is known.
     window: tuple[int, ...] = ()
+    # How far the window of a match reaches, if that is known when the query is compiled.
     distance: Distance | None = None
+    # The same two for the window between a row of a match and the next one.
     gap: tuple[int, ...] = ()
     gap_distance: Distance | None = None
+    # The ends of all windows that begin with a row, if some of them are between neighbours in the
+    # pattern: first the end of the window of the match, if it has one, then the ends of those
+    # between neighbours, the smallest window first.
     ends: tuple[int, ...] = ()
 
 
-class TotalledBy(Enum):
-    NUMBERS = "numbers"
-    ORDER = "order"
-    PRESENCE = "presence"
+class ColumnAspect(Enum):
+    """What totals over all matches read of a column."""
+
+    NUMBERS = "numbers"  # its values, as numbers to add up
+    ORDER = "order"  # numbers that are in the order of its values
+    PRESENCE = "presence"  # only which of its values are NULL
 
 
 @dataclass(frozen=True, slots=True)
-class Totalled:
-    """A column of which totals read numbers, the order of values, or which of them are NULL."""
+class TotalledColumn:
+    """A column that totals over all matches read."""
 
-    column: int
-    reads: TotalledBy
+    column: int  # its index in `Crossing.columns`
+    aspect: ColumnAspect
 
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """A linked query. Picklable: Spark carries it to its workers.
+    """A compiled query. Picklable: Spark carries it to its workers."""
 
-    strategy, reason: what runs the task, and why. conditions: what Spark computes for every row
-    and packs as one bit each, own_bits: those of this query. relevant: those of which a row must
-    satisfy one to be sent at all, or none. aggregates: those that Spark computes over the rows of
-    each match. nearby: row conditions that the worker computes, as it sorts the rows. totalled: the
-    columns that totals over all matches read. needed: conditions of which each holds of some row of
-    every partition from which anything comes out. in_pieces: whether a partition may come so.
-    """
-
+    # The row pattern as text, for the name of the operator in Spark's plans.
     pattern: str
     task: Task
+    # The algorithm that runs the task, and why it was chosen.
     strategy: Strategy
     reason: str
     rows_per_match: RowsPerMatch
     crossing: Crossing
+    # The conditions that Spark computes for every row and packs as one bit each.
     conditions: tuple[RowColumn, ...]
-    own_bits: tuple[int, ...]
+    # The bits that this query uses, if several rules share the conditions.
+    used_bits: tuple[int, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...]
+    # What is read of each output row.
     reads: tuple[Read, ...]
+    # The aggregates that Spark computes over the rows of each match.
     aggregates: tuple[RowAggregate, ...]
     outputs: tuple[Output, ...]
+    # Whether overflow is an error.
     ansi: bool
+    # The number of rows in the frame of a row pattern window; None if the frame is unbounded.
     window_rows: int | None = None
-    totalled: tuple[Totalled, ...] = ()
+    # The columns that totals over all matches read.
+    totalled: tuple[TotalledColumn, ...] = ()
+    # The row conditions that the worker computes while it sorts the rows.
     nearby: tuple[NearbyCondition, ...] = ()
+    # Bits of `conditions`. Each of these conditions holds for some row of every partition that
+    # yields output, so a partition without such a row need not be searched.
     needed: tuple[int, ...] = ()
-    in_pieces: bool = True
+    # Whether a partition can be searched in chunks, in the order of its rows.
+    in_chunks: bool = True
 
     @property
     def lookaround(self) -> Lookaround | None:
-        """How much of a partition must be at hand around a match; None for all of it."""
-        if not self.in_pieces:
+        """Return how many rows around a match are needed; None for the whole partition."""
+        if not self.in_chunks:
             return None
         offsets = [offset for condition in self.nearby for offset in condition.offsets]
         return find_lookaround(self.task, len(self.crossing.integers), self.reads, offsets)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether every run ends with its window or by its length, whatever rows come."""
+        """Return whether every run ends by its window or its length, whatever rows follow."""
         pattern = self.task.pattern
-        return self.task.windowed or not (pattern.longest is None or pattern.program.waits)
+        has_longest_run = pattern.longest is not None and not pattern.program.waits
+        return self.task.windowed or has_longest_run
 
     @property
     def frame(self) -> Frame | None:
-        """The frame of a row pattern window, from the first row of a match on."""
+        """Return the frame of a row pattern window, which begins with the first row of a match."""
         if self.rows_per_match is not RowsPerMatch.EACH_ROW:
             return None
         return Frame(0, None if self.window_rows is None else self.window_rows - 1)
 
     def limit(self, max_steps: int) -> Executable:
-        """The executable, which may take so many steps in a partition at most: see `Task`."""
+        """Return the query with a limit on the steps in one partition, see `Task.max_steps`."""
         return replace(self, task=replace(self.task, max_steps=max_steps))

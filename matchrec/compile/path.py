@@ -25,7 +25,7 @@ from matchrec.compile.columns import (
     output_row_columns,
     step_columns,
 )
-from matchrec.compile.executable import Executable, Output, Totalled
+from matchrec.compile.executable import Executable, Output, TotalledColumn
 from matchrec.compile.negation import with_negations
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import Settings
@@ -358,7 +358,7 @@ def link(
     task, spark = build_task(drafted, conditions), conditions.bits.spark
     measures = MeasureReader(plan, types, {} if crossing is None else crossing, conditions.session)
     outputs = tuple(map(partial(link_output, measures=measures), drafted.outputs))
-    totalled: tuple[Totalled, ...] = ()
+    totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
@@ -370,7 +370,7 @@ def link(
         rows_per_match=plan.rows_per_match,
         crossing=build_crossing(plan, types, measures, conditions.columns),
         conditions=tuple(spark),
-        own_bits=tuple(map(spark.__getitem__, drafted.row_conditions)),
+        used_bits=tuple(map(spark.__getitem__, drafted.row_conditions)),
         relevant=drafted.relevant,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
@@ -380,7 +380,7 @@ def link(
         totalled=totalled,
         nearby=conditions.nearby,
         needed=find_needed(drafted, conditions.bits),
-        in_pieces=taken().pieces and not why_not(Shortcut.PIECES, plan, drafted.pattern.follow),
+        in_chunks=taken().pieces and not why_not(Shortcut.PIECES, plan, drafted.pattern.follow),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from matchrec.compile.absences import decide_between
-from matchrec.compile.executable import Totalled, TotalledBy
+from matchrec.compile.executable import ColumnAspect, TotalledColumn
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
 from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import calls as errors
@@ -39,7 +39,7 @@ EXTREMES = ("min", "max")
 
 def link_totals(
     plan: MatchPlan, asked: Totals, task: Task, measures: MeasureReader
-) -> tuple[Task, tuple[Totalled, ...]]:
+) -> tuple[Task, tuple[TotalledColumn, ...]]:
     """The task with its totals, and the columns that these read, as `Total.values` numbers them.
 
     Raises MatchRecognizeUnsupportedError for what only matches that are built can tell.
@@ -52,7 +52,7 @@ def link_totals(
         raise errors.NotCarriedError(reason)
     task = decide_between(find_each_once(task, asked.grouped))
     columns = {place: column for column, place in measures.columns.items()}
-    totalled: dict[Totalled, int] = {}
+    totalled: dict[TotalledColumn, int] = {}
     found = tuple(
         link_total(total, plan, measures, columns, totalled)
         for total in measures.reads
@@ -90,7 +90,7 @@ def link_total(
     plan: MatchPlan,
     measures: MeasureReader,
     columns: dict[int, RowColumn],
-    totalled: dict[Totalled, int],
+    totalled: dict[TotalledColumn, int],
 ) -> Total:
     """One of them. columns: by their place. totalled: those that totals read, to which it adds."""
     function, of = read.asked.function, read.of
@@ -107,14 +107,14 @@ def link_total(
     type_ = None if place is None else measures.types[columns[place]]
     if not is_carried(read.asked, inside, type_):
         raise errors.not_carried(function, inside, "rows" if type_ is None else type_.name)
-    reads, values = TotalledBy.PRESENCE, None
+    reads, values = ColumnAspect.PRESENCE, None
     if function != "count" and inside != "count":
         ranked = function in EXTREMES and inside != "sum"
-        reads = TotalledBy.ORDER if ranked else TotalledBy.NUMBERS
-    is_number = type_ is not None and reads is TotalledBy.NUMBERS
+        reads = ColumnAspect.ORDER if ranked else ColumnAspect.NUMBERS
+    is_number = type_ is not None and reads is ColumnAspect.NUMBERS
     floats = type_ is not None and is_number and type_.family is Family.FLOATING
     if place is not None:
-        values = totalled.setdefault(Totalled(place, reads), len(totalled))
+        values = totalled.setdefault(TotalledColumn(place, reads), len(totalled))
     over = "sum" if function == "avg" else function
     return Total(over, inside, plan.members[variable], values, floats)
 

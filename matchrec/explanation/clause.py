@@ -176,11 +176,11 @@ def needed_lines(executable: Executable, sorts: str) -> Iterator[str]:
 
 
 def before_lines(executable: Executable) -> Iterator[str]:
-    for place in executable.crossing.own:
+    for place in executable.crossing.used:
         yield f"c{place} = {show_column(executable.crossing.columns[place])}"
-    for bit in executable.own_bits:
+    for bit in executable.used_bits:
         yield f"bit {bit} = {show_column(executable.conditions[bit])}"
-    if not executable.crossing.own and not executable.own_bits:
+    if not executable.crossing.used and not executable.used_bits:
         yield "nothing"
     if executable.relevant:
         bits = {condition: f"bit {index}" for index, condition in enumerate(executable.conditions)}

@@ -154,10 +154,10 @@ def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Ex
 def shared_lines(rules: RuleSet, sorts: str) -> Iterator[str]:
     """The columns and conditions of all rules, with the rules that need them."""
     for number, column in enumerate(rules.columns):
-        users = [rule.name for rule in rules.rules if number in rule.executable.crossing.own]
+        users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
         yield f"c{number} = {show_column(column)}{of_rules(users)}"
     for number, condition in enumerate(rules.conditions):
-        users = [rule.name for rule in rules.rules if number in rule.executable.own_bits]
+        users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
         yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
     if sorts:
         yield "the workers hold each partition as a whole, and search it rule after rule"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import Executable, Totalled, TotalledBy
+from matchrec.compile.executable import ColumnAspect, Executable, TotalledColumn
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.engine import partitions
@@ -83,11 +83,11 @@ def as_read(values: pa.Array) -> IntArray:
     return as_integers(values) if is_asked else np.zeros(len(values), np.int64)
 
 
-def as_added(values: pa.Array, totalled: Totalled) -> IntArray:
+def as_added(values: pa.Array, totalled: TotalledColumn) -> IntArray:
     """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
-    if totalled.reads is TotalledBy.PRESENCE:
+    if totalled.aspect is ColumnAspect.PRESENCE:
         return np.zeros(len(values), np.int64)
-    if totalled.reads is TotalledBy.ORDER:
+    if totalled.aspect is ColumnAspect.ORDER:
         return arrays.sort_keys(values)
     is_floating = pa.types.is_floating(values.type)
     return as_floats(values).view(np.int64) if is_floating else as_integers(values)
