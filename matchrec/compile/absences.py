@@ -1,16 +1,16 @@
-"""Rows that must be absent between two rows of a match, decided when they come.
+"""End runs at rows that must be absent between two rows of a match, as soon as they come.
 
-A match that is built is looked through for such rows. Where matches are not built, the program says
-it: each of its states becomes one for each guess that a run may have made of which row is the last
-one of those after which the absence is asked for. A run whose guess was wrong is no match, and one
-whose guess was right ends with a row that must be absent.
+A match that is built is searched for such rows. If matches are not built, the program itself must
+reject them. Each of its states is divided: a run guesses whether the row that it has just mapped is
+the last row after which the absence begins. A run that guessed wrong never becomes a match. A run
+that guessed right ends with a row that must be absent.
 
     A+ ~(N n) B      after an A that is not the last one:     A
                      after the last one:                      B, and a row that is an N ends the run
 
-There are at most four states for each absence, and in most patterns two after `A+` and one after
-`A`. What must be absent before or after a match is none of this: it is decided by the first and the
-last row alone.
+A state is divided into at most four for each absence, in most patterns into two after `A+` and one
+after `A`. Absences before or after a match need none of this: the first and the last row of the
+match decide them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import product
+from typing import NamedTuple
 
 from matchrec.conditions.run_condition import (
     Arithmetic,
@@ -40,180 +41,253 @@ from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import Navigation
 
 
-class Part(Enum):
-    """Where a run is, seen from an absence.
+class Phase(Enum):
+    """How far a run is, as seen from one absence. The comments are for `A+ ~(N n) B`."""
 
-    BEFORE: no row has come after which it is asked for. AGAIN: one has, and another one will.
-    WITHIN: the last one has. AFTER: so has the row up to which it is asked for.
+    BEFORE = 0  # no A has come
+    AGAIN = 1  # an A has come, and another A will
+    WITHIN = 2  # the last A has come, so no N may
+    AFTER = 3  # the B has come
+
+
+Phases = tuple[Phase, ...]  # one for each absence
+
+
+class DividedState(NamedTuple):
+    """A state of the folding, and the phases of a run that waits in it."""
+
+    state: int
+    phases: Phases
+
+
+class Move(NamedTuple):
+    """A choice that maps a row, and the state to which it leads."""
+
+    choice: Choice
+    target: DividedState
+
+
+# The state of a run that cannot become a match any more.
+DEAD_STATE = DividedState(-1, ())
+
+# Operators that always have a result.
+SAFE_OPERATORS = (*Basic, *Comparison)
+
+
+def end_runs_at_absent_rows(task: Task) -> Task:
+    """Return the task with a program whose runs end with a row that must be absent.
+
+    Only absences between two rows of a match become part of the program.
+
+    Raises:
+        NotCarriedError: only the whole match shows which rows must be absent.
     """
-
-    BEFORE = 0
-    AGAIN = 1
-    WITHIN = 2
-    AFTER = 3
-
-
-Parts = tuple[Part, ...]
-Place = tuple[int, Parts]  # a state, and where a run is that is there, seen from each absence
-
-NOWHERE: Place = (-1, ())  # where a run is that can be no match any more
-
-Move = tuple[Choice, Place]
-
-CANNOT_FAIL = (*Basic, *Comparison)
-
-
-def decide_between(task: Task) -> Task:
-    """The task whose runs end with a row that must be absent between two of their rows.
-
-    Raises MatchRecognizeUnsupportedError where only the whole match tells which rows these are.
-    """
-    between = tuple(one for one in task.absent if None not in (one.after, one.before))
+    between = tuple(absent for absent in task.absent if is_between_rows(absent))
     if not between:
         return task
-    division = Division(task, between)
+    division = StateDivision(task, between)
     division.find_moves()
-    for number, one in enumerate(between):
-        check_condition(task, one, division.variables_after(number))
-    pattern = replace(task.pattern, folding=division.folding())
-    return replace(
-        task, pattern=pattern, absent=tuple(one for one in task.absent if one not in between)
-    )
+    for number, absent in enumerate(between):
+        check_condition(task, absent, division.find_later_variables(number))
+    pattern = replace(task.pattern, folding=division.build_folding())
+    others = tuple(absent for absent in task.absent if absent not in between)
+    return replace(task, pattern=pattern, absent=others)
+
+
+def is_between_rows(absent: Absent) -> bool:
+    """Return whether an absence is between two rows of a match."""
+    return absent.after is not None and absent.before is not None
 
 
 @dataclass
-class Division:
-    """Divides the states of a task by where runs are. ends: where a run may be a match."""
+class StateDivision:
+    """Divides the states of a task by the phases of runs."""
 
     task: Task
+    # The absences between two rows of a match.
     between: tuple[Absent, ...]
-    moves: dict[Place, list[Move]] = field(default_factory=dict)
-    ends: set[Place] = field(default_factory=set)
+    # For each divided state, the moves that map a row. The first state is the one where runs begin.
+    moves: dict[DividedState, list[Move]] = field(default_factory=dict)
+    # The divided states in which a run can be a match.
+    ends: set[DividedState] = field(default_factory=set)
 
     def find_moves(self) -> None:
-        """Fill in `moves` and `ends`, from the start on."""
-        waiting: list[Place] = [(0, (Part.BEFORE,) * len(self.between))]
-        for place in waiting:  # grows while it is read
-            if place not in self.moves:
-                self.moves[place] = list(self.moves_from(place))
-                waiting += [target for _, target in self.moves[place] if target != NOWHERE]
-        sources = defaultdict(set)
-        for place, moves in self.moves.items():
-            for _, target in moves:
-                sources[target].add(place)
-        useful = set(reachable(self.ends, lambda place: sources[place]))
-        for place, moves in self.moves.items():
-            self.moves[place] = [
-                (choice, target if target in useful else NOWHERE) for choice, target in moves
+        """Fill in `moves` and `ends`, beginning where runs begin.
+
+        Moves to states from which no match can be reached lead to DEAD_STATE.
+        """
+        waiting = [DividedState(0, (Phase.BEFORE,) * len(self.between))]
+        for state in waiting:  # grows while it is read
+            if state not in self.moves:
+                self.moves[state] = list(self.find_moves_from(state))
+                waiting += [move.target for move in self.find_live_moves(state)]
+        useful_states = self.find_useful_states()
+        for state, moves in self.moves.items():
+            self.moves[state] = [
+                move if move.target in useful_states else Move(move.choice, DEAD_STATE)
+                for move in moves
             ]
 
-    def moves_from(self, place: Place) -> Iterator[Move]:
-        """Where the choices of a place lead that map a row; notes whether one accepts."""
-        state, parts = place
-        for choice in self.task.pattern.folding.choices[state]:
-            if choice.accepts and Part.WITHIN in parts:
+    def find_useful_states(self) -> set[DividedState]:
+        """Return the states from which a run can still become a match."""
+        sources = defaultdict(set)
+        for state, moves in self.moves.items():
+            for move in moves:
+                sources[move.target].add(state)
+        return set(reachable(self.ends, lambda state: sources[state]))
+
+    def find_moves_from(self, state: DividedState) -> Iterator[Move]:
+        """Yield the moves of a state, and add it to `ends` if a run in it can be a match."""
+        for choice in self.task.pattern.folding.choices[state.state]:
+            if choice.accepts and Phase.WITHIN in state.phases:
                 raise errors.NotCarriedError(errors.ABSENT_ROWS)
-            if choice.accepts and Part.AGAIN not in parts:
-                self.ends.add(place)
+            if choice.accepts and Phase.AGAIN not in state.phases:
+                self.ends.add(state)
             if choice.target is None:
                 continue
-            seen = zip(parts, self.between, strict=True)
-            ways = list(product(*(self.parts_after(*one, choice) for one in seen)))
-            yield from ((choice, (choice.target, way)) for way in ways)
-            if not ways:
-                yield choice, NOWHERE
+            next_phases = (
+                self.find_next_phases(phase, absent, choice)
+                for phase, absent in zip(state.phases, self.between, strict=True)
+            )
+            combinations = list(product(*next_phases))
+            for phases in combinations:
+                yield Move(choice, DividedState(choice.target, phases))
+            if not combinations:
+                yield Move(choice, DEAD_STATE)
 
-    def parts_after(self, part: Part, absent: Absent, choice: Choice) -> Parts:
-        """Where a run may be when it has mapped a row; none if no match goes on so."""
+    def find_next_phases(self, phase: Phase, absent: Absent, choice: Choice) -> Phases:
+        """Return the phases in which a run can be once a choice has mapped a row.
+
+        There are several if the run guesses, and none if no match continues with this row.
+        """
         assert absent.after is not None
         assert absent.before is not None
         if choice.variable in absent.after:
-            is_possible = part in (Part.BEFORE, Part.AGAIN)
-            return (Part.WITHIN, Part.AGAIN) if is_possible else ()
-        is_end = part is Part.WITHIN and choice.variable in absent.before
-        return (Part.AFTER if is_end else part,)
+            is_possible = phase in (Phase.BEFORE, Phase.AGAIN)
+            return (Phase.WITHIN, Phase.AGAIN) if is_possible else ()
+        if phase is Phase.WITHIN and choice.variable in absent.before:
+            return (Phase.AFTER,)
+        return (phase,)
 
-    def variables_after(self, number: int) -> frozenset[int]:
-        """The variables to which a run may map a row when it is within a part, or later."""
-        within_part = (move for move in self.moves if move[1][number] is Part.WITHIN)
-        later = set(reachable(within_part, lambda one: [to for _, to in self.going_on(one)]))
-        mapped = (choice.variable for one in later for choice, _ in self.going_on(one))
-        return frozenset(variable for variable in mapped if variable is not None)
+    def find_later_variables(self, number: int) -> frozenset[int]:
+        """Return the variables to which a run can map rows once an absence has begun.
 
-    def going_on(self, place: Place) -> list[Move]:
-        """The moves of a place after which a run may still be a match."""
-        return [one for one in self.moves[place] if one[1] != NOWHERE]
+        Args:
+            number: the index of the absence.
+        """
+        states_within = (state for state in self.moves if state.phases[number] is Phase.WITHIN)
+        later_states = reachable(
+            states_within, lambda state: [move.target for move in self.find_live_moves(state)]
+        )
+        choices = (move.choice for state in later_states for move in self.find_live_moves(state))
+        return frozenset(choice.variable for choice in choices if choice.variable is not None)
 
-    def folding(self) -> Folding:
-        """The program that says it: the first state is still the one in which runs begin."""
-        begin = next(iter(self.moves))
-        places, choices = zip(*number_states([begin], self.choices), strict=True)
+    def find_live_moves(self, state: DividedState) -> list[Move]:
+        """Return the moves after which a run can still become a match."""
+        return [move for move in self.moves[state] if move.target != DEAD_STATE]
+
+    def build_folding(self) -> Folding:
+        """Return the folding of the divided states. Runs still begin in its first state."""
+        first_state = next(iter(self.moves))
         states = self.task.pattern.folding.states
-        return Folding(choices, tuple(states[max(state, 0)] for state, _ in places))
+        folded_choices = []
+        program_states = []
+        for divided_state, choices in number_states([first_state], self.build_choices):
+            folded_choices.append(choices)
+            # DEAD_STATE is no state of the program: any number does.
+            program_states.append(states[max(divided_state.state, 0)])
+        return Folding(tuple(folded_choices), tuple(program_states))
 
-    def choices(self, place: Place) -> Iterator[tuple[Choice, Place | None]]:
-        """All choices of a place in the order in which they are asked, and where they lead.
+    def build_choices(self, state: DividedState) -> Iterator[tuple[Choice, DividedState | None]]:
+        """Yield the choices of a state in the order in which they are tried, and their targets.
 
-        The row up to which an absence is asked for may itself be one that must be absent. One that
-        is mapped before it may not.
+        The row at which an absence ends may itself be one that would have to be absent before. A
+        row that is mapped earlier may not.
         """
-        state, parts = place
-        if place in self.ends:
-            accepting = (one for one in self.task.pattern.folding.choices[state] if one.accepts)
-            yield from ((one, None) for one in accepting)
-        asked: frozenset[int] = frozenset()
-        moves = sorted(self.kept_moves(place), key=lambda one: len(within(one[1][1])))
-        for choice, target in moves:
-            here = within(parts) & within(target[1])
-            if not asked <= here:
+        if state in self.ends:
+            for choice in self.task.pattern.folding.choices[state.state]:
+                if choice.accepts:
+                    yield choice, None
+        absences_here = find_absences_within(state.phases)
+        tested: frozenset[int] = frozenset()
+        moves = sorted(
+            self.find_effective_moves(state),
+            key=lambda move: len(find_absences_within(move.target.phases)),
+        )
+        for move in moves:
+            lasting = absences_here & find_absences_within(move.target.phases)
+            if not tested <= lasting:
                 raise errors.NotCarriedError(errors.ABSENT_ROWS)
-            yield from self.endings(here - asked)
-            yield choice, target
-            asked = here
-        yield from self.endings(within(parts) - asked)
+            yield from self.build_endings(lasting - tested)
+            yield move.choice, move.target
+            tested = lasting
+        yield from self.build_endings(absences_here - tested)
 
-    def kept_moves(self, place: Place) -> Iterator[Move]:
-        """The moves of a place that count: one that leads nowhere does where a row that can be
-        mapped may not be skipped.
+    def find_effective_moves(self, state: DividedState) -> Iterator[Move]:
+        """Yield the moves of a state that change what a run does.
+
+        A move to DEAD_STATE does so if a row that can be mapped may not be skipped, and no other
+        move has the same choice.
         """
-        moves = self.moves.get(place, [])
-        somewhere = [choice for choice, target in moves if target != NOWHERE]
+        moves = self.moves.get(state, [])
+        live_choices = [move.choice for move in moves if move.target != DEAD_STATE]
         blocks = self.task.selection is EventSelection.SKIP_TILL_NEXT_MATCH
-        for choice, target in moves:
-            if target != NOWHERE or (blocks and choice not in somewhere):
-                yield choice, target
+        for move in moves:
+            if move.target != DEAD_STATE or (blocks and move.choice not in live_choices):
+                yield move
 
-    def endings(self, numbers: Iterable[int]) -> Iterator[tuple[Choice, None]]:
-        """What a row does that must be absent, by the numbers of absences."""
+    def build_endings(self, numbers: Iterable[int]) -> Iterator[tuple[Choice, None]]:
+        """Yield the choices by which a row that must be absent ends a run.
+
+        Args:
+            numbers: the indices of absences.
+        """
         for number in sorted(numbers):
-            test = self.between[number].variable
-            yield Choice(0, None, None, test=test, effect=Effect.ENDS), None
+            variable = self.between[number].variable
+            ending = Choice(guard=0, variable=None, target=None, test=variable, effect=Effect.ENDS)
+            yield ending, None
 
 
-def within(parts: Parts) -> frozenset[int]:
-    return frozenset(number for number, part in enumerate(parts) if part is Part.WITHIN)
+def find_absences_within(phases: Phases) -> frozenset[int]:
+    """Return the indices of the absences that have begun and not ended."""
+    return frozenset(number for number, phase in enumerate(phases) if phase is Phase.WITHIN)
 
 
-def check_condition(task: Task, absent: Absent, later: frozenset[int]) -> None:
-    """Raises MatchRecognizeUnsupportedError for a condition of a row that must be absent whose
-    value may be another one when the match is found. later: the variables mapped after such a row.
+def check_condition(task: Task, absent: Absent, later_variables: frozenset[int]) -> None:
+    """Check that the condition of an absent row has its final value when the row comes.
+
+    Args:
+        task: the task of the search.
+        absent: the absence.
+        later_variables: the variables to which rows are mapped once the absence has begun.
+
+    Raises:
+        NotCarriedError: the condition can raise, or its value can change until the match is found.
     """
     condition = task.conditions[absent.variable].run_condition
-    for part in () if condition is None else parts_of(condition):
-        if may_fail(part):
+    if condition is None:
+        return
+    for part in parts_of(condition):
+        if can_raise(part):
             raise errors.NotCarriedError(errors.ABSENCE_MAY_FAIL)
         match part:
             case ReadValue(navigation=Navigation(variable=name)) | Reduce(variable=name):
-                if later if name is None else later & task.members[name]:
+                read_later = later_variables
+                if name is not None:
+                    read_later = later_variables & task.members[name]
+                if read_later:
                     raise errors.NotCarriedError(errors.ABSENCE_BY_LATER_ROW)
 
 
-def may_fail(part: RunExpression) -> bool:
-    """Whether an expression may be an error, which a run that is no match must not raise."""
+def can_raise(part: RunExpression) -> bool:
+    """Return whether an expression can raise an error.
+
+    A run that never becomes a match must not raise.
+    """
     if isinstance(part, Arithmetic):
         return part.ansi and not part.tries
     if isinstance(part, Reduce):
         return part.function is Reduction.SUM
     if isinstance(part, Operate):
-        return part.operator not in CANNOT_FAIL
+        return part.operator not in SAFE_OPERATORS
     return not isinstance(part, Constant | ReadValue)

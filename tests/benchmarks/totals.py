@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from matchrec.compile.absences import decide_between
-from matchrec.compile.totals import find_each_once
+from matchrec.compile.absences import end_runs_at_absent_rows
+from matchrec.compile.totals import find_each_match_once
 from matchrec.engine.interface import Room, Task, TaskTotals, Total
 from matchrec.engine.partitions import IntArray, Partitions
 from matchrec.engine.records import prepare_input
@@ -94,7 +94,7 @@ class Workload:
 
 def count(task: Task, rows: Partitions) -> Counted:
     """Carried along the runs: the number of matches, and that of their rows."""
-    own = decide_between(find_each_once(task, Grouping.PARTITION))
+    own = end_runs_at_absent_rows(find_each_match_once(task, Grouping.PARTITION))
     own = replace(own, totals=TaskTotals((TOTAL,), Grouping.PARTITION))
     best, matches, size = float("inf"), 0, 0
     for _ in range(ROUNDS):

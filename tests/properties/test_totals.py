@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.absences import decide_between
-from matchrec.compile.totals import find_each_once
+from matchrec.compile.absences import end_runs_at_absent_rows
+from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
 from matchrec.engine.engines import Algorithm
 from matchrec.engine.incremental import SearchCall, new_state
@@ -206,7 +206,7 @@ def asking(asked: list[Asked], query: SelectionQuery, grouped: Grouping) -> Task
 
 def carried(query: SelectionQuery, grouped: Grouping = Grouping.PARTITION) -> Task:
     """The task of a query whose matches are not built. Raises NotCarriedError."""
-    return decide_between(find_each_once(task(query), grouped))
+    return end_runs_at_absent_rows(find_each_match_once(task(query), grouped))
 
 
 def row_of(asked: list[Asked], rows: Rows, matches: Matches, grouped: Grouping):  # type: ignore[no-untyped-def]
@@ -380,7 +380,7 @@ def test_ways_that_map_rows_alike_are_carried_as_one() -> None:
         carried(many_sets)
     for text in ("A+", "A | B", "A* B*", "A? A", "(A+ B?)+", "PERMUTE(A, B, C)", "(A | B)+ C"):
         asked = task(query_of(text, EventSelection.SKIP_TILL_ANY_MATCH))
-        assert find_each_once(asked, Grouping.PARTITION) is asked
+        assert find_each_match_once(asked, Grouping.PARTITION) is asked
 
 
 @pytest.mark.slow  # compiles a search of its own
