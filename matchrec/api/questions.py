@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.api.clause import Clause
-from matchrec.compile.negation import negation_tests
+from matchrec.compile.negation import find_negation_tests
 from matchrec.engine.matches import RunFailure
 from matchrec.errors.run.place import RowPlace
 from matchrec.explanation.coverage import ClauseCoverage, summarise
@@ -30,7 +30,7 @@ def cover(clause: Clause) -> ClauseCoverage:
 def trace(clause: Clause, target: Target, limit: int) -> Why:
     """The rows of a partition, their search, its values, words. Runs jobs."""
     asked = clause.plan_searched("why")
-    tests = ((test.mapped, test.definition) for test in negation_tests(asked))
+    tests = ((test.mapped, test.definition) for test in find_negation_tests(asked))
     # with the windows that rows alone do not tell, as they are asked
     told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
     parts = parts_of(told, writing(clause, asked), tests)

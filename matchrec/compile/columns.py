@@ -1,4 +1,4 @@
-"""The columns that cross: those that outputs, conditions on the run, windows and messages read."""
+"""Find the columns that Spark sends: what outputs, run conditions, windows and messages read."""
 
 from __future__ import annotations
 
@@ -46,215 +46,279 @@ from matchrec.plan.match_plan import MatchPlan, with_expressions
 from matchrec.plan.operations import is_partial, may_fail
 from matchrec.plan.text import sum_or_null
 
+# Families of types whose values have no distance, so that no window can be measured by them.
 WITHOUT_DISTANCE = SPARKS_OWN | {Family.STRING, Family.BINARY, Family.BOOLEAN}
 
 
-def key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """The columns by whose values a message names a partition."""
+def find_key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Return the columns whose values name a partition in messages."""
     return tuple(row_column(key.text) for key in plan.partition_by)
 
 
-def further_keys(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """What divides the partitions further, such as an equivalence test."""
-    known = key_columns(plan)
-    keys = dict.fromkeys(row_column(part.text) for part in plan.equal)
-    return tuple(key for key in keys if key not in known)
+def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
+    """Return the columns that divide partitions further, such as those of an equivalence test."""
+    keys = find_key_columns(plan)
+    columns = dict.fromkeys(row_column(expression.text) for expression in plan.equal)
+    return tuple(column for column in columns if column not in keys)
 
 
 def build_crossing(
     plan: MatchPlan, types: Mapping[RowColumn, ValueType], measures: MeasureReader, run: RunColumns
 ) -> Crossing:
-    """The columns that cross, each once: those of measures, and others that are added to them."""
-    keys = key_columns(plan)
-    within, row_gap = plan.within, plan.row_gap
-    window, gap = (type_window(plan, one, types) for one in (within, row_gap))
-    ends = type_ends(plan, types)
+    """Return the columns that are sent, each once.
+
+    Args:
+        plan: the plan of the query.
+        types: the types of the columns.
+        measures: the columns that measures read. The other columns are added to them.
+        run: the columns that conditions on the run read.
+    """
+    keys = find_key_columns(plan)
+    window = type_window(plan, plan.within, types)
+    gap = type_window(plan, plan.row_gap, types)
+    ends = type_window_ends(plan, types)
     for column in (*run.integers, *run.floats, *window, *gap, *ends, *keys):
         measures.place(column)
-    index = measures.columns
 
-    def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
-        return tuple(map(index.__getitem__, those))
+    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        return tuple(measures.columns[column] for column in columns)
 
     return Crossing(
-        tuple(measures.crossing),
-        tuple(index.values()),
-        places(run.integers),
-        places(run.floats),
-        frozenset(places(run.ranked)),
-        tuple((column.text, index[column]) for column in keys),
-        places(window),
-        within.distance if within else None,
-        places(gap),
-        row_gap.distance if row_gap else None,
-        places(ends),
+        columns=tuple(measures.crossing),
+        used=tuple(measures.columns.values()),
+        integers=find_indices(run.integers),
+        floats=find_indices(run.floats),
+        ranked=frozenset(find_indices(run.ranked)),
+        keys=tuple((column.text, measures.columns[column]) for column in keys),
+        window=find_indices(window),
+        distance=None if plan.within is None else plan.within.distance,
+        gap=find_indices(gap),
+        gap_distance=None if plan.row_gap is None else plan.row_gap.distance,
+        ends=find_indices(ends),
     )
 
 
-def output_row_columns(output: OutputColumn) -> Iterator[RowColumn]:
+def find_output_columns(output: OutputColumn) -> Iterator[RowColumn]:
+    """Yield the columns that an output column reads."""
     if isinstance(output, RowOutput):
         yield row_column(output.text)
-    scalars = [output.value] if isinstance(output, Measure) else []
-    if isinstance(output, TotalOutput):
-        scalars = [output.measure.value] if output.measure else []
-    if isinstance(output, TimeoutOutput):
-        ends = (*output.timeouts.near, output.timeouts.whole)
-        scalars = [end for end in ends if end is not None]
-    for scalar in scalars:
+    for scalar in find_output_scalars(output):
         for reference in scalar.references:
             if isinstance(reference, ColumnReference):
                 yield row_column(reference.argument)
             elif isinstance(reference, Aggregate):
-                yield from aggregate_columns(reference)
+                yield from find_aggregate_columns(reference)
 
 
-def aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
-    """The columns that an aggregate may read, in its basic form and in Spark's."""
+def find_output_scalars(output: OutputColumn) -> list[Scalar]:
+    """Return the expressions over the rows of a match from which an output column is computed."""
+    if isinstance(output, Measure):
+        return [output.value]
+    if isinstance(output, TotalOutput):
+        return [] if output.measure is None else [output.measure.value]
+    if isinstance(output, TimeoutOutput):
+        ends = (*output.timeouts.near, output.timeouts.whole)
+        return [end for end in ends if end is not None]
+    return []
+
+
+def find_aggregate_columns(aggregate: Aggregate) -> Iterator[RowColumn]:
+    """Yield the columns that an aggregate can read, whether the engine or Spark computes it."""
     if aggregate.frame is not None:
         yield RowColumn((framed(aggregate),))
         return
-    form = basic(aggregate)
-    if form is not None and form.column is not None:
-        yield form.column
+    basic_form = basic(aggregate)
+    if basic_form is not None and basic_form.column is not None:
+        yield basic_form.column
     for term in terms(aggregate):
         if looks_at_columns_only(term) and (term.references or is_collected(aggregate)):
             yield term_column(term)
-        for piece in term.references:
-            if isinstance(piece, ColumnReference):
-                yield row_column(piece.argument)
+        for reference in term.references:
+            if isinstance(reference, ColumnReference):
+                yield row_column(reference.argument)
 
 
-def step_columns(step: object) -> Iterator[RowColumn]:
-    """The columns that a step, or a condition of steps, reads, wherever they stand in it."""
+def find_step_columns(step: object) -> Iterator[RowColumn]:
+    """Yield the columns that a step or a condition reads, at any depth.
+
+    Args:
+        step: a step, a condition that consists of steps, or any value of one of their fields.
+    """
     match step:
         case RowColumn():
             yield step
         case tuple():
-            for one in step:
-                yield from step_columns(one)
+            for element in step:
+                yield from find_step_columns(element)
         case residual.Value(missing=RowColumn()):
             yield TRUE_COLUMN
     if isinstance(step, residual.Step | residual.Nearby | residual.SplitCondition):
-        for part_of_step in fields(step):
-            yield from step_columns(getattr(step, part_of_step.name))
+        for step_field in fields(step):
+            yield from find_step_columns(getattr(step, step_field.name))
 
 
 def type_window(
     plan: MatchPlan, window: Within | Gap | None, types: Mapping[RowColumn, ValueType]
 ) -> tuple[RowColumn, ...]:
-    """The order and the end of a window, if there is one, as values of one type: a date plus hours
-    is a timestamp. The order alone where it is known how far the window reaches.
+    """Return the order and the end of a window as columns of one type, or nothing without a window.
 
-    An end that overflows is NULL, which the worker reports; one of a float does not.
+    They need one type to be compared: a date plus hours is a timestamp. If it is known how far the
+    window reaches, the order alone is returned.
+
+    An end that overflows is NULL, which the worker reports. A floating-point end never overflows.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the window is not a distance along this order.
     """
     if window is None:
         return ()
-    start, end = window_columns(plan, window)
-    order, bound = types[start], types[end]
-    times = (Family.DATE, Family.TIMESTAMP), (Family.DATE, Family.TIMESTAMP_NTZ)
-    alike = {order.family, bound.family} <= NUMBERS or (order.family, bound.family) in times
-    if order.family in WITHOUT_DISTANCE or not (order == bound or alike):
+    order, end = window_columns(plan, window)
+    order_type = types[order]
+    end_type = types[end]
+    are_numbers = {order_type.family, end_type.family} <= NUMBERS
+    is_date_with_timestamp = order_type.family is Family.DATE and end_type.family in (
+        Family.TIMESTAMP,
+        Family.TIMESTAMP_NTZ,
+    )
+    are_comparable = order_type == end_type or are_numbers or is_date_with_timestamp
+    if order_type.family in WITHOUT_DISTANCE or not are_comparable:
         raise not_measured_by(window.interval.span)
     if window.distance is not None:
-        return (start,)
-    if order.family is not Family.FLOATING:
-        end = row_column(sum_or_null(start.text, length_of(window.interval)))
-    return (start if order == bound else cast(start, bound.name)), end
+        return (order,)
+    if order_type.family is not Family.FLOATING:
+        end = row_column(sum_or_null(order.text, length_of(window.interval)))
+    if order_type != end_type:
+        order = cast(order, end_type.name)
+    return order, end
 
 
-def type_ends(plan: MatchPlan, types: Mapping[RowColumn, ValueType]) -> tuple[RowColumn, ...]:
-    """When windows end, if some are between neighbours; dates among timestamps become such."""
-    near = near_columns(plan)
-    if not near:
+def type_window_ends(
+    plan: MatchPlan, types: Mapping[RowColumn, ValueType]
+) -> tuple[RowColumn, ...]:
+    """Return the ends of all windows as columns of one type, if some are between neighbours.
+
+    If some of them are timestamps, dates are cast to timestamps.
+    """
+    neighbour_ends = near_columns(plan)
+    if not neighbour_ends:
         return ()
-    found = (*window_columns(plan, plan.within)[1:], *near)
-    times = [types[column] for column in found if types[column].family is not Family.DATE]
-    if not times:
-        return found
+    ends = (*window_columns(plan, plan.within)[1:], *neighbour_ends)
+    other_types = [types[end] for end in ends if types[end].family is not Family.DATE]
+    if not other_types:
+        return ends
+    common_type = other_types[0].name
     return tuple(
-        cast(column, times[0].name) if types[column].family is Family.DATE else column
-        for column in found
+        cast(end, common_type) if types[end].family is Family.DATE else end for end in ends
     )
 
 
-# What is read of a row because it is mapped to a variable: computed where that may be.
+# Guards: an expression that can raise is computed only for rows that can be mapped to its variable.
 #
 #     MEASURES sum(10 / A.z) ... DEFINE A AS z > 0   →   sum(CASE WHEN z > 0 THEN 10 / z END)
 #
-# Spark computes it for every row, before the match; it must not fail on rows that no match has.
+# Spark computes it for every row, before the match, so it must not raise on rows that no match has.
 
 
 def guard_reads(plan: MatchPlan) -> MatchPlan:
-    """The plan with guards around what may fail: in aggregates, and in navigation of measures."""
+    """Return the plan with guards around what can raise: aggregates, and navigation in measures."""
 
-    def guarded(scalar: Scalar, variable: str | None) -> Scalar:
-        return with_references(scalar, partial(guard_read, plan, of_measure=variable is None))
+    def guard_scalar(scalar: Scalar, variable: str | None) -> Scalar:
+        return with_references(scalar, partial(guard_reference, plan, of_measure=variable is None))
 
-    return with_expressions(plan, guarded)
+    return with_expressions(plan, guard_scalar)
 
 
-def guard_read(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
-    """An aggregate, or a column that a measure reads, with a guard where it may fail."""
+def guard_reference(plan: MatchPlan, reference: Reference, *, of_measure: bool) -> Reference:
+    """Return an aggregate, or a column that a measure reads, with a guard if it can raise."""
     match reference:
-        case ColumnReference(navigation=navigation) if of_measure:
-            # a row at a distance from a mapped one may be mapped to no variable
-            if navigation.physical_offset or not is_partial(reference.operations):
-                return reference
-            known = holds_of_rows(plan, navigation.variable)
-            if known is not None:
-                argument = f"CASE WHEN {row_text(known)} THEN {reference.argument} END"
-                return replace(reference, argument=argument, names=())
+        case ColumnReference() if of_measure:
+            return guard_column(plan, reference)
         case Aggregate(frame=None) if reference.function != MATCHED_ROWS:
             return guard_aggregate(plan, reference)
     return reference
 
 
-def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
-    """Its terms, of rows that are mapped to its variable and that its FILTER lets pass."""
-    known = holds_of_rows(plan, aggregate.variable)
-    mapped = [] if known is None else [known]
-    condition = aggregate.condition
-    passing = [] if condition is None or not looks_at_columns_only(condition) else [condition]
+def guard_column(plan: MatchPlan, reference: ColumnReference) -> ColumnReference:
+    """Return a column that is read on a mapped row, with a guard if it can raise.
 
-    def guarded(term: Scalar) -> Scalar:
+    A row at a distance from a mapped row may be mapped to no variable, so it gets no guard.
+    """
+    navigation = reference.navigation
+    if navigation.physical_offset or not is_partial(reference.operations):
+        return reference
+    condition = holds_of_rows(plan, navigation.variable)
+    if condition is None:
+        return reference
+    argument = f"CASE WHEN {row_text(condition)} THEN {reference.argument} END"
+    return replace(reference, argument=argument, names=())
+
+
+def guard_aggregate(plan: MatchPlan, aggregate: Aggregate) -> Aggregate:
+    """Return an aggregate with guards around its terms that can raise.
+
+    They are computed for rows that can be mapped to its variable and that its FILTER lets pass.
+    """
+    mapped_condition = holds_of_rows(plan, aggregate.variable)
+    row_filter = aggregate.condition
+    if row_filter is not None and not looks_at_columns_only(row_filter):
+        row_filter = None
+
+    def guard_term(term: Scalar) -> Scalar:
         if not looks_at_columns_only(term) or not term.references or not may_fail(term.operations):
             return term
-        others = [] if term is condition else passing
-        return guard([*(mapped if is_partial(term.operations) else ()), *others], term)
+        conditions = []
+        if mapped_condition is not None and is_partial(term.operations):
+            conditions.append(mapped_condition)
+        if row_filter is not None and term is not row_filter:
+            conditions.append(row_filter)
+        return guard(conditions, term)
 
-    return with_terms(aggregate, guarded)
+    return with_terms(aggregate, guard_term)
 
 
 # Where the user wrote what Spark computes: see `errors.run.origins`.
 
-Computed = str | RowColumn | Shifted | Framed  # SQL over one row, or what is of several rows
+ComputedValue = str | RowColumn | Shifted | Framed  # SQL over one row, or a value of several rows
 
 
 def find_origins(
     plan: MatchPlan, conditions: Iterable[residual.SplitCondition], outputs: Iterable[OutputColumn]
-) -> Mapping[Computed, SqlOrigin]:
-    """The origin of all that is computed before the match; of what several ask for, the first."""
-    found: dict[Computed, SqlOrigin] = {}
-    for key in plan.sorted_by:
-        clause = part("PARTITION BY" if key in plan.keys else "ORDER BY")
-        found.setdefault(key.text, origin(f"an expression in {clause}", clause, key.span))
+) -> Mapping[ComputedValue, SqlOrigin]:
+    """Return the origin of everything that Spark computes before the match.
+
+    If several parts of a query need the same value, it has the origin of the first of them: keys
+    and order, then conditions, then measures.
+    """
+    origins: dict[ComputedValue, SqlOrigin] = {}
+    for expression in plan.sorted_by:
+        clause = part("PARTITION BY" if expression in plan.keys else "ORDER BY")
+        key_origin = origin(f"an expression in {clause}", clause, expression.span)
+        origins.setdefault(expression.text, key_origin)
     for condition in conditions:
-        name = condition.variable
-        known = origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
-        add(found, known, step_columns(condition))
+        add_origins(origins, find_condition_origin(condition), find_step_columns(condition))
     for output in outputs:
         if isinstance(output, Measure):
-            add(found, of_measure(output), output_row_columns(output))
-    return found
+            add_origins(origins, find_measure_origin(output), find_output_columns(output))
+    return origins
 
 
-def add(found: dict[Computed, SqlOrigin], known: SqlOrigin, columns: Iterable[RowColumn]) -> None:
+def add_origins(
+    origins: dict[ComputedValue, SqlOrigin], new_origin: SqlOrigin, columns: Iterable[RowColumn]
+) -> None:
+    """Add an origin for columns and the values from which they are computed."""
     for column in columns:
-        shifted = (piece for piece in column.pieces if not isinstance(piece, str))
-        for one in (*texts_in(column), column, *shifted):
-            found.setdefault(one, known)
+        shifted_values = [piece for piece in column.pieces if not isinstance(piece, str)]
+        for computed_value in (*texts_in(column), column, *shifted_values):
+            origins.setdefault(computed_value, new_origin)
 
 
-def of_measure(measure: Measure) -> SqlOrigin:
+def find_condition_origin(condition: residual.SplitCondition) -> SqlOrigin:
+    """Return where the user wrote the condition of a variable."""
+    name = condition.variable
+    return origin(f"the condition of `{name}`", f"{part('DEFINE')} {name}", condition.span)
+
+
+def find_measure_origin(measure: Measure) -> SqlOrigin:
+    """Return where the user wrote a measure."""
     name = measure.name
     return origin(f"the measure `{name}`", f"{part('MEASURES')} {name}", measure.value.span)

@@ -1,4 +1,12 @@
-"""NOT in a pattern that skips no rows: what the tests of choices that come through one ask."""
+"""Compile NOT in a pattern that skips no rows: choices that come through a NOT get further tests.
+
+A test checks the condition of its variable and what NOT forbids. If a state can accept only if a
+NOT holds, it is divided into two states, with and without the acceptance. The row after decides
+which of them a row leads to, so this decision is a part of the test of the row that leads there.
+
+    A NOT B C      A, then C if the row does not satisfy B
+    A+ NOT B       A if the row after it does not satisfy B → a match; A if it does → go on
+"""
 
 from __future__ import annotations
 
@@ -18,184 +26,244 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.source import Span
 
-# A test asks the variable's condition and what NOT forbids. Where a state may accept only if a NOT
-# holds, it becomes two, with and without the acceptance: the row after decides which of them a row
-# leads to, and that is a part of the test of the row that leads there.
-#
-#     A NOT B C      A, then C where the row is no B
-#     A+ NOT B       A where the row after it is no B → a match; A where it is one → go on
-
-Names = frozenset[int]
-NONE: Names = frozenset()
+VariableIds = frozenset[int]
+NO_VARIABLES: VariableIds = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What a test asks beside the condition of `variable`; ids of variables.
-
-    here: that the row satisfies none of these conditions. absent: that the row after it, if there
-    is one, satisfies none of these; present: that there is one that satisfies some of these.
-    """
+    """What a test checks besides the condition of `variable`."""
 
     variable: int
-    here: Names = NONE
-    absent: Names = NONE
-    present: Names = NONE
+    # The row satisfies none of these conditions.
+    here: VariableIds = NO_VARIABLES
+    # The row after it, if there is one, satisfies none of these conditions.
+    absent: VariableIds = NO_VARIABLES
+    # There is a row after it, and it satisfies at least one of these conditions.
+    present: VariableIds = NO_VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """A state, and what is known of the row after: that it is none of `absent`, or a `present`."""
+    """A state of the folding, and what the tests on the way to it have shown of the next row."""
 
     state: int
-    absent: Names = NONE
-    present: Names = NONE
+    # The next row, if there is one, satisfies none of these conditions.
+    absent: VariableIds = NO_VARIABLES
+    # There is a next row, and it satisfies at least one of these conditions.
+    present: VariableIds = NO_VARIABLES
 
 
 @dataclass(slots=True)
 class Separation:
-    """Makes the states of a folding without NOTs. tests: the number of the first test."""
+    """Rewrites a folding to one without NOTs, and collects the restrictions of its tests."""
 
     folding: Folding
-    tests: int
+    # The number of the first test. Tests are numbered after the variables.
+    first_test: int
+    # The first NOT in the query, for messages.
     span: Span | None
+    # The index of each restriction, in the order of the tests.
     restrictions: dict[Restriction, int] = field(default_factory=dict)
 
     def separate(self) -> Folding:
+        """Return the folding with tests instead of NOTs.
+
+        Raises:
+            MatchRecognizeUnsupportedError: a NOT can be the first element of a match, or different
+                NOTs can follow the same row as the last element.
+        """
         if any(choice.guard & ~ANCHORS for choice in self.folding.choices[0]):
             raise negation_at_start(self.span)
-        places, choices = zip(*number_states([KnownState(0)], self.choices), strict=True)
-        return Folding(choices, tuple(self.folding.states[place.state] for place in places))
+        folded_choices = []
+        program_states = []
+        for known_state, choices in number_states([KnownState(0)], self.build_choices):
+            folded_choices.append(choices)
+            program_states.append(self.folding.states[known_state.state])
+        return Folding(tuple(folded_choices), tuple(program_states))
 
-    def choices(self, place: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
-        for choice in self.possible(place):
-            for target in self.targets(choice):
-                yield self.tested(choice, place, target), target
+    def build_choices(self, source: KnownState) -> Iterator[tuple[Choice, KnownState | None]]:
+        """Yield the choices of a state with their tests, and where each of them leads."""
+        for choice in self.find_possible_choices(source):
+            for target in self.find_targets(choice):
+                yield self.add_test(choice, source, target), target
             if choice.target is None:
                 yield replace(choice, guard=choice.guard & ANCHORS), None
 
-    def possible(self, place: KnownState) -> Iterator[Choice]:
-        """The choices of a state that the row after does not rule out."""
-        accepts = False
-        for choice in self.folding.choices[place.state]:
-            here = forbidden_by(choice.guard)
-            if choice.target is None and (not here or here == place.absent):
-                if not accepts:
+    def find_possible_choices(self, source: KnownState) -> Iterator[Choice]:
+        """Yield the choices of a state that are possible, given what is known of the next row."""
+        accepts_always = False
+        for choice in self.folding.choices[source.state]:
+            forbidden = forbidden_by(choice.guard)
+            if choice.target is None:
+                if forbidden and forbidden != source.absent:
+                    continue
+                if not accepts_always:
                     yield choice
-                accepts = accepts or not choice.guard & ANCHORS
-            elif choice.target is not None and not (place.present and place.present <= here):
+                accepts_always = accepts_always or not choice.guard & ANCHORS
+            elif not source.present or not source.present <= forbidden:
                 yield choice
 
-    def targets(self, choice: Choice) -> Iterator[KnownState]:
-        """Where a choice leads to, by the row after."""
+    def find_targets(self, choice: Choice) -> Iterator[KnownState]:
+        """Yield the states to which a choice leads, depending on the row after.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the target can accept after different NOTs.
+        """
         if choice.target is None:
             return
         ends = {
-            forbidden_by(one.guard)
-            for one in self.folding.choices[choice.target]
-            if one.target is None
-        } - {NONE}
+            forbidden_by(end.guard)
+            for end in self.folding.choices[choice.target]
+            if end.target is None
+        } - {NO_VARIABLES}
         if len(ends) > 1:
             raise several_ends(self.span)
         if not ends:
             yield KnownState(choice.target)
             return
-        yield KnownState(choice.target, absent=next(iter(ends)))
-        other = KnownState(choice.target, present=next(iter(ends)))
-        if any(True for _ in self.possible(other)):
-            yield other
+        (forbidden,) = ends
+        yield KnownState(choice.target, absent=forbidden)
+        continued = KnownState(choice.target, present=forbidden)
+        if any(True for _ in self.find_possible_choices(continued)):
+            yield continued
 
-    def tested(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
+    def add_test(self, choice: Choice, source: KnownState, target: KnownState) -> Choice:
+        """Return a choice with the test that replaces its NOTs, if it needs one."""
         assert choice.variable is not None
-        here = forbidden_by(choice.guard) - source.absent
-        asked = Restriction(choice.variable, here, target.absent, target.present)
-        found = replace(choice, guard=choice.guard & ANCHORS)
-        if asked == Restriction(choice.variable):
-            return found
-        number = self.restrictions.setdefault(asked, len(self.restrictions))
-        return replace(found, test=self.tests + number)
+        unchecked = forbidden_by(choice.guard) - source.absent
+        restriction = Restriction(choice.variable, unchecked, target.absent, target.present)
+        plain_choice = replace(choice, guard=choice.guard & ANCHORS)
+        if restriction == Restriction(choice.variable):
+            return plain_choice
+        index = self.restrictions.setdefault(restriction, len(self.restrictions))
+        return replace(plain_choice, test=self.first_test + index)
 
 
 @dataclass(frozen=True, slots=True)
 class NegationTest:
-    """A test of rows that are mapped to a variable. definition: what it asks, by its own name."""
+    """A test of the rows that are mapped to a variable."""
 
-    mapped: str
-    definition: Definition
+    mapped: str  # the variable
+    definition: Definition  # what the test checks, under a name of its own
 
 
-def with_negations(
+def compile_negations(
     plan: MatchPlan, pattern: CompiledPattern, scope: RowScope
 ) -> tuple[CompiledPattern, tuple[SplitCondition, ...]]:
-    """The pattern with tests in the place of NOTs, and the conditions of variables and tests.
+    """Return the pattern with tests instead of NOTs, and the conditions of variables and tests.
 
-    Raises MatchRecognizeUnsupportedError for a NOT that may be the first of a match.
+    Args:
+        plan: a plan with NOT in its pattern.
+        pattern: the pattern of the plan, compiled.
+        scope: which rows the conditions that Spark computes may read.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a NOT can be the first element of a match.
     """
-    folding, tests = separate(plan, pattern)
-    names = tuple(test.definition.variable for test in tests)
-    program = replace(pattern.program, variables=(*plan.variables, *names))
-    kept = tuple(one for one in plan.definitions if one.variable not in plan.forbidden)
-    conditions = split(replace(plan, definitions=kept), scope)
-    for test in tests:
-        asked = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
-        conditions += (replace(asked, variable=test.definition.variable),)
-    return CompiledPattern(program, folding), conditions
+    folding, tests = separate_negations(plan, pattern)
+    test_names = tuple(test.definition.variable for test in tests)
+    program = replace(pattern.program, variables=(*plan.variables, *test_names))
+    definitions = tuple(
+        definition for definition in plan.definitions if definition.variable not in plan.forbidden
+    )
+    conditions = split(replace(plan, definitions=definitions), scope)
+    test_conditions = (split_test(plan, test, scope) for test in tests)
+    return CompiledPattern(program, folding), (*conditions, *test_conditions)
 
 
-def negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
-    """The tests of a plan, none without a NOT in its pattern."""
-    return separate(plan, compile_pattern(plan))[1] if negations(plan.pattern) else ()
+def split_test(plan: MatchPlan, test: NegationTest, scope: RowScope) -> SplitCondition:
+    """Split the condition of a test into what Spark, the worker and the search compute."""
+    condition = ConditionSplitter(plan, test.mapped, scope).condition(test.definition.condition)
+    return replace(condition, variable=test.definition.variable)
 
 
-def separate(plan: MatchPlan, pattern: CompiledPattern) -> tuple[Folding, tuple[NegationTest, ...]]:
-    first = len(plan.variables)
-    separation = Separation(pattern.folding, first, negations(plan.pattern)[0].span)
-    tests = Tests(plan, separation.separate(), first)
-    made = (tests.test(number, one) for number, one in enumerate(separation.restrictions))
-    return tests.folding, tuple(made)
+def find_negation_tests(plan: MatchPlan) -> tuple[NegationTest, ...]:
+    """Return the tests of a plan; there are none without a NOT in its pattern."""
+    if not negations(plan.pattern):
+        return ()
+    _, tests = separate_negations(plan, compile_pattern(plan))
+    return tests
+
+
+def separate_negations(
+    plan: MatchPlan, pattern: CompiledPattern
+) -> tuple[Folding, tuple[NegationTest, ...]]:
+    """Return the folding of a pattern with tests instead of NOTs, and the tests in order."""
+    first_test = len(plan.variables)
+    separation = Separation(pattern.folding, first_test, negations(plan.pattern)[0].span)
+    folding = separation.separate()
+    builder = NegationTestBuilder(plan, folding, first_test)
+    tests = tuple(
+        builder.build_test(first_test + index, restriction)
+        for restriction, index in separation.restrictions.items()
+    )
+    return folding, tests
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
-    """Makes the conditions of tests. folding: with the tests, of which `first` is the first."""
+class NegationTestBuilder:
+    """Builds the conditions of tests."""
 
     plan: MatchPlan
-    folding: Folding
-    first: int
+    folding: Folding  # with the tests
+    first_test: int
 
-    __test__ = False  # for pytest: no test
+    def build_test(self, number: int, restriction: Restriction) -> NegationTest:
+        """Return the test for a restriction. `number` is the number of the test."""
+        variable = self.plan.variables[restriction.variable]
+        parts = [
+            definition.condition
+            for definition in self.plan.definitions
+            if definition.variable == variable
+        ]
+        parts += self.build_absences(number, restriction.here, variable, Forbidden.HERE)
+        parts += self.build_absences(number, restriction.absent, variable, Forbidden.AFTER)
+        if restriction.present:
+            absences = self.build_absences(number, restriction.present, variable, Forbidden.AFTER)
+            parts.append(complement(all_of(absences)))
+        definition = Definition(self.name_test(restriction), all_of(parts))
+        return NegationTest(variable, definition)
 
-    def test(self, number: int, asked: Restriction) -> NegationTest:
-        own = self.plan.variables[asked.variable]
-        definitions = (one for one in self.plan.definitions if one.variable == own)
-        parts = [definition.condition for definition in definitions]
-        parts += self.absent(number, asked.here, asked.variable, Forbidden.HERE)
-        parts += self.absent(number, asked.absent, asked.variable, Forbidden.AFTER)
-        if asked.present:
-            absent = self.absent(number, asked.present, asked.variable, Forbidden.AFTER)
-            parts.append(complement(all_of(absent)))
-        return NegationTest(own, Definition(self.name(asked), all_of(parts)))
+    def build_absences(
+        self, number: int, variables: VariableIds, mapped: str, row: Forbidden
+    ) -> list[Scalar]:
+        """Return conditions: a row does not satisfy the conditions of some variables.
 
-    def absent(self, number: int, names: Names, own: int, row: Forbidden) -> list[Scalar]:
-        variables = self.plan.variables
-        least = partial(self.least, number, row)
-        views = (
-            Viewpoint(self.plan, variables[n], variables[own], row, least) for n in sorted(names)
-        )
-        return [view.absence() for view in views]
+        Args:
+            number: the number of the test.
+            variables: the variables under NOT.
+            mapped: the variable to which the tested row is mapped.
+            row: the row that must not satisfy them: the tested row, or the row after it.
+        """
+        count_rows_before = partial(self.count_rows_before, number, row)
+        absences = []
+        for variable in sorted(variables):
+            negated = self.plan.variables[variable]
+            view = Viewpoint(self.plan, negated, mapped, row, count_rows_before)
+            absences.append(view.absence())
+        return absences
 
-    def least(self, number: int, row: Forbidden, members: Names) -> int:
-        before = least_mapped(self.folding.choices, members)
+    def count_rows_before(self, number: int, row: Forbidden, members: VariableIds) -> int:
+        """Return how many rows are mapped to `members` before a forbidden row, at least."""
+        least = least_mapped(self.folding.choices, members)
         return min(
-            before[state] + (row is Forbidden.AFTER and choice.variable in members)
+            least[state] + (row is Forbidden.AFTER and choice.variable in members)
             for state, choices in enumerate(self.folding.choices)
             for choice in choices
-            if choice.test == self.first + number
+            if choice.test == number
         )
 
-    def name(self, asked: Restriction) -> str:
-        words = [self.plan.variables[asked.variable]]
-        said = ("not", asked.here), ("before no", asked.absent), ("before", asked.present)
-        for what, names in (one for one in said if one[1]):
-            words.append(f"{what} {' | '.join(self.plan.variables[n] for n in sorted(names))}")
+    def name_test(self, restriction: Restriction) -> str:
+        """Return the name of a test, such as `C not B` or `A before no B`."""
+        words = [self.plan.variables[restriction.variable]]
+        parts = (
+            ("not", restriction.here),
+            ("before no", restriction.absent),
+            ("before", restriction.present),
+        )
+        for relation, variables in parts:
+            if variables:
+                names = " | ".join(self.plan.variables[variable] for variable in sorted(variables))
+                words.append(f"{relation} {names}")
         return " ".join(words)

@@ -15,18 +15,18 @@ from itertools import chain
 from operator import attrgetter
 
 from matchrec.compile.columns import (
-    Computed,
+    ComputedValue,
     build_crossing,
+    find_dividing_columns,
+    find_key_columns,
+    find_measure_origin,
     find_origins,
-    further_keys,
+    find_output_columns,
+    find_step_columns,
     guard_reads,
-    key_columns,
-    of_measure,
-    output_row_columns,
-    step_columns,
 )
 from matchrec.compile.executable import Executable, Output, TotalledColumn
-from matchrec.compile.negation import with_negations
+from matchrec.compile.negation import compile_negations
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import Nearby, SplitCondition, Typed
@@ -87,7 +87,7 @@ class Draft:
     relevant: tuple[RowColumn, ...] = ()
     observed: tuple[RowColumn | Nearby, ...] = ()
     scope: RowScope = RowScope.NEIGHBOURS
-    origins: Mapping[Computed, SqlOrigin] = field(default_factory=dict)
+    origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
     sends_all: bool = False
 
     @cached_property
@@ -108,12 +108,12 @@ class Draft:
         tests = (*map(attrgetter("nearby"), self.conditions), *self.observed)
         steps += [test.step for test in tests if isinstance(test, Nearby)]
         found = (
-            *chain.from_iterable(map(output_row_columns, self.outputs)),
-            *chain.from_iterable(map(step_columns, steps)),
+            *chain.from_iterable(map(find_output_columns, self.outputs)),
+            *chain.from_iterable(map(find_step_columns, steps)),
             *window_columns(self.plan, self.plan.within),
             *window_columns(self.plan, self.plan.row_gap),
             *near_columns(self.plan),
-            *key_columns(self.plan),
+            *find_key_columns(self.plan),
         )
         return tuple(dict.fromkeys(found))
 
@@ -191,7 +191,7 @@ def link_nearby(drafted: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCond
     asked += [
         (show_column(one.column), one, None) for one in drafted.observed if isinstance(one, Nearby)
     ]
-    divided_by = further_keys(drafted.plan)
+    divided_by = find_dividing_columns(drafted.plan)
     found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
     for variable, nearby, row_condition in asked:
         key = row_condition, nearby.column
@@ -286,7 +286,7 @@ def draft(  # noqa: PLR0913 -- each is known to another caller
     if type_of_order is not None and taken().windows:
         in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
     if negations(in_windows.pattern):
-        pattern, conditions = with_negations(in_windows, compiled, scope)
+        pattern, conditions = compile_negations(in_windows, compiled, scope)
     else:
         pattern, conditions = compiled, split(in_windows, scope)
     drafted = Draft(
@@ -414,4 +414,4 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
     if isinstance(output, schema.PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
     pieces = measures.pieces(output.value)
-    return Output(output.name, pieces, not output.over_rows, of_measure(output))
+    return Output(output.name, pieces, not output.over_rows, find_measure_origin(output))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.compile.columns import further_keys, key_columns
+from matchrec.compile.columns import find_dividing_columns, find_key_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
@@ -92,10 +92,10 @@ class SharedDrafts:
     def of_matches(self) -> tuple[RowColumn, ...]:
         """The columns that are asked of every match, and those that divide partitions further."""
         plans = [drafted.plan for drafted in self.drafts.values()]
-        further = (column for plan in plans for column in further_keys(plan))
+        further = (column for plan in plans for column in find_dividing_columns(plan))
         order = row_column(self.plan.order_by[0].expression.text)
         events = (row_column(quoted(name)) for name in self.events)
-        return tuple(dict.fromkeys((*key_columns(self.plan), order, *events, *further)))
+        return tuple(dict.fromkeys((*find_key_columns(self.plan), order, *events, *further)))
 
     @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
@@ -148,13 +148,13 @@ def join_rules(
             LinkedRule(
                 name,
                 executable,
-                places(further_keys(shared.drafts[name].plan)),
+                places(find_dividing_columns(shared.drafts[name].plan)),
                 versions.get(name, Version(name)),
             )
             for name, executable in executables.items()
         ),
         tuple(crossing),
-        places(key_columns(shared.plan)),
+        places(find_key_columns(shared.plan)),
         crossing[row_column(shared.plan.order_by[0].expression.text)],
         {name: crossing[row_column(quoted(name))] for name in shared.events},
         shared.conditions,

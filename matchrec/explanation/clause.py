@@ -10,7 +10,7 @@ from textwrap import indent
 from typing_extensions import assert_never
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.negation import negation_tests
+from matchrec.compile.negation import find_negation_tests
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.run_condition import Aggregated, Apply, parts_of
 from matchrec.engine.engines import classify_time
@@ -197,7 +197,7 @@ def nearby_lines(executable: Executable) -> Iterator[str]:
 
 def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
     task = executable.task
-    written = conditions_of(plan, (test.definition for test in negation_tests(plan)))
+    written = conditions_of(plan, (test.definition for test in find_negation_tests(plan)))
     for variable, condition in zip(task.variables, task.conditions, strict=True):
         if negations(plan.pattern) and variable in plan.forbidden:
             yield f"{variable}, which must not follow: {written.get(variable, 'true')}"

@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 from pyspark.sql.types import StructField, StructType
 
-from matchrec.compile.columns import Computed
+from matchrec.compile.columns import ComputedValue
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, show_column, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
@@ -79,7 +79,7 @@ class ColumnNames:
 
     inner: Mapping[str, str]
     others: Mapping[Shifted | Framed, str]
-    origins: Mapping[Computed, SqlOrigin]
+    origins: Mapping[ComputedValue, SqlOrigin]
 
     def rows(self) -> list[SelectItem]:
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
@@ -102,7 +102,7 @@ class ColumnNames:
             return self.inner[column.text]
         return self.add_origin("".join(map(self.piece, column.pieces)), column)
 
-    def add_origin(self, sql: str, computed: Computed) -> str:
+    def add_origin(self, sql: str, computed: ComputedValue) -> str:
         return with_origin(sql, self.origins.get(computed))
 
     def piece(self, piece: str | Shifted | Framed) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
-from matchrec.compile.columns import further_keys
+from matchrec.compile.columns import find_dividing_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import RuleSet, SharedDrafts, join_rules
 from matchrec.conditions.row_column import RowColumn, show_column
@@ -141,7 +141,7 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
         drafted = drafts[rule.name]
         with rule.naming():
             check_one_row((*drafted.columns(), *drafted.row_conditions), drafted.plan)
-            for key in further_keys(drafted.plan):
+            for key in find_dividing_columns(drafted.plan):
                 raise divided_over_stream(column=show_column(key))
     return SharedDrafts(drafts, events)
 
@@ -150,7 +150,7 @@ def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int
     """The executable of one rule. crossing: see `compile.path.link`."""
     plan = prepared.demand.drafts[rule.name].plan
     with prepared.question.asking(rule):
-        for key in further_keys(plan):
+        for key in find_dividing_columns(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
         return replace(prepared.link(rule, crossing), relevant=prepared.demand.drafts_made.relevant)

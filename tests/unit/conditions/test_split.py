@@ -2,7 +2,7 @@
 
 import pytest
 
-from matchrec.compile.columns import step_columns
+from matchrec.compile.columns import find_step_columns
 from matchrec.conditions.residual import (
     Combined,
     RunningAggregate,
@@ -122,7 +122,7 @@ def test_what_only_spark_knows_of_neighbours_is_a_column_of_several_rows(
     found = sorted_split_b(condition)
     assert found.during is None
     assert found.nearby is not None
-    several = [one for one in step_columns(found.nearby.step) if not one.looks_at_one_row]
+    several = [one for one in find_step_columns(found.nearby.step) if not one.looks_at_one_row]
     assert [show_column(one)[: len(spark or "")] for one in several] == ([spark] if spark else [])
 
 
@@ -198,7 +198,7 @@ def test_two_positions_are_combined_by_the_engine() -> None:
 def test_what_may_fail_is_computed_where_its_guards_hold(condition: str, column: str) -> None:
     step = split_b(condition).during
     assert step is not None
-    assert column in [show_column(one) for one in step_columns(step)]
+    assert column in [show_column(one) for one in find_step_columns(step)]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_what_may_fail_under_a_guard_of_other_rows_may_be_the_engines(condition:
     step = split_b(condition).during
     assert step is not None
     (deferred,) = (one.deferred for one in values_in(step) if one.deferred is not None)
-    assert "x" in {show_column(one) for one in step_columns(deferred)}
+    assert "x" in {show_column(one) for one in find_step_columns(deferred)}
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_what_may_fail_is_computed_of_rows_that_may_be_the_variables(
     text = f"ORDER BY t PATTERN (A+ C B) SUBSET U = (A, C) DEFINE {asked}"
     step = split(lower(parse_clause(text)))[-1].during
     assert step is not None
-    assert known in [show_column(one) for one in step_columns(step)]
+    assert known in [show_column(one) for one in find_step_columns(step)]
 
 
 def test_conjuncts_go_where_they_are_cheapest() -> None:

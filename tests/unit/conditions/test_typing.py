@@ -2,7 +2,7 @@
 
 import pytest
 
-from matchrec.compile.columns import step_columns
+from matchrec.compile.columns import find_step_columns
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import Combined, Value
 from matchrec.conditions.row_column import row_column
@@ -94,7 +94,8 @@ def test_what_may_fail_after_a_condition_on_other_rows_is_computed_late(
     step = guarded_step(value)
     known = {row_column(text): type_ for text, type_ in TYPES.items()}
     types = {
-        one: known.get(one, TYPES["m" if "m" in one.text else "i"]) for one in step_columns(step)
+        one: known.get(one, TYPES["m" if "m" in one.text else "i"])
+        for one in find_step_columns(step)
     }
     typer = StepTyper(types, ansi=True)
     assert (type_deferred(typer, step) is not None) is is_deferred
