@@ -1,9 +1,11 @@
-"""From a plan to something that can run: the whole compile path on one screen.
+"""Compile a plan to an executable. All steps of the path are here.
 
-`draft`: resolve → guard reads → output columns → compile the row pattern → find windows → make
-tests of NOTs → split → prune.
-Once Spark has said what types the columns of the draft have, `type_conditions`: by them it is known
-whether the workers can sort. Then `link`: choose → build the task → what is read → executable.
+1. `draft_query`, without types: resolve names → guard what can raise → list output columns →
+   compile the row pattern → find windows → replace NOTs by tests → split conditions → prune rows.
+2. Spark analyses the columns of the draft and tells their types.
+3. `type_conditions` types the conditions that Spark does not compute. It rejects what the workers
+   cannot compute exactly, which decides whether they can sort the rows.
+4. `link_draft`: build the task of the search → turn measures into reads → choose the algorithm.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from operator import attrgetter
+from typing import NamedTuple
 
 from matchrec.compile.columns import (
     ComputedValue,
@@ -71,194 +73,122 @@ from matchrec.shortcuts import taken
 
 @dataclass(frozen=True)
 class Draft:
-    """A query before the types of its columns are known.
+    """A query before the types of its columns are known."""
 
-    relevant: as in `Executable`, once it is pruned. observed: truth values that are no
-    variable's condition, Spark's or the worker's. written: the plan as it was written; `plan` may
-    have other windows. scope: of conditions that Spark computes. origins: where the user wrote what
-    Spark computes. sends_all: whether all rows cross, whatever the matches need.
-    """
-
+    # The plan as it runs: conditions and row gaps may have become windows, and the other way round.
     plan: MatchPlan
+    # The plan as the user wrote it, with names resolved.
     written: MatchPlan
     pattern: CompiledPattern
     conditions: tuple[SplitCondition, ...]
     outputs: tuple[schema.OutputColumn, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...] = ()
+    # Truth values of rows that are no condition of a variable, computed by Spark or the worker.
     observed: tuple[RowColumn | Nearby, ...] = ()
+    # Which rows the conditions that Spark computes may read.
     scope: RowScope = RowScope.NEIGHBOURS
+    # Where the user wrote what Spark computes.
     origins: Mapping[ComputedValue, SqlOrigin] = field(default_factory=dict)
-    sends_all: bool = False
+    # Whether all rows are sent, even those that no match needs.
+    sends_all_rows: bool = False
 
     @cached_property
     def row_conditions(self) -> tuple[RowColumn, ...]:
-        """The truth values that Spark computes before the match, each once.
+        """Return the truth values that Spark computes before the match, each once.
 
-        Not that of a stage without a condition: other passes may ask a TRUE that was written.
+        A stage without a condition needs none. But a variable of another pattern does: other passes
+        may ask for a TRUE that the user wrote.
         """
-        conditions = [one.before for one in self.conditions]
+        conditions = [condition.before for condition in self.conditions]
         if self.plan.staging is not None:
-            conditions = [one for one in conditions if one != EVERYWHERE]
+            conditions = [condition for condition in conditions if condition != EVERYWHERE]
         tests = (*conditions, *self.observed)
-        return tuple(dict.fromkeys(one for one in tests if isinstance(one, RowColumn)))
+        return tuple(dict.fromkeys(test for test in tests if isinstance(test, RowColumn)))
 
     def columns(self) -> tuple[RowColumn, ...]:
-        """Every column whose type the link needs, each once."""
-        steps = [one.during for one in self.conditions if one.during is not None]
-        tests = (*map(attrgetter("nearby"), self.conditions), *self.observed)
-        steps += [test.step for test in tests if isinstance(test, Nearby)]
-        found = (
-            *chain.from_iterable(map(find_output_columns, self.outputs)),
-            *chain.from_iterable(map(find_step_columns, steps)),
+        """Return every column whose type must be known to type and link the draft, each once."""
+        steps = [condition.during for condition in self.conditions if condition.during is not None]
+        steps += [nearby.step for _, nearby, _ in self.nearby_tests()]
+        columns = (
+            *chain.from_iterable(find_output_columns(output) for output in self.outputs),
+            *chain.from_iterable(find_step_columns(step) for step in steps),
             *window_columns(self.plan, self.plan.within),
             *window_columns(self.plan, self.plan.row_gap),
             *near_columns(self.plan),
             *find_key_columns(self.plan),
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(columns))
+
+    def nearby_tests(self) -> list[NearbyTest]:
+        """Return the truth values that the worker computes, conditions of variables first."""
+        tests = [
+            NearbyTest(condition.variable, condition.nearby, condition)
+            for condition in self.conditions
+            if condition.nearby is not None
+        ]
+        tests += [
+            NearbyTest(show_column(nearby.column), nearby, None)
+            for nearby in self.observed
+            if isinstance(nearby, Nearby)
+        ]
+        return tests
 
     @property
-    def needs_spark(self) -> str | None:
-        """Why Spark must sort the rows: what it computes of several of them; None if nothing."""
+    def reason_for_spark_sort(self) -> str | None:
+        """Return why Spark must sort the rows: a value of several rows that only Spark computes.
+
+        None if Spark computes only values of one row.
+        """
         for column in (*self.row_conditions, *self.columns()):
             if not column.looks_at_one_row:
-                shown = show_column(column)
-                return f"{shown} spans several rows, and only Spark can compute it"
+                return f"{show_column(column)} spans several rows, and only Spark can compute it"
         return None
 
     @property
-    def tests_may_fail(self) -> bool:
-        """Whether what is asked of rows before the match may fail, but for sums."""
-        rest = {part for one in self.conditions for part in one.rest}
-        parts = (part for one in self.plan.definitions for part in conjuncts(one.condition))
-        return any(is_partial(part.operations) for part in parts if part not in rest)
+    def can_raise_before_match(self) -> bool:
+        """Return whether a condition on rows before the match can raise an error.
+
+        Sums do not count: their overflow is checked where they are added up.
+        """
+        conjuncts_of_run = {part for condition in self.conditions for part in condition.rest}
+        return any(
+            is_partial(conjunct.operations)
+            for definition in self.plan.definitions
+            for conjunct in conjuncts(definition.condition)
+            if conjunct not in conjuncts_of_run
+        )
 
     def prune(self) -> Draft:
-        reads_neighbours = any(one.nearby is not None for one in self.conditions)  # and needs all
-        knows_a_row = any(one.before is not None for one in self.conditions)
-        if reads_neighbours or not knows_a_row or self.sends_all:
-            return replace(self, relevant=())
-        found = find_relevance_tests(self.plan, self.pattern, self.conditions)
-        return replace(self, relevant=found)
+        """Return the draft with filters for the rows that need not be sent."""
+        reads_neighbours = any(condition.nearby is not None for condition in self.conditions)
+        has_row_condition = any(condition.before is not None for condition in self.conditions)
+        if self.sends_all_rows or reads_neighbours or not has_row_condition:
+            return replace(self, relevant=())  # conditions on neighbours need all rows
+        filters = find_relevance_tests(self.plan, self.pattern, self.conditions)
+        return replace(self, relevant=filters)
 
     def narrow(self, outputs: tuple[schema.OutputColumn, ...]) -> Draft:
-        """The draft with these outputs only, so that more rows may be left out."""
+        """Return the draft with only these outputs, so that fewer rows may be needed."""
         measures = tuple(measure for measure in self.plan.measures if measure in outputs)
-        plan, written = (replace(one, measures=measures) for one in (self.plan, self.written))
-        return replace(self, plan=plan, written=written, outputs=outputs).prune()
+        narrowed = replace(
+            self,
+            plan=replace(self.plan, measures=measures),
+            written=replace(self.written, measures=measures),
+            outputs=outputs,
+        )
+        return narrowed.prune()
 
 
-# Conditions that the worker computes for all rows before the match, since it sorts them.
-#
-# They are typed as conditions on the run are. What would be slower than Spark's sort, or not what
-# Spark computes to the last bit, is refused here: such a query is one for Spark's sort.
+class NearbyTest(NamedTuple):
+    """A truth value of rows that the worker computes."""
+
+    name: str  # the variable whose condition it is, or else its own text; for messages
+    nearby: Nearby
+    condition: SplitCondition | None  # the condition that it is a part of
 
 
-@dataclass(frozen=True, slots=True)
-class RowBits:
-    """The bits of row conditions, of one query or of several that share them.
-
-    spark: of what Spark computes. worker: of what a worker computes, once for all queries that
-    divide the partitions alike; these follow Spark's.
-    """
-
-    spark: Mapping[RowColumn, int]
-    worker: dict[object, int] = field(default_factory=dict)
-
-    @staticmethod
-    def of(conditions: tuple[RowColumn, ...]) -> RowBits:
-        return RowBits({column: bit for bit, column in enumerate(conditions)})
-
-    def number_nearby(self, *key: object) -> int:
-        """The bit of a condition over neighbours. key: what tells it from others."""
-        return self.worker.setdefault(key, len(self.spark) + len(self.worker))
-
-    def of_spark(self, condition: SplitCondition) -> int | None:
-        """The bit of what Spark computes of a condition; None where that holds of every row."""
-        return None if condition.before is None else self.spark.get(condition.before)
-
-
-def link_nearby(drafted: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCondition, ...]:
-    """The conditions of a draft that the worker computes, each once.
-
-    Raises MatchRecognizeUnsupportedError for what only Spark computes.
-    """
-    asked = [
-        (condition.variable, condition.nearby, bits.of_spark(condition))
-        for condition in drafted.conditions
-        if condition.nearby is not None
-    ]
-    asked += [
-        (show_column(one.column), one, None) for one in drafted.observed if isinstance(one, Nearby)
-    ]
-    divided_by = find_dividing_columns(drafted.plan)
-    found: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
-    for variable, nearby, row_condition in asked:
-        key = row_condition, nearby.column
-        if key not in found:
-            expression = type_nearby(nearby, typer)
-            bit = bits.number_nearby(divided_by, *key)
-            found[key] = NearbyCondition(expression, *key, bit, variable)
-    return tuple(found.values())
-
-
-def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
-    """Its expression. Raises MatchRecognizeUnsupportedError for what only Spark computes."""
-    typed = typer.type_step(nearby.step)
-    expression = typer.placed(typer.truth(typed))
-    found = list(operations(typed))
-    calls = any(
-        isinstance(part, Call)
-        or (isinstance(part, Operate) and isinstance(part.operator, MathFunction))
-        for part in parts_of(expression)
-    )
-    wide = any(is_wide_decimal(one.type) for one in found)
-    if calls or wide or any(part.type.family in NESTED for one in found for part in one.parts):
-        raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))
-    return expression
-
-
-def operations(typed: Typed) -> Iterator[Typed]:
-    if typed.parts:
-        yield typed
-    for part in typed.parts:
-        yield from operations(part)
-
-
-def build_task(drafted: Draft, conditions: TypedConditions) -> Task:
-    plan, staging = drafted.plan, drafted.plan.staging
-    of_spark = conditions.bits.of_spark
-    worker = {(one.row_condition, one.column): one.bit for one in conditions.nearby}
-    bits = {
-        one.variable: worker[of_spark(one), one.nearby.column] if one.nearby else of_spark(one)
-        for one in drafted.conditions
-    }
-    variables = drafted.pattern.program.variables
-    return Task(
-        drafted.pattern,
-        tuple(Condition(bits.get(one), conditions.during.get(one)) for one in variables),
-        {name: plan.members[name] for name in (*plan.variables, *plan.unions)},
-        plan.after_match,
-        plan.selection,
-        plan.output,
-        tuple(map(partial(absent, plan), plan.absences)),
-        None if plan.closing is None else plan.variables.index(plan.closing),
-        (plan.within, plan.within_rows, plan.row_gap) != (None, None, None),
-        None if staging is None else Staged(staging.skip, staging.timeouts is not None),
-        plan.partial,
-        most_matches=None if plan.first_matches is None else plan.first_matches.count,
-    )
-
-
-def absent(plan: MatchPlan, absence: Absence) -> Absent:
-    after, before = (
-        None if names is None else frozenset[int]().union(*(plan.members[one] for one in names))
-        for names in (absence.after, absence.before)
-    )
-    return Absent(plan.variables.index(absence.variable), after, before)
-
-
-def draft(  # noqa: PLR0913 -- each is known to another caller
+def draft_query(  # noqa: PLR0913 -- each is known to another caller
     plan: MatchPlan,
     columns: InputColumns,
     name_of: Callable[[str], str],
@@ -266,112 +196,247 @@ def draft(  # noqa: PLR0913 -- each is known to another caller
     type_of_order: Callable[[str], OrderType] | None = None,
     use: Use = EVERYTHING,
 ) -> Draft:
-    """The draft of a plan over an input with these columns.
+    """Return the draft of a plan over an input with these columns.
 
-    name_of: see `schema.output_columns`. scope: of conditions that Spark computes. type_of_order:
-    of the text of an order column; without it no condition is found to be a window, and ends of
-    windows are sums. use: what the query around the clause reads of its rows.
+    Args:
+        plan: the plan of the query.
+        columns: the columns of the input.
+        name_of: returns the name of an output column, see `schema.output_columns`.
+        scope: which rows the conditions that Spark computes may read.
+        type_of_order: returns the type of an order column, given as text. Without it no condition
+            becomes a window, and ends of windows are sums.
+        use: what the query around the clause reads of its rows.
 
-    Raises MatchRecognizeError for all that is wrong with a query, whatever the types are.
+    Raises:
+        MatchRecognizeError: the query is wrong, whatever the types of its columns are.
     """
     resolved = resolve(plan, columns)
     guarded = guard_reads(resolved)
     outputs = schema.output_columns(guarded, columns, name_of, use)
     compiled = compile_pattern(guarded)
-    in_windows = guarded
-    if type_of_order is not None and guarded.intervals:
-        in_windows = measure_windows(guarded, type_of_order(guarded.order_by[0].expression.text))
-    if in_windows.gaps:
-        in_windows = gaps_as_conditions(in_windows, compiled.follow)
-    if type_of_order is not None and taken().windows:
-        in_windows = find_condition_window(in_windows, compiled.follow, type_of_order)
-    if negations(in_windows.pattern):
-        pattern, conditions = compile_negations(in_windows, compiled, scope)
+    plan_with_windows = find_windows(guarded, compiled, type_of_order)
+    if negations(plan_with_windows.pattern):
+        pattern, conditions = compile_negations(plan_with_windows, compiled, scope)
     else:
-        pattern, conditions = compiled, split(in_windows, scope)
-    drafted = Draft(
-        in_windows,
-        resolved,
-        pattern,
-        conditions,
-        outputs,
+        pattern = compiled
+        conditions = split(plan_with_windows, scope)
+    draft = Draft(
+        plan=plan_with_windows,
+        written=resolved,
+        pattern=pattern,
+        conditions=conditions,
+        outputs=outputs,
         scope=scope,
         origins=find_origins(guarded, conditions, outputs),
     )
-    return drafted.prune()
+    return draft.prune()
+
+
+def find_windows(
+    plan: MatchPlan, pattern: CompiledPattern, type_of_order: Callable[[str], OrderType] | None
+) -> MatchPlan:
+    """Return the plan with its windows in the form in which they are cheapest to check.
+
+    Lengths of windows become distances, gaps between rows become conditions if no window is needed
+    for them, and conditions that bound a match become a window.
+
+    Args:
+        plan: the plan of the query.
+        pattern: its row pattern, compiled.
+        type_of_order: see `draft_query`.
+    """
+    if type_of_order is not None and plan.intervals:
+        plan = measure_windows(plan, type_of_order(plan.order_by[0].expression.text))
+    if plan.gaps:
+        plan = gaps_as_conditions(plan, pattern.follow)
+    if type_of_order is not None and taken().windows:
+        plan = find_condition_window(plan, pattern.follow, type_of_order)
+    return plan
+
+
+# Conditions that the worker computes for all rows before the match, because it sorts them.
+#
+# They are typed as conditions on the run are. What would be slower than Spark's sort, or would not
+# be exactly what Spark computes, is rejected here: Spark sorts the rows of such a query.
+
+
+@dataclass(frozen=True, slots=True)
+class RowBits:
+    """The bits of row conditions, of one query or of several rules that share them."""
+
+    # The bits of the conditions that Spark computes.
+    spark: Mapping[RowColumn, int]
+    # The bits of the conditions that a worker computes, which follow Spark's. Rules that divide the
+    # partitions alike share them.
+    worker: dict[object, int] = field(default_factory=dict)
+
+    @staticmethod
+    def number(conditions: tuple[RowColumn, ...]) -> RowBits:
+        """Number the conditions that Spark computes."""
+        return RowBits({condition: bit for bit, condition in enumerate(conditions)})
+
+    def number_nearby(self, *key: object) -> int:
+        """Return the bit of a condition that a worker computes. Equal keys have the same bit."""
+        return self.worker.setdefault(key, len(self.spark) + len(self.worker))
+
+    def find_spark_bit(self, condition: SplitCondition) -> int | None:
+        """Return the bit of what Spark computes of a condition; None if it holds for every row."""
+        return None if condition.before is None else self.spark.get(condition.before)
 
 
 @dataclass(frozen=True)
 class TypedConditions:
-    """What a search and a worker compute of a draft's conditions.
+    """The conditions of a draft that the search and the workers compute, typed."""
 
-    types: of the columns of the draft. during: by variable, what depends on the run. columns: those
-    that the expressions read. bits: of row conditions. ansi, session: the session's settings.
-    """
-
+    # The types of the columns of the draft.
     types: Mapping[RowColumn, ValueType]
+    # For each variable, the part of its condition that depends on the run.
     during: Mapping[str, RunExpression]
+    # The row conditions that the worker computes, each once.
     nearby: tuple[NearbyCondition, ...]
+    # The columns that the expressions read.
     columns: RunColumns
     bits: RowBits
+    # Settings of the session.
     ansi: bool
     session: Settings
 
 
 def type_conditions(
-    drafted: Draft,
+    draft: Draft,
     types: Mapping[RowColumn, ValueType],
     *,
     ansi: bool,
     session: Settings = IN_UTC,
     bits: RowBits | None = None,
 ) -> TypedConditions:
-    """The conditions of a draft that Spark does not compute.
+    """Type the conditions of a draft that Spark does not compute.
 
-    types: of `drafted.columns()`. ansi, session: the session's settings. bits: where several drafts
-    share them.
-    Raises MatchRecognizeUnsupportedError for what the types do not allow.
+    Args:
+        draft: the draft of the query.
+        types: the types of `draft.columns()`.
+        ansi: whether the session is in ANSI mode.
+        session: other settings of the session.
+        bits: the bits of row conditions if several rules share them.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the types do not allow an operation.
     """
     typer = StepTyper(types, ansi, session)
     during = {
         condition.variable: typer.condition(condition.during)
-        for condition in drafted.conditions
+        for condition in draft.conditions
         if condition.during is not None
     }
-    known = RowBits.of(drafted.row_conditions) if bits is None else bits
-    nearby = link_nearby(drafted, typer, known)
-    return TypedConditions(types, during, nearby, typer.columns, known, ansi, session)
+    if bits is None:
+        bits = RowBits.number(draft.row_conditions)
+    nearby = type_nearby_tests(draft, typer, bits)
+    return TypedConditions(
+        types=types,
+        during=during,
+        nearby=nearby,
+        columns=typer.columns,
+        bits=bits,
+        ansi=ansi,
+        session=session,
+    )
 
 
-def link(
-    drafted: Draft,
+def type_nearby_tests(draft: Draft, typer: Typer, bits: RowBits) -> tuple[NearbyCondition, ...]:
+    """Return the row conditions that the worker computes, each once, typed.
+
+    Raises:
+        MatchRecognizeUnsupportedError: only Spark can compute one of them.
+    """
+    dividing_columns = find_dividing_columns(draft.plan)
+    conditions: dict[tuple[int | None, RowColumn], NearbyCondition] = {}
+    for name, nearby, condition in draft.nearby_tests():
+        spark_bit = None if condition is None else bits.find_spark_bit(condition)
+        key = (spark_bit, nearby.column)
+        if key not in conditions:
+            conditions[key] = NearbyCondition(
+                expression=type_nearby(nearby, typer),
+                row_condition=spark_bit,
+                column=nearby.column,
+                bit=bits.number_nearby(dividing_columns, *key),
+                variable=name,
+            )
+    return tuple(conditions.values())
+
+
+def type_nearby(nearby: Nearby, typer: Typer) -> RunExpression:
+    """Return the expression of a row condition that the worker computes.
+
+    Raises:
+        MatchRecognizeUnsupportedError: only Spark can compute it.
+    """
+    typed = typer.type_step(nearby.step)
+    expression = typer.placed(typer.truth(typed))
+    operations = list(find_operations(typed))
+    calls_function = any(is_call(part) for part in parts_of(expression))
+    has_wide_decimals = any(is_wide_decimal(operation.type) for operation in operations)
+    has_nested_operands = any(
+        operand.type.family in NESTED for operation in operations for operand in operation.parts
+    )
+    if calls_function or has_wide_decimals or has_nested_operands:
+        raise only_spark_computes(nearby.step.span, condition=show_column(nearby.column))
+    return expression
+
+
+def is_call(part: RunExpression) -> bool:
+    """Return whether an expression calls a function, in Python or of mathematics."""
+    is_mathematical = isinstance(part, Operate) and isinstance(part.operator, MathFunction)
+    return isinstance(part, Call) or is_mathematical
+
+
+def find_operations(typed: Typed) -> Iterator[Typed]:
+    """Yield the operations of an expression, outer ones first."""
+    if typed.parts:
+        yield typed
+    for part in typed.parts:
+        yield from find_operations(part)
+
+
+def link_draft(
+    draft: Draft,
     conditions: TypedConditions,
     algorithm: str,
     crossing: dict[RowColumn, int] | None = None,
 ) -> Executable:
-    """The executable of a draft. conditions: its own. crossing: the places of the columns that
-    cross for others, to which its own are added.
+    """Return the executable of a draft.
 
-    algorithm: "auto" or a name; one that cannot run the plan is an error, never replaced.
+    Args:
+        draft: the draft of the query.
+        conditions: its conditions, typed.
+        algorithm: "auto" or the name of an algorithm. One that cannot run the plan is an error, it
+            is never replaced by another.
+        crossing: the indices of columns that are sent for other rules. The columns of this query
+            are added.
+
+    Raises:
+        MatchRecognizeError: the algorithm cannot run the plan, or a measure is not supported.
     """
-    plan, types = drafted.plan, conditions.types
-    task, spark = build_task(drafted, conditions), conditions.bits.spark
-    measures = MeasureReader(plan, types, {} if crossing is None else crossing, conditions.session)
-    outputs = tuple(map(partial(link_output, measures=measures), drafted.outputs))
+    plan = draft.plan
+    columns = {} if crossing is None else crossing
+    measures = MeasureReader(plan, conditions.types, columns, conditions.session)
+    outputs = tuple(link_output(output, measures) for output in draft.outputs)
+    task = build_task(draft, conditions)
     totalled: tuple[TotalledColumn, ...] = ()
     if plan.totals is not None:
         task, totalled = link_totals(plan, plan.totals, task, measures)
     strategy, reason = choose(task, algorithm)
+    spark_bits = conditions.bits.spark
+    reason_for_whole = why_not(Shortcut.PIECES, plan, draft.pattern.follow)
     return Executable(
         pattern=show(plan.pattern),
         task=task,
         strategy=strategy,
         reason=reason,
         rows_per_match=plan.rows_per_match,
-        crossing=build_crossing(plan, types, measures, conditions.columns),
-        conditions=tuple(spark),
-        used_bits=tuple(map(spark.__getitem__, drafted.row_conditions)),
-        relevant=drafted.relevant,
+        crossing=build_crossing(plan, conditions.types, measures, conditions.columns),
+        conditions=tuple(spark_bits),
+        used_bits=tuple(spark_bits[condition] for condition in draft.row_conditions),
+        relevant=draft.relevant,
         reads=measures.all_reads(plan.rows_per_match),
         aggregates=tuple(measures.aggregates),
         outputs=outputs,
@@ -379,31 +444,105 @@ def link(
         window_rows=plan.within_rows,
         totalled=totalled,
         nearby=conditions.nearby,
-        needed=find_needed(drafted, conditions.bits),
-        in_chunks=taken().pieces and not why_not(Shortcut.PIECES, plan, drafted.pattern.follow),
+        needed=find_needed_bits(draft, conditions.bits),
+        in_chunks=taken().pieces and not reason_for_whole,
     )
 
 
-def find_needed(drafted: Draft, bits: RowBits) -> tuple[int, ...]:
-    """The bits of Spark's conditions of which each holds of some row of every partition from which
-    anything comes out.
+def build_task(draft: Draft, conditions: TypedConditions) -> Task:
+    """Return the task of the search.
+
+    Args:
+        draft: the draft of the query.
+        conditions: its conditions, typed.
     """
-    plan, pattern = drafted.plan, drafted.pattern
-    by_name = {one.variable: bits.of_spark(one) for one in drafted.conditions}
-    known = {bit for bit in by_name.values() if bit is not None}
-    if not (known and taken().partitions) or why_not(Shortcut.PARTITIONS, plan, pattern.follow):
+    plan = draft.plan
+    bits = find_condition_bits(draft, conditions)
+    names = (*plan.variables, *plan.unions)
+    has_windows = (plan.within, plan.within_rows, plan.row_gap) != (None, None, None)
+    stages = None
+    if plan.staging is not None:
+        stages = Staged(skip=plan.staging.skip, timeouts=plan.staging.timeouts is not None)
+    return Task(
+        pattern=draft.pattern,
+        conditions=tuple(
+            Condition(row_condition=bits.get(name), run_condition=conditions.during.get(name))
+            for name in draft.pattern.program.variables
+        ),
+        members={name: plan.members[name] for name in names},
+        after_match=plan.after_match,
+        selection=plan.selection,
+        output=plan.output,
+        absent=tuple(build_absent(plan, absence) for absence in plan.absences),
+        closing=None if plan.closing is None else plan.variables.index(plan.closing),
+        windowed=has_windows,
+        stages=stages,
+        partial=plan.partial,
+        most_matches=None if plan.first_matches is None else plan.first_matches.count,
+    )
+
+
+def find_condition_bits(draft: Draft, conditions: TypedConditions) -> Mapping[str, int | None]:
+    """Return the bit of the row condition of each variable; None if it has none.
+
+    If the worker computes a part of the condition, the bit is the worker's.
+    """
+    nearby_bits = {
+        (nearby.row_condition, nearby.column): nearby.bit for nearby in conditions.nearby
+    }
+    bits = {}
+    for condition in draft.conditions:
+        bit = conditions.bits.find_spark_bit(condition)
+        if condition.nearby is not None:
+            bit = nearby_bits[bit, condition.nearby.column]
+        bits[condition.variable] = bit
+    return bits
+
+
+def build_absent(plan: MatchPlan, absence: Absence) -> Absent:
+    """Return an absence with the ids of its variables."""
+    return Absent(
+        variable=plan.variables.index(absence.variable),
+        after=find_members(plan, absence.after),
+        before=find_members(plan, absence.before),
+    )
+
+
+def find_members(plan: MatchPlan, names: tuple[str, ...] | None) -> frozenset[int] | None:
+    """Return the ids of all primary variables that some names stand for."""
+    if names is None:
+        return None
+    return frozenset[int]().union(*(plan.members[name] for name in names))
+
+
+def find_needed_bits(draft: Draft, bits: RowBits) -> tuple[int, ...]:
+    """Return the bits of Spark's conditions that every partition with output needs.
+
+    Each of these conditions holds for some row of every partition that yields output, so a
+    partition without such a row need not be searched.
+    """
+    follow = draft.pattern.follow
+    bits_by_name = {
+        condition.variable: bits.find_spark_bit(condition) for condition in draft.conditions
+    }
+    all_bits = {bit for bit in bits_by_name.values() if bit is not None}
+    if not all_bits or not taken().partitions:
         return ()
-    by_variable = dict(enumerate(map(by_name.get, pattern.program.variables)))
+    if why_not(Shortcut.PARTITIONS, draft.plan, follow):
+        return ()
+    names = draft.pattern.program.variables
+    bits_by_variable = {variable: bits_by_name.get(name) for variable, name in enumerate(names)}
 
-    def asks(choice: Choice, bit: int) -> bool:
-        asked = choice.variable if choice.test is None else choice.test
-        return asked is not None and by_variable.get(asked) == bit
+    def tests_bit(choice: Choice, bit: int) -> bool:
+        variable = choice.variable if choice.test is None else choice.test
+        return variable is not None and bits_by_variable.get(variable) == bit
 
-    folding = pattern.folding
-    return tuple(bit for bit in sorted(known) if is_needed(folding, partial(asks, bit=bit)))
+    folding = draft.pattern.folding
+    return tuple(bit for bit in sorted(all_bits) if is_needed(folding, partial(tests_bit, bit=bit)))
 
 
 def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
+    """Return an output column as SQL text over reads, which are added to `measures`."""
     if isinstance(output, schema.RowOutput):
         return Output(output.name, (measures.row(row_column(output.text)),), is_measure=False)
     if isinstance(output, schema.TimeoutOutput):
@@ -413,5 +552,9 @@ def link_output(output: schema.OutputColumn, measures: MeasureReader) -> Output:
         return Output(output.name, (measures.total(output.asked, value),), is_measure=False)
     if isinstance(output, schema.PointerOutput):
         return Output(output.name, (measures.read(ReadPointer(output.field)),), is_measure=False)
-    pieces = measures.pieces(output.value)
-    return Output(output.name, pieces, not output.over_rows, find_measure_origin(output))
+    return Output(
+        name=output.name,
+        pieces=measures.pieces(output.value),
+        is_measure=not output.over_rows,
+        origin=find_measure_origin(output),
+    )

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import Draft, RowBits, TypedConditions, link, type_conditions
+from matchrec.compile.path import Draft, RowBits, TypedConditions, link_draft, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -90,9 +90,9 @@ class Prepared(Generic[D]):
         return {column: value_type(one.dataType) for column, one in self.fields.items()}
 
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
-        """The executable of one rule. crossing: as of `compile.path.link`."""
+        """The executable of one rule. crossing: as of `compile.path.link_draft`."""
         options, drafted = self.question.options, self.demand.drafts[rule.name]
-        found = link(drafted, self.conditions[rule.name], options.algorithm, crossing)
+        found = link_draft(drafted, self.conditions[rule.name], options.algorithm, crossing)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 
@@ -193,7 +193,7 @@ def with_fields(question: Question, wanted: Demand[D], preparation: Preparation)
 def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
     """What is prepared, with the typed conditions of all rules. Raises MatchRecognizeError."""
     question, found = prepared.question, {}
-    bits = RowBits.of(prepared.demand.draft.row_conditions)
+    bits = RowBits.number(prepared.demand.draft.row_conditions)
     for rule in question.rules:
         drafted = prepared.demand.drafts[rule.name]
         settings = question.settings if depends_on_settings(drafted) else IN_UTC
@@ -215,7 +215,7 @@ def depends_on_settings(drafted: Draft) -> bool:
 
 def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
     """Why only Spark sorts: what it computes of several rows, what only it compares."""
-    yield from filter(None, map(attrgetter("needs_spark"), wanted.drafts.values()))
+    yield from filter(None, map(attrgetter("reason_for_spark_sort"), wanted.drafts.values()))
     sorted_by = [one.text for one in wanted.draft.plan.sorted_by]
     for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
         if not sorts_exactly(found.dataType):

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType
 
 from matchrec import arguments
-from matchrec.compile.path import Draft, draft
+from matchrec.compile.path import Draft, draft_query
 from matchrec.compile.rule_set import Version
 from matchrec.conditions.functions.calendar import has_one_offset
 from matchrec.conditions.functions.function import Settings
@@ -197,11 +197,11 @@ class Question:
             self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
             self.check_lengths(rule.plan)
             name_of, type_of = self.relation.name_of, self.type_of_order
-            found = draft(rule.plan, self.columns, name_of, scope, type_of, self.use)
+            found = draft_query(rule.plan, self.columns, name_of, scope, type_of, self.use)
             if self.is_stream:  # any row moves the watermark
-                return replace(found, sends_all=True, relevant=())
-            asks_all = found.tests_may_fail and self.backend.evaluates_eagerly(rule.plan)
-            return replace(found, sends_all=True, relevant=()) if asks_all else found
+                return replace(found, sends_all_rows=True, relevant=())
+            asks_all = found.can_raise_before_match and self.backend.evaluates_eagerly(rule.plan)
+            return replace(found, sends_all_rows=True, relevant=()) if asks_all else found
 
     def check_lengths(self, plan: MatchPlan) -> None:
         """Raise MatchRecognizePlanError if a constant is not a length of a window or frame."""

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import BIGINT, BOOLEAN, Family, ValueType
 from matchrec.errors import MatchRecognizeError
@@ -74,7 +74,7 @@ def of_text(text: Callable[[int], str]) -> Callable[[int], Iterable[MatchPlan]]:
 
 def linked(plan: MatchPlan) -> Executable:
     """A plan planned to its end as in a session, whose answers about types are guessed."""
-    drafted = draft(plan, INPUT, str)
+    drafted = draft_query(plan, INPUT, str)
     types = {column: type_of(column) for column in drafted.columns()}
     return link(drafted, types, "auto", ansi=True)
 

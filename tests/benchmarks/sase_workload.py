@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
 from matchrec.engine.engines import ALGORITHMS as PRODUCT
 from matchrec.engine.interface import Room, Task
@@ -141,7 +141,7 @@ def ticks(random: np.random.Generator, length: int, rises: float, wrapped: bool)
 def executable(text: str, output: MatchOutput) -> Executable:
     """A query, linked as Spark would link it: every column is a bigint."""
     plan = compile_sase(text, Streams(("time",), output=output))
-    drafted = draft(plan, InputColumns(()), str)
+    drafted = draft_query(plan, InputColumns(()), str)
     types = dict.fromkeys(drafted.columns(), BIGINT)
     return link(drafted, types, "breadth_first", ansi=False)
 

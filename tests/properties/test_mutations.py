@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
 from matchrec.frontends.lexing.tokens import Dialect
@@ -78,7 +78,7 @@ def refusal(action: Callable[[], object], given: object) -> matchrec.MatchRecogn
 
 def linked(plan: MatchPlan) -> None:
     """Takes a plan as far as it goes without Spark; all columns are bigint."""
-    drafted = draft(plan, COLUMNS, lambda _: "key")
+    drafted = draft_query(plan, COLUMNS, lambda _: "key")
     types = dict.fromkeys(drafted.columns(), BIGINT)
     link(drafted, types | {TRUE_COLUMN: BOOLEAN}, "auto", ansi=True)
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.frontends.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
@@ -112,7 +112,7 @@ class Batch(QueryBatch):
     def __init__(self, spark: SparkSession, asked: Sequence[Asked]) -> None:
         super().__init__(spark, "random_events", ())
         for one in asked:
-            self.drafts[one] = draft(one.plan(), InputColumns(NAMES), str)
+            self.drafts[one] = draft_query(one.plan(), InputColumns(NAMES), str)
 
     def linked(self, algorithm: str) -> dict[Asked, Executable]:
         """The executables."""

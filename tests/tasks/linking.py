@@ -19,6 +19,6 @@ def link(
     ansi: bool,
     session: Settings = IN_UTC,
 ) -> Executable:
-    """The executable of a draft. Arguments as of `type_conditions` and `path.link`."""
+    """The executable of a draft. Arguments as of `type_conditions` and `path.link_draft`."""
     conditions = type_conditions(drafted, types, ansi=ansi, session=session)
-    return path.link(drafted, conditions, engine)
+    return path.link_draft(drafted, conditions, engine)

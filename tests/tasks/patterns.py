@@ -21,7 +21,7 @@ from sqlglot import expressions as sql
 
 import matchrec
 from matchrec.compile.executable import Executable, Output
-from matchrec.compile.path import Draft, draft
+from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.engine.interface import Task
 from matchrec.engine.partitions import Partitions
@@ -50,7 +50,7 @@ def drafted(question: Question) -> Draft:
     """Raises MatchRecognizeError."""
     pattern = built(question.calls, matchrec.Pattern).after_match(after_match(question.strategy))
     query = PatternQuery(pattern, ("t", "n"), KEYS, ("e",), timeouts=question.timeouts)
-    return draft(lower_pattern(query)[0], COLUMNS, str)
+    return draft_query(lower_pattern(query)[0], COLUMNS, str)
 
 
 def after_match(skip: Skip) -> AfterMatch:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft
+from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
@@ -225,9 +225,9 @@ def drafted(
     type_of_order: Callable[[str], OrderType] | None = None,
     scope: RowScope = RowScope.NEIGHBOURS,
 ) -> Draft:
-    """The draft of a plan. names: of the columns. type_of_order, scope: see `draft`."""
+    """The draft of a plan. names: of the columns. type_of_order, scope: see `draft_query`."""
     columns = InputColumns(tuple(names))
-    return draft(plan, columns, str, type_of_order=type_of_order, scope=scope)
+    return draft_query(plan, columns, str, type_of_order=type_of_order, scope=scope)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, STRING
@@ -62,7 +62,7 @@ TESTS: dict[str, Callable[[IntArray], BoolArray]] = {
 def executable(kind: str) -> Executable:
     """Of a kind of query."""
     plan = lower(parse_clause(f"{PARTITIONED} {KINDS[kind]}"))
-    drafted = draft(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
+    drafted = draft_query(plan, InputColumns(("k", "t", "x", "w")), str, scope=RowScope.SORTED)
     types = {one: STRING if show_column(one) == "`w`" else BIGINT for one in drafted.columns()}
     linked = link(drafted, types, "auto", ansi=False)
     return replace(linked, needed=())  # so that rows of which no match comes are searched, too

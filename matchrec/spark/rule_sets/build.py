@@ -147,7 +147,7 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
 
 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
-    """The executable of one rule. crossing: see `compile.path.link`."""
+    """The executable of one rule. crossing: see `compile.path.link_draft`."""
     plan = prepared.demand.drafts[rule.name].plan
     with prepared.question.asking(rule):
         for key in find_dividing_columns(plan):

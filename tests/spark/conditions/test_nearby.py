@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import Draft, draft
+from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
@@ -118,7 +118,7 @@ def drafted(condition: str, scope: RowScope) -> Draft:
     """The draft of a query with one condition, from which no row stays behind."""
     text = f"PARTITION BY k ORDER BY t MEASURES 1 AS one PATTERN (B) DEFINE B AS {condition}"
     columns = InputColumns(("k", "t", *COLUMNS))
-    return replace(draft(lower(parse_clause(text)), columns, str, scope=scope), relevant=())
+    return replace(draft_query(lower(parse_clause(text)), columns, str, scope=scope), relevant=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def linked(asked: Iterable[Asked], types: Mapping[RowColumn, ValueType]) -> dict
     """The executables of the conditions that the worker knows."""
     found = {}
     for one in asked:
-        if one.ours.needs_spark is None:
+        if one.ours.reason_for_spark_sort is None:
             with suppress(MatchRecognizeUnsupportedError):
                 found[one] = link(one.ours, types, "auto", ansi=False)
     return found

@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from matchrec.compile.executable import Executable
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
 from matchrec.engine import records
 from matchrec.errors import MatchRecognizePlanError
@@ -35,7 +35,7 @@ def planned(text: str, output: MatchOutput = MatchOutput.PREFERRED) -> MatchPlan
 
 
 def linked(plan: MatchPlan) -> Executable:
-    drafted = draft(plan, COLUMNS, str)
+    drafted = draft_query(plan, COLUMNS, str)
     return link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=False)
 
 
@@ -74,10 +74,10 @@ def few_choices(monkeypatch: pytest.MonkeyPatch) -> int:
 def test_too_many_choices_are_refused(few_choices: int, output: MatchOutput) -> None:
     plan = planned("MEASURES A.t AS s PATTERN ((A? B?){100}) DEFINE A AS x = 1", output)
     with pytest.raises(MatchRecognizePlanError, match=f"over {few_choices:,} choices"):
-        draft(plan, COLUMNS, str)
+        draft_query(plan, COLUMNS, str)
 
 
 def test_choices_after_acceptances_are_not_limited(few_choices: int) -> None:
     """Where all matches are asked for there are so many; up to acceptances a state has one."""
     plan = planned("MEASURES A.t AS s PATTERN ((A??){70}) DEFINE A AS x = 1", ALL)
-    assert sum(map(len, draft(plan, COLUMNS, str).pattern.folding.choices)) > few_choices
+    assert sum(map(len, draft_query(plan, COLUMNS, str).pattern.folding.choices)) > few_choices

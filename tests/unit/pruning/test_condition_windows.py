@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import OrderType
 from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
 from matchrec.frontends.sql.locate import parse
@@ -27,7 +27,7 @@ def planned(
     """The plan with its window. zone: whether it has one offset."""
     query = QUERY.format(order, pattern, define)
     plan = lower(parse(query).sites[0].clause)
-    return draft(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
+    return draft_query(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
 
 
 def window(plan: MatchPlan) -> Distance | None:

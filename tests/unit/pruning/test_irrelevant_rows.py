@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.frontends.row_pattern import parse_row_pattern
@@ -188,7 +188,7 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
     plan = lower(parse(query).sites[0].clause)
     shown = [
         show_column(column).replace("`", "")
-        for column in draft(plan, InputColumns(()), str).relevant
+        for column in draft_query(plan, InputColumns(()), str).relevant
     ]
     assert shown == [text.replace("`", "") for text in relevant]
 
@@ -197,7 +197,7 @@ def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
 def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
     clause = f"PARTITION BY k ORDER BY t MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)"
     plan = lower(parse(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause)
-    assert not draft(plan, InputColumns(()), str, scope=scope).relevant
+    assert not draft_query(plan, InputColumns(()), str, scope=scope).relevant
 
 
 def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import Family, ValueType
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 
 def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
-    asked = draft_coverage(draft(lower(clause), COLUMNS, str))
+    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str))
     types = dict.fromkeys(asked.drafted.columns(), INT)
     return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
 
@@ -164,7 +164,7 @@ Unsorted = tuple[str, int, str, int | None]
 def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
-    asked = draft_coverage(draft(lower(clause), COLUMNS, str, scope=scope))
+    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str, scope=scope))
     types = dict.fromkeys(asked.drafted.columns(), INT) | {
         row_column("`k`"): ValueType(Family.STRING, "string")
     }

@@ -8,7 +8,7 @@ import sys
 PLANNING = """
 import sys
 import matchrec
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from tests.tasks.linking import link
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT
@@ -22,7 +22,7 @@ matchrec.sql
     "PATTERN (DOWN+ UP+) DEFINE DOWN AS x < PREV(x), UP AS x > PREV(x))"
 ).sites
 for scope in (RowScope.SORTED, RowScope.NEIGHBOURS):
-    drafted = draft(lower(site.clause), InputColumns(("k", "ts", "x"), "t"), str, scope=scope)
+    drafted = draft_query(lower(site.clause), InputColumns(("k", "ts", "x"), "t"), str, scope=scope)
     link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
 print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
 """

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.compile.executable import Executable, Lookaround
-from matchrec.compile.path import draft
+from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
@@ -46,8 +46,8 @@ def linked(
     ansi: bool = False,
 ) -> Executable:
     columns = InputColumns(("k", "t", "x", "y", "name"))
-    drafted = draft(planned(text), columns, str, scope=RowScope.SORTED)
-    assert drafted.needs_spark is None
+    drafted = draft_query(planned(text), columns, str, scope=RowScope.SORTED)
+    assert drafted.reason_for_spark_sort is None
     known = {row_column(written(name)): one for name, one in (types or {}).items()}
     found = {column: known.get(column, BIGINT) for column in drafted.columns()}
     return link(drafted, found, algorithm, ansi=ansi)
@@ -186,8 +186,8 @@ def test_arithmetic_with_constants_is_computed_where_the_column_is(
 
 def test_what_is_of_several_rows_and_not_known_needs_spark() -> None:
     plan = planned("PATTERN (A) DEFINE A AS x > 1 AND levenshtein(name, PREV(name)) > 1")
-    drafted = draft(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.SORTED)
-    assert drafted.needs_spark == (
+    drafted = draft_query(plan, InputColumns(("k", "t", "x", "name")), str, scope=RowScope.SORTED)
+    assert drafted.reason_for_spark_sort == (
         "levenshtein(`name`, PREV(`name`)) spans several rows, and only Spark can compute it"
     )
 

@@ -19,7 +19,7 @@ FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
 
 
 def test_equal_conditions_over_neighbours_of_rows_that_are_divided_alike_are_one_bit() -> None:
-    bits = RowBits.of((row_column("a"), row_column("b"), row_column("c")))
+    bits = RowBits.number((row_column("a"), row_column("b"), row_column("c")))
     assert bits.number_nearby((), None, FALLS) == 3
     assert bits.number_nearby((), None, FALLS) == 3
     assert bits.number_nearby((row_column("a"),), None, FALLS) == 4
