@@ -11,12 +11,12 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
     """Return the explanation of a planned clause, with the warnings about it."""
     preparation = result.prepared.preparation
     return ExplainedClause(
-        plan=result.drafted.plan,
+        plan=result.draft.plan,
         executable=result.executable,
-        keys=preparation.keys,
+        keys=preparation.row_filters,
         warnings=tuple(map(str, remarks)),
         is_stream=result.prepared.question.is_stream,
-        written=result.drafted.written,
+        written=result.draft.written,
         sorts=preparation.sorts,
         built=result.built,
         ranges=preparation.show_ranges(),

@@ -53,7 +53,7 @@ def find_advice(
     site, result = evaluated.site, evaluated.result
     assert site is not None, "a clause of a query has a place in it"
     own_alias = (site.own_alias or "").lower()
-    plan = result.drafted.plan
+    plan = result.draft.plan
     variables = {variable.lower() for variable in (*plan.variables, *plan.unions)}
     if qualifier.lower() in variables - {own_alias}:
         return errors.advice_on_variable(qualifier, name)

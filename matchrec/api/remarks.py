@@ -22,7 +22,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.remarks import remarks
 from matchrec.source import Source
 from matchrec.spark.environment import untuned_at_first
-from matchrec.spark.execute import ClauseResult, Prepared
+from matchrec.spark.execute import ClauseResult, PreparedInput
 from matchrec.spark.nanoseconds import find_nanosecond_ties
 from matchrec.spark.question import Question
 from matchrec.spark.session import holes
@@ -67,10 +67,10 @@ def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[Matc
 def remarks_on(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
     question = result.prepared.question
-    found = remarks_in(result.drafted, question, source)
+    found = remarks_in(result.draft, question, source)
     if not question.is_stream or language is not None:
         return found
-    return (*found, *remarks_on_state(result.drafted.written, result.executable, source))
+    return (*found, *remarks_on_state(result.draft.written, result.executable, source))
 
 
 def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
@@ -81,7 +81,7 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
     return (unbounded(plan.pattern.span).located(source),)
 
 
-def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -> Remarks:
+def remarks_on_session(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:
     """Return what would make the session faster, for the first of its queries that would gain."""
     if not prepared or any(clause.question.is_stream for clause in prepared):
         return ()
@@ -90,12 +90,12 @@ def remarks_on_session(spark: SparkSession, prepared: Sequence[Prepared[Any]]) -
     return () if untuned is None else (untuned,)
 
 
-def types_of_values(prepared: Prepared[Any]) -> Iterator[DataType]:
+def types_of_values(prepared: PreparedInput[Any]) -> Iterator[DataType]:
     """Yield the types of columns that may be sent, except keys and order.
 
     Keys and order are left out because nobody has kilobytes in them.
     """
-    sorted_by = {expression.text for expression in prepared.demand.draft.plan.sorted_by}
+    sorted_by = {expression.text for expression in prepared.demand.joint_draft.plan.sorted_by}
     for column, field in prepared.fields.items():
         if not (column.looks_at_one_row and column.text in sorted_by):
             yield field.dataType

@@ -31,7 +31,7 @@ class Version:
     until: int | None = None
 
     @property
-    def has_all(self) -> bool:
+    def covers_all_time(self) -> bool:
         return self.since is None and self.until is None
 
 

@@ -125,13 +125,13 @@ class Preparation:
     """
 
     relation: Relation
-    drafted: Draft
-    keys: tuple[str, ...] = ()
+    draft: Draft
+    row_filters: tuple[str, ...] = ()
     sorts: str = ""
 
     @property
     def plan(self) -> MatchPlan:
-        return self.drafted.plan
+        return self.draft.plan
 
     @property
     def backend(self) -> Backend:
@@ -147,7 +147,7 @@ class Preparation:
 
     def query(self, columns: RowColumns) -> Template:
         """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions without irrelevant rows."""
-        conditions, origins = self.drafted.row_conditions, self.drafted.origins
+        conditions, origins = self.draft.row_conditions, self.draft.origins
         several = tuple(one for one in conditions if not one.looks_at_one_row)
         on_one_row = [
             with_origin(one.text, origins.get(one.text)) if one.looks_at_one_row else "FALSE"
@@ -213,24 +213,24 @@ class Preparation:
         self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()
     ) -> ColumnNames:
         """The names of all that is computed. conditions: None for all. texts: SQL wanted beside."""
-        sorted_by, tests = map(TEXT, self.plan.sorted_by), map(TEXT, self.drafted.relevant)
-        every = (*columns, *(self.drafted.row_conditions if conditions is None else conditions))
+        sorted_by, tests = map(TEXT, self.plan.sorted_by), map(TEXT, self.draft.relevant)
+        every = (*columns, *(self.draft.row_conditions if conditions is None else conditions))
         inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
-        for text in (*sorted_by, *self.keys, *tests, *texts, *chain(*map(texts_in, every))):
+        for text in (*sorted_by, *self.row_filters, *tests, *texts, *chain(*map(texts_in, every))):
             inner.setdefault(text, wire.inner(len(inner)))
         moved: dict[Shifted | Framed, str] = {}
         for column in every:
             for piece in () if column.looks_at_one_row else column.pieces:
                 if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset):
                     moved.setdefault(piece, wire.other_row(len(moved)))
-        return ColumnNames(inner or {"1": wire.inner(0)}, moved, self.drafted.origins)
+        return ColumnNames(inner or {"1": wire.inner(0)}, moved, self.draft.origins)
 
     def source(self, names: ColumnNames) -> Template:
         """The query of what Spark computes over one row, without rows that stay behind."""
         query = self.relation.query(map(str, names.rows()))
-        tests = [names.inner[test] for test in self.keys]
-        if self.drafted.relevant:
-            relevant = (names.inner[column.text] for column in self.drafted.relevant)
+        tests = [names.inner[test] for test in self.row_filters]
+        if self.draft.relevant:
+            relevant = (names.inner[column.text] for column in self.draft.relevant)
             tests.append(f"({' OR '.join(relevant)})")
         where = f") AS __rows WHERE {' AND '.join(tests)}"
         return template("SELECT * FROM (", query, where) if tests else query
@@ -276,8 +276,8 @@ class Unsorted(Preparation):
         items = [item for item, column in crossing if not column.fields]
         texts = (*texts_of_fields(columns), *map(TEXT, self.plan.sorted_by))
         items = add_columns(items, map(names.inner.__getitem__, texts))
-        if self.drafted.row_conditions or not items:
-            tests = map(names.over_window, self.drafted.row_conditions)
+        if self.draft.row_conditions or not items:
+            tests = map(names.over_window, self.draft.row_conditions)
             items += packed_columns(["FALSE", *tests], wire.bits)
         return self.relation.over(self.source(names), map(str, items))
 

@@ -12,7 +12,7 @@ from pyspark.sql import types as spark_types
 from matchrec.compile import coverage
 from matchrec.errors.run.failures import asked_of_stream
 from matchrec.spark import wire
-from matchrec.spark.execute import Demand, ScopeOf, demand_of, prepare
+from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import as_text, struct_of
@@ -62,11 +62,11 @@ def search(
 
     def demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
         asked = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
-        return demand_of(question, asked, asked.drafted)
+        return demand_single_rule(question, asked, asked.drafted)
 
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, demand)
-        asked, executable = prepared.demand.drafts_made, prepared.link(rule)
+        asked, executable = prepared.demand.caller_draft, prepared.link(rule)
         task = coverage.link_coverage(asked, executable)
         sent = prepared.send(executable.crossing.columns)
         name = f"match_recognize_coverage[PATTERN ({executable.pattern})]"

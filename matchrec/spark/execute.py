@@ -1,14 +1,18 @@
-"""A plan and a relation → a DataFrame: before the match, the match, after it.
+"""Execute a question: prepare its rows in Spark, match them in the workers, project the result.
 
-Builds everything at once, so that every user error surfaces, and runs no job.
+Everything is built at once, so that every user error surfaces, and no job runs.
+
+1. Draft the rules, and choose who sorts the rows: `prepare`.
+2. Link the drafts to executables: `PreparedInput.link`.
+3. Send the rows to the workers, which match them: `match_rows`.
+4. Compute the columns of the result over what the workers read: `project`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import Generic, TypeVar
 
 from pyspark.sql import DataFrame
@@ -22,7 +26,7 @@ from matchrec.conditions.types import Family, ValueType
 from matchrec.conditions.typing.typer import IN_UTC
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import no_watermarks, times_without_workers, worker_cannot_sort
-from matchrec.errors.run.origins import commented, with_origin
+from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
 from matchrec.output.measure_reader import SqlPiece, may_accumulate
 from matchrec.output.reads import ReadIsMatched
 from matchrec.plan.expression import Aggregate
@@ -34,7 +38,7 @@ from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.question import Question, Rule
-from matchrec.spark.ranges import NO_WINDOW, check_whole, cutting, find_ranges
+from matchrec.spark.ranges import NO_WINDOW, Ranges, check_whole, cutting, find_ranges
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.ties import watch_ties
@@ -43,99 +47,128 @@ from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
 from matchrec.spark.wire import SelectItem
 from matchrec.spark.worker.matching import QueryWorker
 
-D = TypeVar("D")
+# The draft that a caller makes for itself: a Draft, a CoverageDraft or SharedDrafts.
+CallerDraft = TypeVar("CallerDraft")
 
-# A question → rows that Spark prepares for it, the typed conditions, and by whom they are sorted.
-#
-# Spark's sort is the largest part of what a query costs besides the crossing. A worker sorts by
-# compiled code; Spark then only shuffles, no window follows, and what conditions read on
-# neighbouring rows is the worker's to look up. It can do so where the order and the equality of the
-# types are reproduced exactly, and where nothing is needed of several rows that only Spark can
-# compute: the keys, the forms of conditions and their types tell, before anything is linked.
+# Returns which rows the conditions of a plan that Spark computes may read.
+ScopeOf = Callable[[MatchPlan], RowScope]
 
 BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
 
 
 @dataclass(frozen=True)
-class Demand(Generic[D]):
-    """What a question wants of Spark, once its rules are drafted.
+class Demand(Generic[CallerDraft]):
+    """What a question needs from Spark, once its rules are drafted."""
 
-    drafts: by the names of rules. draft: for all of them. columns: whose type the link needs, or
-    that cross whatever is linked. tests: SQL over one row that must hold of a row that is sent.
-    """
-
-    drafts_made: D
-    drafts: Mapping[str, Draft]
-    draft: Draft
+    # What the caller made of the drafts, for the caller itself.
+    caller_draft: CallerDraft
+    # The draft of each rule, by its name.
+    rule_drafts: Mapping[str, Draft]
+    # What Spark computes for all rules together.
+    joint_draft: Draft
+    # The columns whose types are needed to link the drafts, or that are sent in any case.
     columns: tuple[RowColumn, ...]
-    tests: tuple[str, ...] = ()
+    # Tests as SQL over one row. Only rows that pass all of them are sent.
+    row_filters: tuple[str, ...] = ()
+
+
+# Drafts the rules of a question.
+MakeDemand = Callable[[ScopeOf], Demand[CallerDraft]]
 
 
 @dataclass(frozen=True)
-class Prepared(Generic[D]):
-    """A demand, and what prepares rows for it.
-
-    fields: of the demand's columns. rows: have these first; None where others were prepared.
-    """
+class PreparedInput(Generic[CallerDraft]):
+    """A demand, and the query in Spark that computes and sends its rows."""
 
     question: Question
-    demand: Demand[D]
+    demand: Demand[CallerDraft]
     preparation: Preparation
+    # The fields of the columns of the demand.
     fields: Mapping[RowColumn, StructField]
+    # The rows with the columns of the demand first; None if other rows were prepared since.
     rows: DataFrame | None
+    # The typed conditions of each rule, by its name.
     conditions: Mapping[str, TypedConditions] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> dict[RowColumn, ValueType]:
-        return {column: value_type(one.dataType) for column, one in self.fields.items()}
+        """Return the types of the columns of the demand."""
+        return {
+            column: value_type(struct_field.dataType)
+            for column, struct_field in self.fields.items()
+        }
 
     def link(self, rule: Rule, crossing: dict[RowColumn, int] | None = None) -> Executable:
-        """The executable of one rule. crossing: as of `compile.path.link_draft`."""
-        options, drafted = self.question.options, self.demand.drafts[rule.name]
-        found = link_draft(drafted, self.conditions[rule.name], options.algorithm, crossing)
+        """Return the executable of one rule.
+
+        Args:
+            rule: a rule of the question.
+            crossing: the columns that are sent for other rules, see `compile.path.link_draft`.
+
+        Raises:
+            MatchRecognizeError: the options or a stream do not allow this rule.
+        """
+        options = self.question.options
+        draft = self.demand.rule_drafts[rule.name]
+        executable = link_draft(draft, self.conditions[rule.name], options.algorithm, crossing)
         if self.question.is_stream:
             from matchrec.spark.streaming.prepare import check_executable
 
-            check_executable(found)
-        return found if options.max_steps is None else found.limit(options.max_steps)
+            check_executable(executable)
+        if options.max_steps is not None:
+            executable = executable.limit(options.max_steps)
+        return executable
 
     def send(self, columns: tuple[RowColumn, ...]) -> Sent:
-        """The rows with these columns. Raises as `Preparation.send`."""
+        """Return the rows with these columns. Raises as `Preparation.send`."""
         rows = self.rows if columns == self.demand.columns else None
         sent = self.preparation.send(columns, self.fields, rows)
-        relation, drafts = self.question.relation, self.demand.drafts.values()
-        token = self.question.backend.watch_rows(sent.rows, relation, drafts)
+        drafts = self.demand.rule_drafts.values()
+        token = self.question.backend.watch_rows(sent.rows, self.question.relation, drafts)
         return replace(sent, incoming=replace(sent.incoming, token=token))
 
     def send_watched(self, columns: tuple[RowColumn, ...]) -> Sent:
-        """The rows with these columns, whose workers count ties. Raises as `Preparation.send`."""
+        """Return the rows with these columns, and let the workers that sort them count ties.
+
+        Raises as `Preparation.send`.
+        """
         sent = self.send(columns)
-        if self.question.is_stream or (sorting := sent.incoming.sorting) is None:
+        sorting = sent.incoming.sorting
+        if self.question.is_stream or sorting is None:
             return sent
         watch = watch_ties(self.question.runner.spark, self.preparation.plan, sorting)
         incoming = replace(sent.incoming, sorting=replace(sorting, watch=watch))
         return replace(sent, incoming=incoming)
 
 
-ScopeOf = Callable[[MatchPlan], RowScope]
-Drafting = Callable[[ScopeOf], Demand[D]]
+def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> PreparedInput[CallerDraft]:
+    """Prepare the rows of a question, and decide who sorts them.
 
+    Args:
+        question: the rules and their relation.
+        make_demand: drafts the rules. It is called a second time if the workers cannot sort,
+            because Spark then computes conditions that read neighbouring rows.
 
-def prepare(question: Question, demand: Drafting[D]) -> Prepared[D]:
-    """What prepares the rows that a question is about, and sorts them. demand: makes the drafts."""
+    Raises:
+        MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.
+    """
     if question.is_stream:
-        return prepare_stream(question, demand)
-    if isinstance(found := prepare_unsorted(question, demand), Prepared):
-        return found
-    if any(one.version is not None and not one.version.has_all for one in question.rules):
-        raise times_without_workers(reason=found.message)
-    if question.options.sort in ("worker", "ranges"):
-        raise found
-    return prepare_sorted(question, demand(lambda _: RowScope.NEIGHBOURS), found.message)
+        return prepare_stream(question, make_demand)
+    choice = choose_sorter(question, make_demand)
+    if choice.prepared_for_workers is not None:
+        return choice.prepared_for_workers
+    demand = make_demand(lambda _: RowScope.NEIGHBOURS)
+    return prepare_sorted(question, demand, choice.reason)
 
 
-def prepare_stream(question: Question, demand: Drafting[D]) -> Prepared[D]:
-    """What prepares events as they come. Raises for rules whose rows cannot."""
+def prepare_stream(
+    question: Question, make_demand: MakeDemand[CallerDraft]
+) -> PreparedInput[CallerDraft]:
+    """Prepare the events of a stream.
+
+    Raises:
+        MatchRecognizeError: a rule cannot run over a stream, or the session has no watermarks.
+    """
     from matchrec.spark.streaming.prepare import EventPreparation, check_options, check_plan
 
     if not question.backend.has_watermarks:
@@ -144,85 +177,171 @@ def prepare_stream(question: Question, demand: Drafting[D]) -> Prepared[D]:
     for rule in question.rules:
         with rule.naming():
             check_plan(rule.plan)
-    # a search of contiguous matches reads neighbours itself
-    wanted = demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
-    events = EventPreparation(question.relation, wanted.draft)
-    return with_conditions(with_fields(question, wanted, events))
+    # A search for contiguous matches reads neighbours itself.
+    demand = make_demand(lambda plan: RowScope.NEIGHBOURS if plan.selects else RowScope.ROW)
+    preparation = EventPreparation(question.relation, demand.joint_draft)
+    return type_rules(analyse_columns(question, demand, preparation))
 
 
-def prepare_unsorted(question: Question, demand: Drafting[D]) -> Prepared[D] | MatchRecognizeError:
-    """What prepares rows that the workers sort; or why they do not."""
-    if question.options.sort == "spark":
-        return worker_cannot_sort(reason="it was asked to")
-    if question.options.transport == "pandas":
-        return worker_cannot_sort(reason="only Spark sorts rows that cross in pandas")
-    wanted = demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
-    if reason := next(unsortable(wanted, question), None):
-        return worker_cannot_sort(reason=reason)
-    unsorted = Unsorted(question.relation, wanted.draft, wanted.tests, BY_WORKERS)
-    prepared = with_fields(question, wanted, unsorted)
+def prepare_sorted(
+    question: Question, demand: Demand[CallerDraft], reason: str = ""
+) -> PreparedInput[CallerDraft]:
+    """Prepare rows that Spark sorts.
+
+    Args:
+        question: the rules and their relation.
+        demand: what they need from Spark.
+        reason: why the workers do not sort the rows.
+    """
+    preparation = Preparation(
+        question.relation, demand.joint_draft, demand.row_filters, f"Spark: {reason}"
+    )
+    return type_rules(analyse_columns(question, demand, preparation))
+
+
+# Who sorts the rows of each partition.
+#
+# Spark's sort is the largest part of what a query costs besides sending the rows. A worker sorts in
+# compiled code: Spark then only shuffles, no window follows, and the worker itself looks up what
+# conditions read on neighbouring rows. It can do so if it reproduces the order and the equality of
+# the types exactly, and if nothing is needed of several rows that only Spark can compute. The keys,
+# the form of the conditions and their types decide this, before anything is linked.
+
+
+@dataclass(frozen=True)
+class SorterChoice(Generic[CallerDraft]):
+    """Who sorts the rows of each partition, Spark or the workers, and why."""
+
+    reason: str
+    # The rows as the workers get them, whose conditions had to be typed to choose; None if Spark
+    # sorts.
+    prepared_for_workers: PreparedInput[CallerDraft] | None = None
+
+
+def choose_sorter(
+    question: Question, make_demand: MakeDemand[CallerDraft]
+) -> SorterChoice[CallerDraft]:
+    """Choose who sorts the rows: the workers if they can, otherwise Spark.
+
+    Args:
+        question: the rules and their relation, which is no stream.
+        make_demand: drafts the rules.
+
+    Raises:
+        MatchRecognizeError: a rule is wrong whoever sorts, or the workers must sort and cannot.
+    """
+    options = question.options
+    if options.sort == "spark":
+        return choose_spark(question, "it was asked to")
+    if options.transport == "pandas":
+        return choose_spark(question, "only Spark sorts rows that cross in pandas")
+    demand = make_demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
+    reason = find_reason_for_spark_sort(question, demand)
+    if reason is not None:
+        return choose_spark(question, reason)
+    preparation = Unsorted(question.relation, demand.joint_draft, demand.row_filters, BY_WORKERS)
+    prepared = analyse_columns(question, demand, preparation)
     try:
-        return with_conditions(prepared)
-    except MatchRecognizeError as refused:  # by its types; Spark may know what to do with them
-        return refused
+        return SorterChoice(BY_WORKERS, type_rules(prepared))
+    except MatchRecognizeError as error:
+        # The types are not for the workers. Spark may be able to compute with them.
+        if question.workers_must_sort and not question.has_versions:
+            raise
+        reason = error.message
+    return choose_spark(question, reason)
 
 
-def prepare_sorted(question: Question, wanted: Demand[D], reason: str = "") -> Prepared[D]:
-    by_spark = Preparation(question.relation, wanted.draft, wanted.tests, f"Spark: {reason}")
-    return with_conditions(with_fields(question, wanted, by_spark))
+def choose_spark(question: Question, reason: str) -> SorterChoice[CallerDraft]:
+    """Choose Spark to sort the rows, for a reason.
+
+    Raises:
+        MatchRecognizeUnsupportedError: the workers must sort, because the user asked for it or
+            because rules are valid for some time only.
+    """
+    if question.has_versions:
+        raise times_without_workers(reason=reason)
+    if question.workers_must_sort:
+        raise worker_cannot_sort(reason=reason)
+    return SorterChoice(reason)
 
 
-def with_fields(question: Question, wanted: Demand[D], preparation: Preparation) -> Prepared[D]:
-    """The rows with all columns, analysed once. Raises for the rule whose text Spark refuses."""
+def find_reason_for_spark_sort(question: Question, demand: Demand[CallerDraft]) -> str | None:
+    """Return why only Spark can sort the rows, or None if nothing but types can prevent it.
+
+    Spark must sort if it computes a value of several rows, or if only Spark can compare a key.
+    """
+    for draft in demand.rule_drafts.values():
+        reason = draft.reason_for_spark_sort
+        if reason is not None:
+            return reason
+    sorted_by = [expression.text for expression in demand.joint_draft.plan.sorted_by]
+    for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+        if not sorts_exactly(sort_field.dataType):
+            return f"only Spark can sort by {text}, which is {sort_field.dataType.simpleString()}"
+    return None
+
+
+def analyse_columns(
+    question: Question, demand: Demand[CallerDraft], preparation: Preparation
+) -> PreparedInput[CallerDraft]:
+    """Let Spark analyse the rows with all columns of a demand, once for all rules.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
+    """
     try:
-        query = preparation.query(wanted.columns)
-        rows = preparation.rows_of(query, wanted.columns)
+        query = preparation.query(demand.columns)
+        rows = preparation.rows_of(query, demand.columns)
         question.runner.analyse(rows, query)
-        known = question.runner.fields(rows, str(wanted.columns))
-        fields = preparation.fields(known, wanted.columns)
+        row_fields = question.runner.fields(rows, str(demand.columns))
+        fields = preparation.fields(row_fields, demand.columns)
     except REFUSALS:
+        # Analyse each rule by itself to find the one that is wrong.
         for rule in question.rules:
-            drafted = wanted.drafts[rule.name]
+            draft = demand.rule_drafts[rule.name]
             with question.asking(rule):
-                single = replace(preparation, drafted=drafted, keys=())
-                question.runner.analyse(single.dataframe(drafted.columns()))
+                single = replace(preparation, draft=draft, row_filters=())
+                question.runner.analyse(single.dataframe(draft.columns()))
         raise
-    return Prepared(question, wanted, preparation, fields, rows)
+    return PreparedInput(question, demand, preparation, fields, rows)
 
 
-def with_conditions(prepared: Prepared[D]) -> Prepared[D]:
-    """What is prepared, with the typed conditions of all rules. Raises MatchRecognizeError."""
-    question, found = prepared.question, {}
-    bits = RowBits.number(prepared.demand.draft.row_conditions)
+def type_rules(prepared: PreparedInput[CallerDraft]) -> PreparedInput[CallerDraft]:
+    """Return the prepared rows with the typed conditions of all rules.
+
+    Raises:
+        MatchRecognizeError: a condition is not supported for its types.
+    """
+    question = prepared.question
+    bits = RowBits.number(prepared.demand.joint_draft.row_conditions)
+    conditions = {}
     for rule in question.rules:
-        drafted = prepared.demand.drafts[rule.name]
-        settings = question.settings if depends_on_settings(drafted) else IN_UTC
+        draft = prepared.demand.rule_drafts[rule.name]
+        settings = question.settings if depends_on_settings(draft) else IN_UTC
         with question.asking(rule):
-            found[rule.name] = type_conditions(
-                drafted, prepared.types, ansi=question.ansi, session=settings, bits=bits
+            conditions[rule.name] = type_conditions(
+                draft, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
-            question.backend.check_types(drafted.written, question.relation)
-    return replace(prepared, conditions=found)
+            question.backend.check_types(draft.written, question.relation)
+    return replace(prepared, conditions=conditions)
 
 
-def depends_on_settings(drafted: Draft) -> bool:
-    """Whether anything is computed here that depends on settings: a session is asked as needed."""
-    if any(one.during is not None or one.nearby is not None for one in drafted.conditions):
-        return True
-    measured = (one for measure in drafted.plan.measures for one in measure.value.references)
-    return any(isinstance(one, Aggregate) and may_accumulate(drafted.plan, one) for one in measured)
+def depends_on_settings(draft: Draft) -> bool:
+    """Return whether matchrec computes anything that depends on settings of the session.
+
+    Reading them takes a call to the session, which other queries do without.
+    """
+    for condition in draft.conditions:
+        if condition.during is not None or condition.nearby is not None:
+            return True
+    return any(
+        isinstance(reference, Aggregate) and may_accumulate(draft.plan, reference)
+        for measure in draft.plan.measures
+        for reference in measure.value.references
+    )
 
 
-def unsortable(wanted: Demand[D], question: Question) -> Iterator[str]:
-    """Why only Spark sorts: what it computes of several rows, what only it compares."""
-    yield from filter(None, map(attrgetter("reason_for_spark_sort"), wanted.drafts.values()))
-    sorted_by = [one.text for one in wanted.draft.plan.sorted_by]
-    for text, found in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
-        if not sorts_exactly(found.dataType):
-            yield f"only Spark can sort by {text}, which is {found.dataType.simpleString()}"
-
-
-# What is prepared → the DataFrame of the result.
+# Matching: from prepared rows to the DataFrame of the result.
 
 
 @dataclass(frozen=True)
@@ -231,179 +350,272 @@ class ClauseResult:
 
     dataframe: DataFrame
     executable: Executable
-    prepared: Prepared[Draft]
-    built: str = ""  # why each match is built, where somebody aggregates all of them
+    prepared: PreparedInput[Draft]
+    # Why each match is built although only aggregates over all matches are needed; else empty.
+    built: str = ""
 
     @property
-    def drafted(self) -> Draft:
-        """The plan as it runs, and as it was written."""
-        return self.prepared.demand.draft
+    def draft(self) -> Draft:
+        """Return the draft of the clause: its plan as it runs, and as it was written."""
+        return self.prepared.demand.joint_draft
 
 
 def execute(question: Question) -> ClauseResult:
+    """Return the result of a query.
+
+    Raises:
+        MatchRecognizeError: the query is wrong or not supported.
+    """
     (rule,) = question.rules
 
-    def demand(scope: ScopeOf) -> Demand[Draft]:
-        drafted = question.draft(rule, scope(rule.plan))
-        return demand_of(question, drafted, drafted)
+    def make_demand(scope_of: ScopeOf) -> Demand[Draft]:
+        draft = question.draft(rule, scope_of(rule.plan))
+        return demand_single_rule(question, draft, draft)
 
     with quiet_analysis(), question.asking(rule):
-        prepared = prepare(question, demand)
-        return drop_unused_columns(execute_prepared(prepared), prepared)
+        prepared = prepare(question, make_demand)
+        result = execute_prepared(prepared)
+        narrowed = drop_unused_outputs(prepared)
+        return result if narrowed is None else execute_prepared(narrowed)
 
 
-def demand_of(question: Question, asked: D, drafted: Draft) -> Demand[D]:
-    """What Spark is to prepare for one draft. asked: see `Demand`."""
-    (rule,) = question.rules
-    tests = key_tests(drafted.plan, question)
-    return Demand(asked, {rule.name: drafted}, drafted, drafted.columns(), tests)
+def demand_single_rule(
+    question: Question, caller_draft: CallerDraft, draft: Draft
+) -> Demand[CallerDraft]:
+    """Return what a question with one rule needs from Spark.
 
-
-def key_tests(plan: MatchPlan, question: Question) -> tuple[str, ...]:
-    """Tests of partition columns that every row of the result passes, as SQL over one row.
-
-    None of a floating-point number: rows of one partition may have different NaNs, of which some
-    sessions say that one is less than all numbers, and the other greater.
+    Args:
+        question: the question.
+        caller_draft: see `Demand`.
+        draft: the draft of the rule.
     """
-    if not (question.use.keys and taken().keys):
-        return ()
-    columns, type_of = question.columns, question.relation.type_of
-    return tuple(
-        f"{key.text} {one.test}"
-        for one in question.use.keys
-        for key in plan.partition_by
-        if (column := columns.name(key.text)) is not None
-        and columns.same(key.name or column, one.column)
-        and value_type(type_of(key.text)).family is not Family.FLOATING
+    (rule,) = question.rules
+    return Demand(
+        caller_draft=caller_draft,
+        rule_drafts={rule.name: draft},
+        joint_draft=draft,
+        columns=draft.columns(),
+        row_filters=find_key_filters(draft.plan, question),
     )
 
 
-def drop_unused_columns(found: ClauseResult, prepared: Prepared[Draft]) -> ClauseResult:
-    question, drafted, use = prepared.question, prepared.demand.draft, prepared.question.use
+def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
+    """Return tests of partition columns that every used row of the result passes, as SQL.
+
+    Rows that fail them need not be sent. Floating-point columns have no tests: rows of one
+    partition may have different NaNs, and some sessions hold one of them to be less than all
+    numbers, and the other greater.
+    """
+    if not question.use.keys or not taken().keys:
+        return ()
+    columns = question.columns
+    filters = []
+    for key_test in question.use.keys:
+        for key in plan.partition_by:
+            column = columns.name(key.text)
+            if column is None or not columns.same(key.name or column, key_test.column):
+                continue
+            key_type = value_type(question.relation.type_of(key.text))
+            if key_type.family is not Family.FLOATING:
+                filters.append(f"{key.text} {key_test.test}")
+    return tuple(filters)
+
+
+def drop_unused_outputs(prepared: PreparedInput[Draft]) -> PreparedInput[Draft] | None:
+    """Return the query without output columns that nobody uses; None if all of them are used.
+
+    The whole query is executed first all the same, so that errors in unused columns surface.
+    """
+    question = prepared.question
+    use = question.use
+    draft = prepared.demand.joint_draft
     if (use.columns is None and not use.unread) or not taken().columns:
-        return found
-    used = tuple(one for one in drafted.outputs if use.reads(one.name)) or drafted.outputs[:1]
-    if used == drafted.outputs:
-        return found
-    narrow = drafted.narrow(used)
-    demand = demand_of(question, narrow, narrow)
-    preparation = replace(prepared.preparation, drafted=narrow)
-    return execute_prepared(replace(prepared, demand=demand, preparation=preparation, rows=None))
+        return None
+    used_outputs = tuple(output for output in draft.outputs if use.reads(output.name))
+    if not used_outputs:
+        used_outputs = draft.outputs[:1]  # rows need a column to be counted
+    if used_outputs == draft.outputs:
+        return None
+    narrowed = draft.narrow(used_outputs)
+    demand = demand_single_rule(question, narrowed, narrowed)
+    preparation = replace(prepared.preparation, draft=narrowed)
+    return replace(prepared, demand=demand, preparation=preparation, rows=None)
 
 
-def execute_prepared(prepared: Prepared[Draft]) -> ClauseResult:
-    """The result of a query. Raises one of Spark's `REFUSALS`."""
-    (rule,) = prepared.question.rules
+def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
+    """Return the result of a query whose rows are prepared. Raises one of Spark's `REFUSALS`."""
+    question = prepared.question
+    (rule,) = question.rules
     executable = prepared.link(rule)
-    prepared = cut(prepared, executable)
-    matched, schema, token = match_rows(prepared, executable)
-    if token and not executable.aggregates:
-        items = result_items(executable, range(len(executable.reads)))
-        outputs = zip(items, executable.outputs, strict=True)
-        runner = prepared.question.runner
-        of_spark = ((one.sql, of.origin) for one, of in outputs if is_sql(of))
-        watch_matches(runner, matched, token, {sql: at for sql, at in of_spark if at is not None})
-    result = project(prepared.question.relation, executable, matched, token)
-    if executable.aggregates or any(map(is_sql, executable.outputs)):
-        text = f"{executable.outputs} {executable.aggregates}", schema.json()
-        result = prepared.question.runner.analyse(result, text)
-    return ClauseResult(result, executable, prepared)
+    prepared = cut_partitions(prepared, executable)
+    matches = match_rows(prepared, executable)
+    if matches.token and not executable.aggregates:
+        origins = find_sql_origins(executable)
+        watch_matches(question.runner, matches.rows, matches.token, origins)
+    dataframe = project(question.relation, executable, matches.rows, matches.token)
+    if executable.aggregates or any(is_computed(output) for output in executable.outputs):
+        cache_key = (f"{executable.outputs} {executable.aggregates}", matches.schema.json())
+        dataframe = question.runner.analyse(dataframe, cache_key)
+    return ClauseResult(dataframe, executable, prepared)
 
 
-def is_sql(output: Output) -> bool:
-    """Whether Spark computes a column of the result: it is more than a read."""
+def is_computed(output: Output) -> bool:
+    """Return whether Spark computes an output column: it is more than one or several reads."""
     return not all(isinstance(piece, int) for piece in output.pieces)
 
 
-def cut(prepared: Prepared[Draft], executable: Executable) -> Prepared[Draft]:
-    """The query, its partitions cut into ranges where that is proven. Raises as `find_ranges`."""
-    question, preparation = prepared.question, prepared.preparation
+def find_sql_origins(executable: Executable) -> dict[str, SqlOrigin]:
+    """Return where the user wrote the SQL of each output column that Spark computes."""
+    items = build_result_items(executable, range(len(executable.reads)))
+    return {
+        item.sql: output.origin
+        for item, output in zip(items, executable.outputs, strict=True)
+        if output.origin is not None and is_computed(output)
+    }
+
+
+def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> PreparedInput[Draft]:
+    """Return the prepared rows, with partitions cut into ranges if no match can span two of them.
+
+    Raises as `find_ranges`.
+    """
+    question = prepared.question
+    preparation = prepared.preparation
     if question.is_stream or not isinstance(preparation, Unsorted):
         check_whole(question, preparation.sorts)
         return prepared
-    plan, asked = prepared.demand.draft.plan, question.options.sort == "ranges"
-    bounded = asked or plan.within is not None
-    ranges = find_ranges(question, plan, executable) if bounded else NO_WINDOW
+    plan = prepared.demand.joint_draft.plan
+    ranges: Ranges | str = NO_WINDOW
+    if question.options.sort == "ranges" or plan.within is not None:
+        ranges = find_ranges(question, plan, executable)
     rows = prepared.rows if isinstance(ranges, str) else None
     return replace(prepared, preparation=replace(preparation, ranges=ranges), rows=rows)
 
 
-def price_ranges(found: ClauseResult) -> str:
-    """What it is worth to cut partitions into ranges, counted by a job; empty where none can be."""
-    prepared = found.prepared
-    question, preparation, plan = prepared.question, prepared.preparation, found.drafted.plan
+def price_ranges(result: ClauseResult) -> str:
+    """Return what cutting partitions into ranges would save, or "" if they cannot be cut.
+
+    Runs a job that counts rows.
+    """
+    question = result.prepared.question
+    preparation = result.prepared.preparation
     if question.is_stream or not isinstance(preparation, Unsorted):
         return ""
-    if isinstance(ranges := cutting(question, plan, found.executable), str):
+    ranges = cutting(question, result.draft.plan, result.executable)
+    if isinstance(ranges, str):
         return ""
-    columns = found.executable.crossing.columns
-    whole, cut = (replace(preparation, ranges=one).dataframe(columns) for one in ("", ranges))
-    return priced(whole.count(), [row[1] for row in cut.groupBy(wire.RANGE).count().collect()])
+    columns = result.executable.crossing.columns
+    all_rows = replace(preparation, ranges="").dataframe(columns)
+    cut_rows = replace(preparation, ranges=ranges).dataframe(columns)
+    range_sizes = [row[1] for row in cut_rows.groupBy(wire.RANGE).count().collect()]
+    return show_range_sizes(all_rows.count(), range_sizes)
 
 
-def priced(rows: int, ranges: Sequence[int]) -> str:
-    """What is shuffled of so many rows if they are in ranges of so many.
+def show_range_sizes(rows: int, range_sizes: Sequence[int]) -> str:
+    """Describe how many rows are shuffled if partitions are cut into ranges of these sizes.
 
-    >>> priced(1000, [30, 20])
+    >>> show_range_sizes(1000, [30, 20])
     'ranges: 50 of 1,000 rows are in 2 ranges, the largest of 30; whole, one task has all of a key'
     """
-    share = f"{sum(ranges):,} of {rows:,} rows are in {len(ranges)} range{'s' * (len(ranges) != 1)}"
-    largest = f"the largest of {max(ranges, default=0):,}"
+    plural = "" if len(range_sizes) == 1 else "s"
+    share = f"{sum(range_sizes):,} of {rows:,} rows are in {len(range_sizes)} range{plural}"
+    largest = f"the largest of {max(range_sizes, default=0):,}"
     return f"ranges: {share}, {largest}; whole, one task has all of a key"
 
 
-def match_rows(
-    prepared: Prepared[Draft], executable: Executable
-) -> tuple[DataFrame, StructType, str]:
-    """The reads of all output rows, their types, and the token of the workers."""
+@dataclass(frozen=True)
+class MatchedRows:
+    """What the workers return: one row for each output row."""
+
+    rows: DataFrame
+    schema: StructType
+    # Names the run of the workers, see `spark.errors.second_look`; empty if it is not watched.
+    token: str
+
+
+def match_rows(prepared: PreparedInput[Draft], executable: Executable) -> MatchedRows:
+    """Send the prepared rows to the workers, which match them and return their reads."""
     options = prepared.question.options
     sent = prepared.send_watched(executable.crossing.columns)
     schema = schema_of_reads(executable, sent.fields)
-    in_pandas = executable if options.transport == "pandas" else None
+    pandas_executable = executable if options.transport == "pandas" else None
     name = f"match_recognize[PATTERN ({executable.pattern})]"
-    worker = partial(QueryWorker, executable, sent.incoming)
+    make_worker = partial(QueryWorker, executable, sent.incoming)
     if options.counters is None:
-        matched = sent.run(lambda _: worker(), schema, name, in_pandas)
+        rows = sent.run(lambda _: make_worker(), schema, name, pandas_executable)
     else:
         from matchrec.spark.counters import with_counters
 
-        matched = sent.run(worker, with_counters(schema), name, in_pandas)
-        matched = options.counters.observe(matched, selects=executable.task.selects)
-    return matched, schema, sent.incoming.token
+        rows = sent.run(make_worker, with_counters(schema), name, pandas_executable)
+        rows = options.counters.observe(rows, selects=executable.task.selects)
+    return MatchedRows(rows, schema, sent.incoming.token)
 
 
 def project(
     relation: Relation, executable: Executable, matched: DataFrame, token: str = ""
 ) -> DataFrame:
-    """The scalar SQL around the reads, and the names of the result. token: of the workers."""
+    """Compute the columns of the result.
+
+    Args:
+        relation: the input of the query.
+        executable: the query.
+        matched: the reads of all output rows.
+        token: see `MatchedRows`.
+    """
     if executable.aggregates:
         matched = aggregate_matches(relation.runner, matched, executable, token)
     elif wire.is_result(executable):
         return matched
-    items = result_items(executable, range(len(executable.reads)))
-    return relation.runner.select_typed(matched, list(map(str, items)))
+    items = build_result_items(executable, range(len(executable.reads)))
+    return relation.runner.select_typed(matched, [str(item) for item in items])
 
 
-def result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
-    """The columns of a result. slots: of each read the number of the column that holds it."""
-    shows_unmatched = isinstance(executable.reads[-1], ReadIsMatched)
-    is_matched = wire.read(slots[-1]) if shows_unmatched else None
-    is_plain = all(len(output.pieces) == 1 for output in executable.outputs)
-    columns = [] if is_plain else [show_column(column) for column in executable.crossing.columns]
+def build_result_items(executable: Executable, slots: Sequence[int]) -> list[SelectItem]:
+    """Return the select list of the result.
 
-    def sql(piece: SqlPiece, *, is_alone: bool) -> str:
-        """A piece over the columns here; Spark's errors show what the user calls a read."""
-        if not isinstance(piece, int):
-            return piece if isinstance(piece, str) else wire.aggregate(piece.index)
-        read = wire.read(slots[piece])
-        return read if is_alone else commented(read, executable.reads[piece].show(columns))
+    Args:
+        executable: the query.
+        slots: for each read the number of the column that holds it.
+    """
+    return ResultItemBuilder(executable, slots).build_items()
 
-    def item(output: Output) -> SelectItem:
-        """One item of the select list; on an unmatched row every measure is NULL."""
-        pieces = (sql(piece, is_alone=len(output.pieces) == 1) for piece in output.pieces)
+
+@dataclass(frozen=True)
+class ResultItemBuilder:
+    """Builds the select list of a result."""
+
+    executable: Executable
+    # For each read the number of the column that holds it.
+    slots: Sequence[int]
+
+    def build_items(self) -> list[SelectItem]:
+        """Return the select list."""
+        return [self.build_item(output) for output in self.executable.outputs]
+
+    def build_item(self, output: Output) -> SelectItem:
+        """Return an output column. On an unmatched row every measure is NULL."""
+        is_alone = len(output.pieces) == 1
+        pieces = [self.write_piece(piece, is_alone=is_alone) for piece in output.pieces]
         text = with_origin("".join(pieces), output.origin)
-        if output.is_measure and is_matched is not None:
-            text = f"CASE WHEN {is_matched} THEN {text} END"
+        if output.is_measure and isinstance(self.executable.reads[-1], ReadIsMatched):
+            text = f"CASE WHEN {wire.read(self.slots[-1])} THEN {text} END"
         return SelectItem(text, quoted(output.name))
 
-    return list(map(item, executable.outputs))
+    def write_piece(self, piece: SqlPiece, *, is_alone: bool) -> str:
+        """Return a piece of an output column as SQL.
+
+        A comment shows what the user calls a read, because Spark's errors print the SQL.
+        """
+        if isinstance(piece, str):
+            return piece
+        if not isinstance(piece, int):
+            return wire.aggregate(piece.index)
+        read_column = wire.read(self.slots[piece])
+        if is_alone:
+            return read_column
+        return commented(read_column, self.executable.reads[piece].show(self.column_texts))
+
+    @cached_property
+    def column_texts(self) -> list[str]:
+        """Return the columns that are sent, as the user wrote them."""
+        return [show_column(column) for column in self.executable.crossing.columns]

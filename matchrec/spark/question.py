@@ -181,6 +181,18 @@ class Question:
     def is_stream(self) -> bool:
         return is_streaming(self.relation.rows)
 
+    @property
+    def has_versions(self) -> bool:
+        """Return whether some rule is valid for only a part of the time."""
+        return any(
+            rule.version is not None and not rule.version.covers_all_time for rule in self.rules
+        )
+
+    @property
+    def workers_must_sort(self) -> bool:
+        """Return whether the user asked for the workers to sort the rows."""
+        return self.options.sort in ("worker", "ranges")
+
     @contextmanager
     def asking(self, rule: Rule) -> Iterator[None]:
         """Raises MatchRecognizeError with a place in a rule for what Spark refuses."""

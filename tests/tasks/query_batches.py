@@ -37,7 +37,7 @@ from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import runner_of
 from matchrec.spark.columns import Preparation
-from matchrec.spark.execute import result_items
+from matchrec.spark.execute import build_result_items
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import (
     crossing_schema,
@@ -368,5 +368,5 @@ class Projected:
 def texts_of(executable: Executable, first: int) -> str:
     """SQL for the array of an output row's values as text; its reads are numbered from `first`."""
     slots = range(first, first + len(executable.reads))
-    items = (f"CAST({item.sql} AS STRING)" for item in result_items(executable, slots))
+    items = (f"CAST({item.sql} AS STRING)" for item in build_result_items(executable, slots))
     return f"array({', '.join(items)})"

@@ -34,7 +34,14 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark import wire
 from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.diagnose import Diagnosis
-from matchrec.spark.execute import Demand, Prepared, ScopeOf, prepare, project, result_items
+from matchrec.spark.execute import (
+    Demand,
+    PreparedInput,
+    ScopeOf,
+    build_result_items,
+    prepare,
+    project,
+)
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import check_whole
 from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
@@ -48,7 +55,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Fields = Sequence[StructField]
-PreparedRules = Prepared[SharedDrafts]
+PreparedRules = PreparedInput[SharedDrafts]
 Slots = tuple[tuple[int, ...], ...]  # of each rule the slot of each of its reads
 
 
@@ -95,7 +102,7 @@ class BuiltRuleSet:
 
     @property
     def shared(self) -> SharedDrafts:
-        return self.prepared.demand.drafts_made
+        return self.prepared.demand.caller_draft
 
     @property
     def times(self) -> OrderTimes:
@@ -123,7 +130,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
             _ = question.relation.select([one.text for one in shared_plan.sorted_by]).schema
         check_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, demand)
-        shared = prepared.demand.drafts_made
+        shared = prepared.demand.caller_draft
         crossing = {column: place for place, column in enumerate(shared.of_matches)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
@@ -148,19 +155,21 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
     """The executable of one rule. crossing: see `compile.path.link_draft`."""
-    plan = prepared.demand.drafts[rule.name].plan
+    plan = prepared.demand.rule_drafts[rule.name].plan
     with prepared.question.asking(rule):
         for key in find_dividing_columns(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
-        return replace(prepared.link(rule, crossing), relevant=prepared.demand.drafts_made.relevant)
+        return replace(
+            prepared.link(rule, crossing), relevant=prepared.demand.caller_draft.relevant
+        )
 
 
 def with_identities(prepared: PreparedRules, rule_set: RuleSet) -> RuleSet:
     """The rules with digests of all that their searches depend on; not on other rules."""
     question, found = prepared.question, []
     for rule, linked in zip(question.rules, rule_set.rules, strict=True):
-        drafted, conditions = prepared.demand.drafts[rule.name], prepared.conditions[rule.name]
+        drafted, conditions = prepared.demand.rule_drafts[rule.name], prepared.conditions[rule.name]
         types = [(show_column(column), prepared.types[column]) for column in drafted.columns()]
         asked = (linked.version.rule, linked.version.since, drafted.written, rule.columns)
         run = (types, conditions.during, question.ansi, question.options.algorithm)
@@ -257,7 +266,7 @@ def result_of_versions(built: BuiltRuleSet, name: str) -> DataFrame:
 def items_of_rule(built: BuiltRuleSet, number: int) -> list[SelectItem]:
     """The columns of a rule's result over slots; none where Spark computes aggregates first."""
     executable, slots = built.rule_set.rules[number].executable, built.slots[number]
-    return [] if executable.aggregates else result_items(executable, slots)
+    return [] if executable.aggregates else build_result_items(executable, slots)
 
 
 def rule_items(built: BuiltRuleSet) -> Iterator[SelectItem]:

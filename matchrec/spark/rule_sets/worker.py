@@ -125,7 +125,7 @@ class RuleSetWorker:
         whole = SharedRows(piece.table, piece.starts, words)
         divide = cache(whole.divide)
         for number, rule in enumerate(self.rule_set.rules):
-            if rule.version.has_all:
+            if rule.version.covers_all_time:
                 shared, rows = whole, divide(rule.equal)
             else:
                 shared = whole.of_version(rule.version, self.rule_set.order)

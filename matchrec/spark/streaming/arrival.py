@@ -245,7 +245,7 @@ class ArrivedRows:
         """The new rows of all keys that are a version's own: which of the rows they are."""
         first, count = int(self.kept.sum()), int(self.new.sum())
         places = np.arange(first, first + count)
-        if version.has_all:
+        if version.covers_all_time:
             return ByKey(places, self.new)
         own = rows_of_version(version, times(self.rows.slice(first)), np.ones(count, np.bool_))
         key = np.repeat(np.arange(len(self.new)), self.new)[own]

@@ -63,7 +63,7 @@ class EventPreparation(Preparation):
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
         and __bucket. Raises MatchRecognizeError for what is not of one row.
         """
-        conditions = self.drafted.row_conditions
+        conditions = self.draft.row_conditions
         check_one_row((*columns, *conditions), self.plan)
         names = self.names(columns)
         sorting = self.sorting(names)
@@ -108,11 +108,11 @@ class EventPreparation(Preparation):
 
     def column_map(self, texts: Mapping[str, str], schema: pa.Schema) -> ColumnMap:
         """What the rows have. texts: of columns, by their names."""
-        packed = wire.bit_columns_of(len(self.drafted.row_conditions))
+        packed = wire.bit_columns_of(len(self.draft.row_conditions))
         bits = {wire.bits(number) for number in range(packed)}
         names = [name for name in schema.names if name not in bits]
         columns = {name: self.asked(texts.get(name, name)) for name in names}
-        conditions = (self.asked(one.text) for one in self.drafted.row_conditions)
+        conditions = (self.asked(one.text) for one in self.draft.row_conditions)
         return ColumnMap(columns, tuple(conditions))
 
     def asked(self, text: str) -> str:
