@@ -1,7 +1,7 @@
-"""Several executables over one input: the columns and conditions of all of them, each once.
+"""Join the executables of several rules over one input: their columns and conditions, each once.
 
-Each rule has an executable of its own, whose columns and row conditions are places and bits of the
-set. A row stays behind only where no rule needs it.
+Each rule has an executable, whose columns and row conditions are indices and bits of the set. A row
+is left out only if no rule needs it.
 """
 
 from __future__ import annotations
@@ -10,125 +10,140 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from matchrec.compile.columns import find_dividing_columns, find_key_columns
+from matchrec.compile.columns import ComputedValue, find_dividing_columns, find_key_columns
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
+from matchrec.errors.run.origins import SqlOrigin
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a rule was for some time: its rows are those of this time, and no others.
-
-    since, until: it has the rows from one value of the order on, and before another; as integers,
-    as workers hold the order. None without such a bound.
-    """
+    """A rule as it is for some time. It sees the rows of this time and no others."""
 
     rule: str
+    # The first value of the order at which the version is valid, and the first one at which it is
+    # not valid any more, as integers like those that workers make of the order. None: no bound.
     since: int | None = None
     until: int | None = None
 
     @property
     def covers_all_time(self) -> bool:
+        """Return whether the version sees all rows."""
         return self.since is None and self.until is None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRule:
-    """A rule, linked, over the columns and conditions of its set. Picklable.
+    """A rule over the columns and conditions of its set. Picklable."""
 
-    name: as messages say it. equal: the places of what divides the partitions of the set further,
-    for this rule. identity: of a stream, a digest of all that its search depends on.
-    """
-
-    name: str
+    name: str  # as messages print it
     executable: Executable
-    equal: tuple[int, ...]
+    # The indices of the columns that divide the partitions of the set further for this rule.
+    dividing_columns: tuple[int, ...]
     version: Version
+    # Over a stream, a digest of everything that the search depends on.
     identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Linked rules. Picklable: Spark carries them to its workers.
-
-    columns: those that cross, for all rules together. keys, order, events: the places among them of
-    what is asked of every match; events by the names of the input's columns. conditions: of rows,
-    as Spark computes them. relevant: see `Executable`. has_versions: whether rules have times.
-    """
+    """Linked rules. Picklable: Spark carries them to its workers."""
 
     rules: tuple[LinkedRule, ...]
+    # All columns that are sent, for all rules together.
     columns: tuple[RowColumn, ...]
+    # What every match has: the indices of the partition columns, of the order, and of the columns
+    # of its events, by their names in the input.
     keys: tuple[int, ...]
     order: int
     events: Mapping[str, int]
+    # The row conditions that Spark computes.
     conditions: tuple[RowColumn, ...]
+    # Filters. A row is sent if it passes at least one of them; all rows are sent if there are none.
     relevant: tuple[RowColumn, ...]
+    # Whether some rule has a version that is valid for some time only.
     has_versions: bool = False
 
     @property
     def bits(self) -> int:
-        """How many truth values a row has, with those that a worker computes."""
-        worker = (condition.bit + 1 for rule in self.rules for condition in rule.executable.nearby)
-        return max([len(self.conditions), *worker])
+        """Return the number of bits of a row, including those that a worker computes."""
+        worker_bits = [condition.bit for rule in self.rules for condition in rule.executable.nearby]
+        return max([len(self.conditions), *(bit + 1 for bit in worker_bits)])
 
 
 @dataclass(frozen=True)
 class SharedDrafts:
-    """The drafts of all rules, by name. events: the names of the columns of a match's rows."""
+    """The drafts of all rules of a set."""
 
-    drafts: Mapping[str, Draft]
-    events: tuple[str, ...]
+    drafts: Mapping[str, Draft]  # by the names of the rules
+    events: tuple[str, ...]  # the names of the columns that the rows of a match have
 
     @property
     def plan(self) -> MatchPlan:
-        """The partitions and the order that all rules share."""
-        first = next(iter(self.drafts.values())).plan
-        return MatchPlan(first.pattern, first.partition_by, first.order_by)
+        """Return a plan with the partitions and the order that all rules share."""
+        first_plan = next(iter(self.drafts.values())).plan
+        return MatchPlan(first_plan.pattern, first_plan.partition_by, first_plan.order_by)
+
+    @property
+    def order(self) -> RowColumn:
+        """Return the first column of the order that all rules share."""
+        return row_column(self.plan.order_by[0].expression.text)
 
     @cached_property
-    def of_matches(self) -> tuple[RowColumn, ...]:
-        """The columns that are asked of every match, and those that divide partitions further."""
-        plans = [drafted.plan for drafted in self.drafts.values()]
-        further = (column for plan in plans for column in find_dividing_columns(plan))
-        order = row_column(self.plan.order_by[0].expression.text)
-        events = (row_column(quoted(name)) for name in self.events)
-        return tuple(dict.fromkeys((*find_key_columns(self.plan), order, *events, *further)))
+    def match_columns(self) -> tuple[RowColumn, ...]:
+        """Return the columns that every match needs, and those that divide partitions further."""
+        events = [row_column(quoted(name)) for name in self.events]
+        dividing_columns = [
+            column for draft in self.drafts.values() for column in find_dividing_columns(draft.plan)
+        ]
+        columns = (*find_key_columns(self.plan), self.order, *events, *dividing_columns)
+        return tuple(dict.fromkeys(columns))
 
     @cached_property
     def columns(self) -> tuple[RowColumn, ...]:
-        """Every column whose type the link needs, each once."""
-        drafts = self.drafts.values()
-        asked = (column for drafted in drafts for column in drafted.columns())
-        return tuple(dict.fromkeys((*self.of_matches, *asked)))
+        """Return every column whose type must be known to link the drafts, each once."""
+        draft_columns = [column for draft in self.drafts.values() for column in draft.columns()]
+        return tuple(dict.fromkeys((*self.match_columns, *draft_columns)))
 
     @cached_property
     def conditions(self) -> tuple[RowColumn, ...]:
-        drafts = self.drafts.values()
-        return tuple(dict.fromkeys(one for drafted in drafts for one in drafted.row_conditions))
+        """Return the row conditions that Spark computes for all rules, each once."""
+        return tuple(
+            dict.fromkeys(
+                condition for draft in self.drafts.values() for condition in draft.row_conditions
+            )
+        )
 
     @property
     def relevant(self) -> tuple[RowColumn, ...]:
-        """The tests of which a row must satisfy one to be sent at all; none if a rule has none.
+        """Return the filters of all rules; none if some rule needs all rows.
 
-        Nor if rows of its matches follow each other: also those that no measure reads are events.
+        A rule whose matches are consecutive rows needs all of them: rows that no measure reads are
+        events of its matches, too.
         """
-        tests = [one.relevant if one.plan.selects else () for one in self.drafts.values()]
-        return tuple(dict.fromkeys(column for own in tests for column in own)) if all(tests) else ()
+        for draft in self.drafts.values():
+            if not draft.plan.selects or not draft.relevant:
+                return ()
+        return tuple(
+            dict.fromkeys(column for draft in self.drafts.values() for column in draft.relevant)
+        )
 
     def draft(self) -> Draft:
-        """What Spark is to compute, as a draft without a condition of a variable."""
-        first = next(iter(self.drafts.values()))
+        """Return what Spark computes for all rules, as a draft without conditions of variables."""
+        origins: dict[ComputedValue, SqlOrigin] = {}
+        for draft in self.drafts.values():
+            origins.update(draft.origins)
         return replace(
-            first,
+            next(iter(self.drafts.values())),
             plan=self.plan,
             conditions=(),
             outputs=(),
             relevant=self.relevant,
             observed=self.conditions,
-            origins={k: v for one in self.drafts.values() for k, v in one.origins.items()},
+            origins=origins,
         )
 
 
@@ -138,26 +153,34 @@ def join_rules(
     crossing: Mapping[RowColumn, int],
     versions: Mapping[str, Version],
 ) -> RuleSet:
-    """The set of rules over columns at these places. versions: of the rules that have times."""
+    """Return the set of rules that were linked over the same columns.
 
-    def places(those: Iterable[RowColumn]) -> tuple[int, ...]:
-        return tuple(crossing[column] for column in those)
+    Args:
+        shared: the drafts of the rules.
+        executables: the executable of each rule, by its name.
+        crossing: the index of each column that is sent.
+        versions: the versions of the rules that have some, by the names of the rules.
+    """
 
+    def find_indices(columns: Iterable[RowColumn]) -> tuple[int, ...]:
+        return tuple(crossing[column] for column in columns)
+
+    rules = tuple(
+        LinkedRule(
+            name=name,
+            executable=executable,
+            dividing_columns=find_indices(find_dividing_columns(shared.drafts[name].plan)),
+            version=versions.get(name, Version(name)),
+        )
+        for name, executable in executables.items()
+    )
     return RuleSet(
-        tuple(
-            LinkedRule(
-                name,
-                executable,
-                places(find_dividing_columns(shared.drafts[name].plan)),
-                versions.get(name, Version(name)),
-            )
-            for name, executable in executables.items()
-        ),
-        tuple(crossing),
-        places(find_key_columns(shared.plan)),
-        crossing[row_column(shared.plan.order_by[0].expression.text)],
-        {name: crossing[row_column(quoted(name))] for name in shared.events},
-        shared.conditions,
-        shared.relevant,
-        bool(versions),
+        rules=rules,
+        columns=tuple(crossing),
+        keys=find_indices(find_key_columns(shared.plan)),
+        order=crossing[shared.order],
+        events={name: crossing[row_column(quoted(name))] for name in shared.events},
+        conditions=shared.conditions,
+        relevant=shared.relevant,
+        has_versions=bool(versions),
     )

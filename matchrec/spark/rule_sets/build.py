@@ -131,7 +131,7 @@ def build_rule_set(question: Question, events: tuple[str, ...]) -> BuiltRuleSet:
         check_whole(question, "rules share the rows of a partition")
         prepared = prepare(question, demand)
         shared = prepared.demand.caller_draft
-        crossing = {column: place for place, column in enumerate(shared.of_matches)}
+        crossing = {column: place for place, column in enumerate(shared.match_columns)}
         executables = {rule.name: link_rule(prepared, rule, crossing) for rule in question.rules}
         versions = {rule.name: rule.version for rule in question.rules if rule.version is not None}
         rule_set = join_rules(shared, executables, crossing, versions)

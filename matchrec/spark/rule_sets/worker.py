@@ -126,10 +126,10 @@ class RuleSetWorker:
         divide = cache(whole.divide)
         for number, rule in enumerate(self.rule_set.rules):
             if rule.version.covers_all_time:
-                shared, rows = whole, divide(rule.equal)
+                shared, rows = whole, divide(rule.dividing_columns)
             else:
                 shared = whole.of_version(rule.version, self.rule_set.order)
-                rows = shared.divide(rule.equal)
+                rows = shared.divide(rule.dividing_columns)
             if len(rows.words):
                 yield from self.rows_of_rule(number, shared, rows)
 
@@ -141,7 +141,7 @@ class RuleSetWorker:
         every = range(len(shared.starts) - 1)
 
         def search(some: range) -> Iterator[pa.RecordBatch]:
-            own = rows if some == every else shared.between(some).divide(rule.equal)
+            own = rows if some == every else shared.between(some).divide(rule.dividing_columns)
             return RuleWorker(rule.executable, output=output, rows=own).match_rows()
 
         def first_row(partition: int) -> pa.Table:
