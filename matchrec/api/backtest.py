@@ -205,7 +205,7 @@ class Attempts:
     @property
     def variables(self) -> list[str | None]:
         """The variable of the last row of an attempt, by its last choice."""
-        names, occurrences = self.asked.drafted.plan.variables, self.asked.occurrences
+        names, occurrences = self.asked.draft.plan.variables, self.asked.occurrences
         return [None, *(names[occurrences.variables[one]] for one in occurrences.taken)]
 
     @property

@@ -1,7 +1,7 @@
-"""A query compiled to count how far starting rows come: its matches, none of its output.
+"""Compile a query to count how far its starting rows come: its matches without their output.
 
-Every row crosses, also those that a query leaves behind, as each of them is a starting row. No
-measure is read; the columns that cross are those of conditions, and those that name a row.
+Every row is sent, even rows that the query itself would leave out, because each is a starting row.
+No measure is read. The columns that are sent are those of conditions, and those that name a row.
 """
 
 from __future__ import annotations
@@ -33,188 +33,266 @@ from matchrec.plan.expression import Navigation, Scalar, column_term, comparison
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
 
-Test = RowColumn | Nearby  # one part of a condition that is known before the match
+# A part of a condition that is known before the match, computed by Spark or by the worker.
+RowTest = RowColumn | Nearby
 
-HERE, BEFORE = Navigation(), Navigation(physical_offset=-1)
+HERE = Navigation()
+BEFORE = Navigation(physical_offset=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageDraft:
-    """The draft of a query to be covered. tests: those of a variable's condition, as they are
-    asked. tie: whether a row equals the one before it in its order.
-    """
+    """The draft of a query whose starting rows are counted."""
 
-    drafted: Draft
+    draft: Draft
     occurrences: Occurrences
-    tests: Mapping[str, Sequence[Test]]
-    tie: Test | None
+    # For each variable, the tests of its condition, guarded against errors: see `guard_tests`.
+    tests: Mapping[str, Sequence[RowTest]]
+    # Whether a row equals the one before it in all ORDER BY columns; None without ORDER BY.
+    tie: RowTest | None
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageTask:
-    """What a worker counts. Picklable.
-
-    tie: the row condition that says whether a row equals the one before it in all ORDER BY columns,
-    by its bit, or as the worker computes it. naming: the columns that name a starting row: those of
-    the partition, then those of its order.
-    """
+    """What a worker counts. Picklable."""
 
     executable: Executable
     coverable: Coverable
+    # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
+    # computes, or the condition that the worker computes. None without ORDER BY.
     tie: int | NearbyCondition | None
-    naming: tuple[int, ...]
+    # The columns that name a starting row: those of the partition, then those of its order.
+    naming_columns: tuple[int, ...]
 
     @property
     def selects(self) -> bool:
-        """Whether rows may be skipped or all matches are asked for."""
+        """Return whether rows may be skipped, or all matches are needed."""
         return self.executable.task.selects
 
     @property
-    def ends(self) -> tuple[int, ...]:
-        """The columns of the partition, and the first one of its order."""
-        return self.naming[: len(self.executable.crossing.keys) + 1]
+    def first_naming_columns(self) -> tuple[int, ...]:
+        """Return the columns of the partition, and the first one of its order."""
+        return self.naming_columns[: len(self.executable.crossing.keys) + 1]
 
 
 def check_coverable(plan: MatchPlan) -> None:
-    """Raises MatchRecognizeUnsupportedError for a plan whose starting rows cannot be counted."""
+    """Check that the starting rows of a plan can be counted.
+
+    Raises:
+        MatchRecognizeUnsupportedError: they cannot.
+    """
     if plan.output is MatchOutput.LONGEST:
         raise failures.coverage_of_longest()
     if negations(plan.pattern):
         raise failures.coverage_of_negation(negations(plan.pattern)[0].span)
 
 
-def draft_coverage(drafted: Draft) -> CoverageDraft:
-    """The draft without what only the output needs. Raises MatchRecognizePlanError."""
-    plan = search_only(drafted.plan, ())
-    if plan.staging is not None:
-        variables = variable_names(plan.pattern)
-        occurrences = occurrences_of_stages(drafted.pattern, len(variables))
-    else:
-        every_way = plan.output is not MatchOutput.PREFERRED
-        occurrences = compile_occurrences(drafted.pattern, plan.pattern, every_way=every_way)
+def draft_coverage(draft: Draft) -> CoverageDraft:
+    """Return the draft of a query without what only its output needs.
+
+    Raises:
+        MatchRecognizePlanError: the pattern is too large.
+    """
+    plan = search_only(draft.plan, ())
+    occurrences = find_occurrences(draft, plan)
     orders = tuple(dict.fromkeys(item.expression.text for item in plan.order_by))
-    tie = tie_of(orders, drafted)
-    tests = {condition.variable: asked_tests(condition) for condition in drafted.conditions}
+    tie = build_tie_test(orders, draft)
+    tests = {condition.variable: guard_tests(condition.tests) for condition in draft.conditions}
+    observed = [*chain.from_iterable(tests.values())]
+    if tie is not None:
+        observed.append(tie)
     narrowed = replace(
-        drafted,
+        draft,
         plan=plan,
         pattern=occurrences.pattern,
         outputs=tuple(RowOutput(text, text) for text in orders),
         relevant=(),
-        observed=(*chain.from_iterable(tests.values()), *([tie] if tie else [])),
+        observed=tuple(observed),
     )
     return CoverageDraft(narrowed, occurrences, tests, tie)
 
 
-def tie_of(orders: tuple[str, ...], drafted: Draft) -> Test | None:
+def find_occurrences(draft: Draft, plan: MatchPlan) -> Occurrences:
+    """Return the occurrences of variables in the row pattern of a plan, or its stages."""
+    if plan.staging is not None:
+        return occurrences_of_stages(draft.pattern, len(variable_names(plan.pattern)))
+    every_way = plan.output is not MatchOutput.PREFERRED
+    return compile_occurrences(draft.pattern, plan.pattern, every_way=every_way)
+
+
+def build_tie_test(orders: tuple[str, ...], draft: Draft) -> RowTest | None:
+    """Return the test that a row equals the one before it in all of these columns."""
     if not orders:
         return None
-    same = [
+    comparisons = [
         comparison("<=>", column_term(HERE, text), column_term(BEFORE, text)) for text in orders
     ]
-    any_variable = drafted.plan.variables[0]
-    splitter = ConditionSplitter(drafted.plan, any_variable, drafted.scope)
-    return splitter.test(joined("AND", same, NOWHERE))
+    any_variable = draft.plan.variables[0]
+    splitter = ConditionSplitter(draft.plan, any_variable, draft.scope)
+    return splitter.test(joined("AND", comparisons, NOWHERE))
 
 
-def link_coverage(asked: CoverageDraft, executable: Executable) -> CoverageTask:
-    """What a worker counts. Raises MatchRecognizeUnsupportedError."""
-    plan, task = asked.drafted.plan, executable.task
+def link_coverage(coverage: CoverageDraft, executable: Executable) -> CoverageTask:
+    """Return what a worker counts.
+
+    Raises:
+        MatchRecognizeUnsupportedError: a condition reads the match number.
+    """
+    draft = coverage.draft
+    task = executable.task
     if task.selects and compile_task(task, len(executable.crossing.integers)).rules.forgets:
         raise failures.coverage_of_match_number()
-    bits = {one.column: one.bit for one in executable.nearby if one.row_condition is None}
-    bits |= {column: bit for bit, column in enumerate(executable.conditions)}
-    known = {name: [bits[column_of(test)] for test in tests] for name, tests in asked.tests.items()}
-    rest = {one.variable: [None] for one in asked.drafted.conditions if one.during is not None}
-    parts = tuple((*known.get(name, []), *rest.get(name, [])) for name in plan.variables)
+    bits = find_test_bits(executable)
     columns = executable.crossing.columns
-    orders = (columns.index(row_column(output.name)) for output in asked.drafted.outputs)
-    naming = (*(index for _, index in executable.crossing.keys), *orders)
-    tie: int | NearbyCondition | None = None
-    if isinstance(asked.tie, Nearby):
-        tie = next(one for one in executable.nearby if one.column == asked.tie.column)
-    elif asked.tie is not None:
-        tie = bits[asked.tie]
-    return CoverageTask(executable, Coverable(task, asked.occurrences, parts), tie, naming)
+    keys = [index for _, index in executable.crossing.keys]
+    orders = [columns.index(row_column(output.name)) for output in draft.outputs]
+    return CoverageTask(
+        executable=executable,
+        coverable=Coverable(task, coverage.occurrences, number_parts(coverage, bits)),
+        tie=link_tie(coverage.tie, executable, bits),
+        naming_columns=(*keys, *orders),
+    )
 
 
-def parts_of(condition: SplitCondition | None, show: Callable[[Scalar], str]) -> Iterator[str]:
-    """The parts of a condition as one writes them, as counted. show: of what depends on the run."""
+def find_test_bits(executable: Executable) -> dict[RowColumn, int]:
+    """Return the bit of each test, by its column: those that Spark and the worker compute."""
+    bits = {
+        condition.column: condition.bit
+        for condition in executable.nearby
+        if condition.row_condition is None
+    }
+    bits.update({column: bit for bit, column in enumerate(executable.conditions)})
+    return bits
+
+
+def number_parts(
+    coverage: CoverageDraft, bits: Mapping[RowColumn, int]
+) -> tuple[tuple[int | None, ...], ...]:
+    """Return for each variable the parts of its condition, in the order in which they are counted.
+
+    A part is the bit of a test. None is the part that depends on the run, which is the last.
+    """
+    depend_on_run = {
+        condition.variable
+        for condition in coverage.draft.conditions
+        if condition.during is not None
+    }
+    all_parts = []
+    for name in coverage.draft.plan.variables:
+        parts: list[int | None] = [bits[to_column(test)] for test in coverage.tests.get(name, [])]
+        if name in depend_on_run:
+            parts.append(None)
+        all_parts.append(tuple(parts))
+    return tuple(all_parts)
+
+
+def link_tie(
+    tie: RowTest | None, executable: Executable, bits: Mapping[RowColumn, int]
+) -> int | NearbyCondition | None:
+    """Return how a worker knows that a row equals the one before it, see `CoverageTask.tie`."""
+    if tie is None:
+        return None
+    if isinstance(tie, Nearby):
+        return next(condition for condition in executable.nearby if condition.column == tie.column)
+    return bits[tie]
+
+
+def show_condition_parts(
+    condition: SplitCondition | None, show_scalar: Callable[[Scalar], str]
+) -> Iterator[str]:
+    """Yield the parts of a condition as text, in the order in which they are counted.
+
+    Args:
+        condition: the condition of a variable, or None.
+        show_scalar: writes what depends on the run.
+    """
     if condition is None:
         return
-    yield from (show_column(column_of(test)) for test in condition.tests)
-    if condition.during is not None:
-        yield " AND ".join(map(show, condition.rest))
-
-
-def asked_tests(condition: SplitCondition) -> Sequence[Test]:
-    """Its tests; one that may fail is asked where those before it hold, and is true elsewhere."""
-    found: list[Test] = []
     for test in condition.tests:
-        others_first = bool(found) and column_of(test).may_fail
-        found.append(asked_after(found, test) if others_first else test)
-    return found
+        yield show_column(to_column(test))
+    if condition.during is not None:
+        yield " AND ".join(show_scalar(scalar) for scalar in condition.rest)
 
 
-def asked_after(before: Sequence[Test], test: Test) -> Test:
-    """A test where others hold; what Spark computes asks only those that it computes too."""
+def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
+    """Return tests of which each can be computed for every row.
+
+    A test that can raise is computed only if the tests before it hold, and is true otherwise.
+    """
+    guarded: list[RowTest] = []
+    for test in tests:
+        needs_guard = bool(guarded) and to_column(test).may_fail
+        guarded.append(guard_test(guarded, test) if needs_guard else test)
+    return guarded
+
+
+def guard_test(earlier_tests: Sequence[RowTest], test: RowTest) -> RowTest:
+    """Return a test that is computed only if earlier tests hold, and is true otherwise.
+
+    A test that Spark computes is guarded only by tests that Spark computes, too.
+    """
     if isinstance(test, RowColumn):
-        of_spark = (column for column in before if isinstance(column, RowColumn))
-        only_rows = test.looks_at_one_row
-        own = tuple(column for column in of_spark if column.looks_at_one_row or not only_rows)
-        return true_unless(conjunction(own), test) if own else test
-    guard = conjunction(tuple(map(column_of, before)))
-    asked = all_of(list(map(step_of, before)), NOWHERE)
-    step = Combined("IF", (asked, test.step, step_of(EVERYWHERE)), NOWHERE)
+        guards = tuple(
+            earlier
+            for earlier in earlier_tests
+            if isinstance(earlier, RowColumn)
+            and (earlier.looks_at_one_row or not test.looks_at_one_row)
+        )
+        return true_unless(conjunction(guards), test) if guards else test
+    guard = conjunction(tuple(to_column(earlier) for earlier in earlier_tests))
+    guard_step = all_of([to_step(earlier) for earlier in earlier_tests], NOWHERE)
+    step = Combined("IF", (guard_step, test.step, to_step(EVERYWHERE)), NOWHERE)
     return Nearby(true_unless(guard, test.column), step)
 
 
-def step_of(test: Test) -> Step:
+def to_step(test: RowTest) -> Step:
+    """Return a test as the worker would compute it."""
     return test.step if isinstance(test, Nearby) else Value(test, None, None, NOWHERE)
 
 
-def column_of(test: Test) -> RowColumn:
+def to_column(test: RowTest) -> RowColumn:
+    """Return a test as Spark would compute it."""
     return test.column if isinstance(test, Nearby) else test
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is counted of rows and matches. The last three are the most of one, not a sum.
+    """Numbers of rows and matches.
 
-    covered: rows of matches. ties: rows that equal the one before in their order. longest_match,
-    largest_partition: their rows. rows_held: rows that a worker looked at in one call.
+    Numbers of several workers are added up, except for the last three, which are maximums.
     """
 
     rows: int = 0
     partitions: int = 0
-    matched_partitions: int = 0
+    matched_partitions: int = 0  # partitions with a match
     matches: int = 0
-    covered: int = 0
-    ties: int = 0
-    longest_match: int = 0
-    largest_partition: int = 0
-    rows_held: int = 0
+    covered: int = 0  # rows of matches
+    ties: int = 0  # rows that equal the row before them in their order
+    longest_match: int = 0  # in rows
+    largest_partition: int = 0  # in rows
+    rows_held: int = 0  # rows that a worker looked at in one call
 
 
+# How many fields of `Figures` are added up.
 SUMS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class NearestStart:
-    """The starting row that came nearest to a match and began none.
+    """The starting row that came nearest to a match without one."""
 
-    remaining: how many rows a match still needed. partition, order: its keys and its values in the
-    ORDER BY, each as text by its name; None for NULL.
-    """
-
+    # How many rows a match still needed.
     remaining: int
+    # The values of its partition columns and of its order, as text by their names; None for NULL.
     partition: dict[str, str | None] = field(default_factory=dict)
     order: dict[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    asked: CoverageDraft
+class CountedCoverage:
+    """What the workers counted of a clause, and what it was counted of."""
+
+    coverage_draft: CoverageDraft
     task: CoverageTask
     figures: Figures
     counts: Counts

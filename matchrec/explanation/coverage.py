@@ -12,7 +12,13 @@ from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from matchrec.compile.coverage import Counted, CoverageDraft, Figures, NearestStart, parts_of
+from matchrec.compile.coverage import (
+    CountedCoverage,
+    CoverageDraft,
+    Figures,
+    NearestStart,
+    show_condition_parts,
+)
 from matchrec.errors.language import Surface, current_surface
 from matchrec.explanation.clause import numbered, titled
 from matchrec.explanation.formulas import show_test
@@ -405,10 +411,10 @@ class Coverage(Pictured):
 # What the workers have counted → what `coverage` says of a clause.
 
 
-def summarise(counted: Counted) -> ClauseCoverage:
+def summarise(counted: CountedCoverage) -> ClauseCoverage:
     endings = endings_by_occurrence(counted)
-    names = counted.asked.drafted.plan.variables
-    variables = [names[variable] for variable in counted.asked.occurrences.variables]
+    names = counted.coverage_draft.draft.plan.variables
+    variables = [names[variable] for variable in counted.coverage_draft.occurrences.variables]
     ended = [sum(one.count for one in group) for group in endings]
     tried = sum(ended) + counted.figures.matches
     came = [tried, *counted.counts.came.tolist()]
@@ -416,20 +422,20 @@ def summarise(counted: Counted) -> ClauseCoverage:
     loops = [(), *loops_of(counted, came[1:], endings[1:])]
     columns = range(len(came)), [None, *variables], came, ended, endings, false, loops
     occurrences = tuple(OccurrenceCoverage(*row) for row in zip(*columns, strict=True))
-    pattern = show(counted.asked.drafted.plan.pattern)
+    pattern = show(counted.coverage_draft.draft.plan.pattern)
     selects = counted.task.selects
     return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
 
 
 def loops_of(
-    counted: Counted, reached: list[int], endings: Sequence[tuple[RunEnding, ...]]
+    counted: CountedCoverage, reached: list[int], endings: Sequence[tuple[RunEnding, ...]]
 ) -> Iterator[tuple[LoopCoverage, ...]]:
     """Yield for each occurrence how many starting rows reached two, three, ... rows of its loop.
 
     A run that has left a loop has all the rows that the loop needs. A run that ended in it lacks as
     many of these as the pattern still needed in the loop.
     """
-    plan, occurrences = counted.asked.drafted.plan, counted.asked.occurrences
+    plan, occurrences = counted.coverage_draft.draft.plan, counted.coverage_draft.occurrences
     if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
         yield from (() for _ in reached)
         return
@@ -502,16 +508,16 @@ def numbers_up_to(needed: int) -> list[int]:
     return [*(number for number in steps if number < needed), needed]
 
 
-def endings_by_occurrence(counted: Counted) -> list[tuple[RunEnding, ...]]:
+def endings_by_occurrence(counted: CountedCoverage) -> list[tuple[RunEnding, ...]]:
     """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
-    occurrences = counted.asked.occurrences
+    occurrences = counted.coverage_draft.occurrences
     states = states_after(occurrences)
     places = [0, *(taken + 1 for taken in occurrences.taken)]  # 0 before any row
     found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
     for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
         for reason, count in zip(Reason, counts, strict=True):
             if state is not None and count:
-                found[place][ending(counted.asked, state, reason)] += count
+                found[place][ending(counted.coverage_draft, state, reason)] += count
     return [tuple(replace(one, count=n) for one, n in group.most_common()) for group in found]
 
 
@@ -522,15 +528,15 @@ def states_after(occurrences: Occurrences) -> list[int | None]:
 
 
 def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
-    occurrences, names = asked.occurrences, asked.drafted.plan.variables
+    occurrences, names = asked.occurrences, asked.draft.plan.variables
     nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
     return RunEnding(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)
 
 
-def parts(counted: Counted, number: int) -> tuple[FalsePart, ...]:
+def parts(counted: CountedCoverage, number: int) -> tuple[FalsePart, ...]:
     """The parts of conditions that were not true after an occurrence, the most frequent first."""
     counts = counted.counts.parts_false[number].tolist()
-    pairs = zip(all_parts(counted.asked), counts, strict=True)
+    pairs = zip(all_parts(counted.coverage_draft), counts, strict=True)
     found = [FalsePart(*part, count) for part, count in pairs if count and part is not None]
     return tuple(sorted(found, key=lambda part: -part.count))
 
@@ -540,13 +546,15 @@ def all_parts(asked: CoverageDraft) -> list[tuple[str, str] | None]:
     is all that is asked of its variable.
     """
     known = list[tuple[str, str]]()
-    plan = asked.drafted.plan
-    conditions = {condition.variable: condition for condition in asked.drafted.conditions}
+    plan = asked.draft.plan
+    conditions = {condition.variable: condition for condition in asked.draft.conditions}
     stages = {} if plan.staging is None else stages_by_test(plan.staging)
     for variable in plan.variables:
         show_part = partial(show_test, test=variable) if plan.staging else show_scalar
         name = stages.get(variable, variable)
-        known += ((name, text) for text in parts_of(conditions.get(variable), show_part))
+        known += (
+            (name, text) for text in show_condition_parts(conditions.get(variable), show_part)
+        )
     several = Counter(name for name, _ in known)
     return [one if several[one[0]] > 1 else None for one in known]
 

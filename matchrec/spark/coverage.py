@@ -24,7 +24,7 @@ NOTED = 5  # numbers of a starting row
 Fields = Sequence[spark_types.StructField]
 
 
-def count_starting_rows(question: Question) -> coverage.Counted:
+def count_starting_rows(question: Question) -> coverage.CountedCoverage:
     """Run a query, and count how far its starting rows come."""
     if question.is_stream:
         raise asked_of_stream(asked="coverage")
@@ -34,14 +34,14 @@ def count_starting_rows(question: Question) -> coverage.Counted:
     found = rows.selectExpr(*rows.columns[:2], *texts).collect()
     figures, counts = add_up(task, (row[0] for row in found))
     keys = [name for name, _ in task.executable.crossing.keys]
-    names = [*keys, *(output.name for output in asked.drafted.outputs)]
+    names = [*keys, *(output.name for output in asked.draft.outputs)]
     nearest, known = None, [row for row in found if row[1] is not None]
     if known:  # of several the one whose names come first
         best = min(known, key=lambda row: (row[1], *(text or "" for text in row[2:])))
         shown = (question.columns.name(name) or name for name in names)
         named = list(zip(shown, best[2:], strict=True))
         nearest = coverage.NearestStart(best[1], dict(named[: len(keys)]), dict(named[len(keys) :]))
-    return coverage.Counted(asked, task, figures, counts, nearest)
+    return coverage.CountedCoverage(asked, task, figures, counts, nearest)
 
 
 def attempts_of(
@@ -62,7 +62,7 @@ def search(
 
     def demand(scope: ScopeOf) -> Demand[coverage.CoverageDraft]:
         asked = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
-        return demand_single_rule(question, asked, asked.drafted)
+        return demand_single_rule(question, asked, asked.draft)
 
     with quiet_analysis(), question.asking(rule):
         prepared = prepare(question, demand)
@@ -78,12 +78,12 @@ def search(
 def schema_of_counts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
     """Counts, what the nearest run needed, what names its start."""
     long = spark_types.LongType()
-    named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming)}
+    named = {wire.read(i): fields[index].dataType for i, index in enumerate(task.naming_columns)}
     return struct_of({wire.COUNTERS: spark_types.ArrayType(long), wire.ROW_NUMBER: long} | named)
 
 
 def schema_of_attempts(task: coverage.CoverageTask, fields: Fields) -> spark_types.StructType:
     """What names the partition, the order on the first and the last row, and numbers."""
-    kinds = [fields[index].dataType for index in task.ends]
+    kinds = [fields[index].dataType for index in task.first_naming_columns]
     kinds += [kinds[-1], *[spark_types.LongType()] * NOTED]
     return struct_of({wire.read(i): kind for i, kind in enumerate(kinds)})

@@ -51,7 +51,7 @@ class CoverageWorker:
             del piece  # a table less in memory while the next one grows
         counted = together(np.array(list(map(astuple, figures))))
         numbers = [*astuple(counted), *flat(counts).tolist()]
-        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming))
+        found = nearest or [pa.nulls(1)] * (1 + len(self.task.naming_columns))
         yield batch_of([pa.array([numbers]), *found], self.schema)
 
     def count_matches(self, piece: Piece, counts: Counts) -> Figures:
@@ -95,7 +95,7 @@ class CoverageWorker:
         if (start := int(counts.best[counting.BEST_START])) == NO_START:
             return None
         counts.best[counting.BEST_START] = NO_START
-        columns = (piece.table.column(wire.column(one)) for one in self.task.naming)
+        columns = (piece.table.column(wire.column(one)) for one in self.task.naming_columns)
         named_by = (one.slice(start, 1).combine_chunks() for one in columns)
         return [pa.array([int(counts.best[counting.BEST_REMAINING])]), *named_by]
 
@@ -130,7 +130,9 @@ class AttemptWorker:
         starts = np.flatnonzero(wanted)
         noted, notes = noted[starts], notes[starts]
         last = np.where(noted, np.maximum(notes[:, counting.NOTE_ROW] - 1, starts), starts)
-        named = [column(piece.table, wire.column(place)) for place in self.task.ends]
+        named = [
+            column(piece.table, wire.column(place)) for place in self.task.first_naming_columns
+        ]
         keys, order = named[:-1], named[-1]
         remaining, choice, reason, parts = (notes[:, place] for place in NOTED)
         numbers = (remaining, choice, reason, last - starts + (choice > 0), parts)

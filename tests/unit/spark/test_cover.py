@@ -47,8 +47,8 @@ SCHEMA = pa.schema(
 def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
     clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
     asked = draft_coverage(draft_query(lower(clause), COLUMNS, str))
-    types = dict.fromkeys(asked.drafted.columns(), INT)
-    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
+    types = dict.fromkeys(asked.draft.columns(), INT)
+    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 
 
 def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
@@ -165,10 +165,10 @@ def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
     more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
     clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
     asked = draft_coverage(draft_query(lower(clause), COLUMNS, str, scope=scope))
-    types = dict.fromkeys(asked.drafted.columns(), INT) | {
+    types = dict.fromkeys(asked.draft.columns(), INT) | {
         row_column("`k`"): ValueType(Family.STRING, "string")
     }
-    return link_coverage(asked, link(asked.drafted, types, "auto", ansi=True))
+    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
 
 
 def names_of(task: CoverageTask) -> list[str]:
