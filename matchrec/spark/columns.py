@@ -1,6 +1,6 @@
-"""What Spark computes before the match: the columns and bits that cross, for Spark's sort or ours.
+"""Write the queries of what Spark computes before the match: the columns and bits that it sends.
 
-Where Spark sorts, sorted partitions:
+If Spark sorts the rows, the result is sorted partitions:
 
     SELECT <SQL over one row> AS __c0, ..., <bits> AS __x0, ... FROM <the relation> [WHERE ...]
     SELECT *, row_number() OVER w AS __n, lag(__x0, 1) OVER w AS __s0, ... FROM that
@@ -11,15 +11,15 @@ and sort by its own rules and marks where partitions start by its own notion of 
 lead over the same window read rows at a fixed distance, each once. A column keeps its name from the
 inner query on: Spark would send a renamed one through the shuffle a second time.
 
-Where the workers sort, one projection, and a shuffle:
+If the workers sort, it is one projection and a shuffle:
 
     SELECT <SQL over one row> AS __c0, ..., AS __x0, ... FROM <the user's relation> [WHERE ...]
     SELECT __c0, ..., <keys and order that are no __c>, <bits> AS __bits0 FROM that
     that, shuffled by the keys
 
-There is no window, so every column and every bit is of one row. Bits are packed before the shuffle:
-what the workers do not need does not go through it. Where there is none, the workers make the
-column that marks the first row of a partition.
+There is no window, so every column and every bit is computed from one row. Bits are packed before
+the shuffle, so that what the workers do not need does not go through it. If there are no bits, the
+workers make the column that marks the first row of a partition.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
@@ -62,8 +61,6 @@ from matchrec.spark.worker.matching import Incoming
 if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges
 
-TEXT = attrgetter("text")
-
 # Names of the time zone UTC, in lower case, as the settings of a session are read.
 UTC_NAMES = {"utc", "etc/utc", "gmt", "etc/gmt", "z", "+00:00"}
 
@@ -73,189 +70,279 @@ KnownFields = Mapping[RowColumn, StructField]
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """The names of texts over one row, `inner`: __c of what crosses, else __x; and of values that
-    are read on other rows, `others`. origins: where the user wrote them.
-    """
+    """The names of everything that Spark computes."""
 
+    # For each text over one row its name: __c if it is a column that is sent, else __x.
     inner: Mapping[str, str]
+    # The names of values that are read on another row, or on several rows.
     others: Mapping[Shifted | Framed, str]
+    # Where the user wrote them.
     origins: Mapping[ComputedValue, SqlOrigin]
 
-    def rows(self) -> list[SelectItem]:
+    def select_inner(self) -> list[SelectItem]:
+        """Return everything that is computed over one row."""
         return [SelectItem(self.add_origin(text, text), name) for text, name in self.inner.items()]
 
-    def other_rows(self, window: str, frame: str) -> Iterator[SelectItem]:
-        """What is read on other rows of the sorted partition, NULL where there is none. frame: of
-        the window where one row is read, which does not depend on it.
-        """
-        for one, name in self.others.items():
-            if isinstance(one, Framed):
-                parts = (p if isinstance(p, str) else self.inner[p.argument] for p in one.call)
-                call, seen = "".join(parts), show_frame(one.frame)
-            else:
-                function, seen = "lag" if one.offset < 0 else "lead", frame
-                call = f"{function}({self.inner[one.argument]}, {abs(one.offset)})"
-            yield SelectItem(self.add_origin(f"{call} OVER ({window} {seen})", one), name)
+    def select_others(self, window: str, frame: str) -> Iterator[SelectItem]:
+        """Yield what is read on other rows of the sorted partition, NULL if there is no such row.
 
-    def over_window(self, column: RowColumn) -> str:
+        Args:
+            window: the partitions and their order, as SQL.
+            frame: the frame of the window functions that read one row, which do not depend on it.
+        """
+        for value, name in self.others.items():
+            if isinstance(value, Framed):
+                parts = [
+                    part if isinstance(part, str) else self.inner[part.argument]
+                    for part in value.call
+                ]
+                sql = f"{''.join(parts)} OVER ({window} {show_frame(value.frame)})"
+            else:
+                function = "lag" if value.offset < 0 else "lead"
+                call = f"{function}({self.inner[value.argument]}, {abs(value.offset)})"
+                sql = f"{call} OVER ({window} {frame})"
+            yield SelectItem(self.add_origin(sql, value), name)
+
+    def select_sent(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
+        """Return the columns that are sent. A column of one row has its name from the start."""
+        return [
+            SelectItem(self.write_column(column), wire.column(index))
+            for index, column in enumerate(columns)
+        ]
+
+    def write_column(self, column: RowColumn) -> str:
+        """Return a column as SQL over what is computed over one row and read on other rows."""
         if column.looks_at_one_row:
             return self.inner[column.text]
-        return self.add_origin("".join(map(self.piece, column.pieces)), column)
+        sql = "".join(self.write_piece(piece) for piece in column.pieces)
+        return self.add_origin(sql, column)
 
-    def add_origin(self, sql: str, computed: ComputedValue) -> str:
-        return with_origin(sql, self.origins.get(computed))
-
-    def piece(self, piece: str | Shifted | Framed) -> str:
+    def write_piece(self, piece: str | Shifted | Framed) -> str:
+        """Return a piece of a column of several rows as SQL."""
         if isinstance(piece, str):
             return piece
-        if isinstance(piece, Framed) or piece.offset:
+        if isinstance(piece, Framed) or piece.offset != 0:
             return self.others[piece]
         return self.inner[piece.argument]
 
-    def crossing(self, columns: Iterable[RowColumn]) -> list[SelectItem]:
-        """The columns that cross; one that looks at one row has its name from the start."""
-        return [SelectItem(self.over_window(c), wire.column(i)) for i, c in enumerate(columns)]
+    def add_origin(self, sql: str, computed: ComputedValue) -> str:
+        """Return SQL with a comment that says where the user wrote what it computes."""
+        return with_origin(sql, self.origins.get(computed))
+
+
+def reads_other_rows(piece: str | Shifted | Framed) -> TypeGuard[Shifted | Framed]:
+    """Return whether a piece of a column is computed over the window."""
+    return isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset != 0)
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Computes columns and bits for one draft over one relation; Spark sorts the rows. keys: SQL
-    over one row that must hold of it. sorts: who sorts the rows of each partition, and why; empty
-    of a stream.
-    """
+    """Computes the columns and bits of one draft over one relation. Spark sorts the rows."""
 
     relation: Relation
     draft: Draft
+    # Tests as SQL over one row. Only rows that pass all of them are sent.
     row_filters: tuple[str, ...] = ()
+    # Who sorts the rows of each partition, and why, as `explain` prints it; empty for a stream.
     sorts: str = ""
 
     @property
     def plan(self) -> MatchPlan:
+        """Return the plan of the draft."""
         return self.draft.plan
 
     @property
     def backend(self) -> Backend:
+        """Return what is special about the session."""
         return backend_of(self.relation.runner.spark)
 
     def dataframe(self, columns: RowColumns) -> DataFrame:
-        """The rows with columns. Raises as `explode_matches`."""
-        return self.rows_of(self.query(columns), columns)
+        """Return the rows with these columns. Raises one of Spark's `REFUSALS`."""
+        return self.run_query(self.build_query(columns), columns)
 
-    def rows_of(self, query: Template, _columns: RowColumns) -> DataFrame:
-        """The rows of the `query` of columns. Raises one of Spark's `REFUSALS`."""
+    def run_query(self, query: Template, _columns: RowColumns) -> DataFrame:
+        """Return the rows of a query.
+
+        Args:
+            query: what `build_query` returns for the columns.
+            _columns: the columns.
+
+        Raises one of Spark's `REFUSALS`.
+        """
         return self.relation.runner.sql(query)
 
-    def query(self, columns: RowColumns) -> Template:
-        """Columns __c0, __c1, ..., then __bits0, ...; sorted partitions without irrelevant rows."""
-        conditions, origins = self.draft.row_conditions, self.draft.origins
-        several = tuple(one for one in conditions if not one.looks_at_one_row)
-        on_one_row = [
-            with_origin(one.text, origins.get(one.text)) if one.looks_at_one_row else "FALSE"
-            for one in conditions
+    def build_query(self, columns: RowColumns) -> Template:
+        """Return the query of the columns __c0, __c1, ..., then __bits0, ...
+
+        It yields sorted partitions. Irrelevant rows are left out before the sort. The bits of
+        conditions on one row are packed before it; the other bits are added after it.
+        """
+        conditions = self.draft.row_conditions
+        origins = self.draft.origins
+        conditions_of_several_rows = tuple(
+            condition for condition in conditions if not condition.looks_at_one_row
+        )
+        tests_before = [
+            with_origin(condition.text, origins.get(condition.text))
+            if condition.looks_at_one_row
+            else "FALSE"
+            for condition in conditions
         ]
-        before = packed_columns(["FALSE", *on_one_row], wire.bits)
-        names = self.names(columns, several, [one.sql for one in before])
-        tests = ["FALSE" if one.looks_at_one_row else names.over_window(one) for one in conditions]
-        after = packed_columns([f"{wire.ROW_NUMBER} = 1", *tests], wire.bits)
+        packed_before = packed_columns(["FALSE", *tests_before], wire.bits)
+        packed_texts = [packed.sql for packed in packed_before]
+        names = self.name_columns(columns, conditions_of_several_rows, packed_texts)
+        tests_after = [
+            "FALSE" if condition.looks_at_one_row else names.write_column(condition)
+            for condition in conditions
+        ]
+        packed_after = packed_columns([f"{wire.ROW_NUMBER} = 1", *tests_after], wire.bits)
         bits = [
-            SelectItem(f"{names.inner[packed.sql]} | {one.sql}", one.name)
-            for packed, one in zip(before, after, strict=True)
+            SelectItem(f"{names.inner[before.sql]} | {after.sql}", after.name)
+            for before, after in zip(packed_before, packed_after, strict=True)
         ]
+        items = names.select_sent(columns) + bits
+        return self.relation.over(self.number_rows(names), map(str, items))
+
+    def number_rows(self, names: ColumnNames) -> Template:
+        """Return the query of the sorted rows, their numbers, and what is read on other rows."""
         frame = self.backend.running_frame
-        window = self.window(names)
+        window = self.write_window(names)
         number = SelectItem(f"row_number() OVER ({window} {frame})", wire.ROW_NUMBER)
-        items = ", ".join(map(str, [number, *names.other_rows(window, frame)]))
-        numbered = template(f"SELECT *, {items} FROM (", self.source(names), ")")
-        return self.relation.over(numbered, map(str, names.crossing(columns) + bits))
+        items = [number, *names.select_others(window, frame)]
+        select_list = ", ".join(str(item) for item in items)
+        return template(f"SELECT *, {select_list} FROM (", self.build_source(names), ")")
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
-        """The fields of columns. rows: of the `dataframe` of these."""
+        """Return the field of each column.
+
+        Args:
+            rows: the fields of the DataFrame of these columns.
+            columns: the columns.
+        """
         return dict(zip(columns, rows, strict=False))
 
     def incoming(self, _columns: RowColumns) -> Incoming:
+        """Return how a worker takes rows with these columns apart."""
         return Incoming()
 
     def show_ranges(self) -> str:
-        """Whether partitions are cut into ranges, in words; empty where nobody would ask."""
+        """Describe whether partitions are cut into ranges; empty if nobody would expect it."""
         return ""
 
     def send(self, columns: RowColumns, known: KnownFields, rows: DataFrame | None = None) -> Sent:
-        """The rows with these columns. known: fields of columns. rows: these, if there are any.
-        Spark analyses no query of which all fields are known already. Of a stream this raises
-        MatchRecognizeUnsupportedError for a column that pandas would alter.
+        """Return the rows with these columns.
+
+        Args:
+            columns: the columns.
+            known: the fields of columns. If they have all columns, Spark analyses no query.
+            rows: the rows with these columns, if they have been made already.
+
+        Raises:
+            MatchRecognizeUnsupportedError: the rows are a stream, and pandas would alter a column.
         """
-        rows = self.dataframe(columns) if rows is None else rows
+        if rows is None:
+            rows = self.dataframe(columns)
         if not known.keys() >= set(columns):
             known = self.fields(self.relation.runner.fields(rows), columns)
-        fields = tuple(map(known.__getitem__, columns))
-        incoming = replace(self.incoming(columns), planned=self.planned(rows, columns))
+        fields = tuple(known[column] for column in columns)
+        incoming = replace(self.incoming(columns), planned=self.plan_columns(rows, columns))
         return Sent(encode_columns(rows), fields, incoming)
 
-    def planned(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
-        """Return the columns that cross as they are now, for the workers to compare with.
+    def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
+        """Return the columns that are sent as they are now, for the workers to compare with.
 
         Nothing is returned for a session that analyses a DataFrame once, when it is made.
         """
         runner = self.relation.runner
         if not self.backend.analyses_again:
             return ()
-        texts = {name: text for text, name in self.names(columns).inner.items()}
-        texts |= {wire.column(i): show_column(column) for i, column in enumerate(columns)}
+        texts = {name: text for text, name in self.name_columns(columns).inner.items()}
+        texts |= {wire.column(index): show_column(column) for index, column in enumerate(columns)}
         fields = runner.fields(rows, " ".join(texts.values()))
         schema = arrow_schema(crossing_schema(StructType(fields)))
         in_utc = runner.settings["spark.sql.session.timeZone"] in UTC_NAMES
         return tuple(
-            PlannedColumn(texts.get(one.name, one.name), one.dataType.simpleString(), field, in_utc)
-            for one, field in zip(fields, schema, strict=True)
+            PlannedColumn(
+                text=texts.get(field.name, field.name),
+                type_name=field.dataType.simpleString(),
+                field=arrow_field,
+                in_utc=in_utc,
+            )
+            for field, arrow_field in zip(fields, schema, strict=True)
         )
 
-    def names(
+    def name_columns(
         self, columns: RowColumns, conditions: RowColumns | None = None, texts: Iterable[str] = ()
     ) -> ColumnNames:
-        """The names of all that is computed. conditions: None for all. texts: SQL wanted beside."""
-        sorted_by, tests = map(TEXT, self.plan.sorted_by), map(TEXT, self.draft.relevant)
-        every = (*columns, *(self.draft.row_conditions if conditions is None else conditions))
-        inner = {c.text: wire.column(i) for i, c in enumerate(columns) if c.looks_at_one_row}
-        for text in (*sorted_by, *self.row_filters, *tests, *texts, *chain(*map(texts_in, every))):
+        """Return the names of everything that is computed over one row or read on another one.
+
+        Args:
+            columns: the columns that are sent.
+            conditions: the row conditions; None for all conditions of the draft.
+            texts: further SQL over one row.
+        """
+        if conditions is None:
+            conditions = self.draft.row_conditions
+        all_columns = (*columns, *conditions)
+        inner = {
+            column.text: wire.column(index)
+            for index, column in enumerate(columns)
+            if column.looks_at_one_row
+        }
+        other_texts = (
+            *(expression.text for expression in self.plan.sorted_by),
+            *self.row_filters,
+            *(column.text for column in self.draft.relevant),
+            *texts,
+            *chain.from_iterable(texts_in(column) for column in all_columns),
+        )
+        for text in other_texts:
             inner.setdefault(text, wire.inner(len(inner)))
-        moved: dict[Shifted | Framed, str] = {}
-        for column in every:
-            for piece in () if column.looks_at_one_row else column.pieces:
-                if isinstance(piece, Framed) or (isinstance(piece, Shifted) and piece.offset):
-                    moved.setdefault(piece, wire.other_row(len(moved)))
-        return ColumnNames(inner or {"1": wire.inner(0)}, moved, self.draft.origins)
+        others: dict[Shifted | Framed, str] = {}
+        for column in all_columns:
+            if column.looks_at_one_row:
+                continue
+            for piece in column.pieces:
+                if reads_other_rows(piece):
+                    others.setdefault(piece, wire.other_row(len(others)))
+        if not inner:
+            inner = {"1": wire.inner(0)}  # a query needs a column
+        return ColumnNames(inner, others, self.draft.origins)
 
-    def source(self, names: ColumnNames) -> Template:
-        """The query of what Spark computes over one row, without rows that stay behind."""
-        query = self.relation.query(map(str, names.rows()))
-        tests = [names.inner[test] for test in self.row_filters]
+    def build_source(self, names: ColumnNames) -> Template:
+        """Return the query of what Spark computes over one row, without rows that are left out."""
+        query = self.relation.query(map(str, names.select_inner()))
+        tests = [names.inner[row_filter] for row_filter in self.row_filters]
         if self.draft.relevant:
-            relevant = (names.inner[column.text] for column in self.draft.relevant)
-            tests.append(f"({' OR '.join(relevant)})")
-        where = f") AS __rows WHERE {' AND '.join(tests)}"
-        return template("SELECT * FROM (", query, where) if tests else query
+            relevant = " OR ".join(names.inner[column.text] for column in self.draft.relevant)
+            tests.append(f"({relevant})")
+        if not tests:
+            return query
+        return template("SELECT * FROM (", query, f") AS __rows WHERE {' AND '.join(tests)}")
 
-    def sorting(self, names: ColumnNames) -> Sorting:
-        """The columns by which rows are partitioned, and by which a worker sorts a partition."""
-        order = (
+    def build_sorting(self, names: ColumnNames) -> Sorting:
+        """Return the columns by which rows are partitioned, and by which a worker sorts them."""
+        keys = tuple(names.inner[key.text] for key in self.plan.keys)
+        order = tuple(
             SortColumn(names.inner[item.expression.text], item.descending, not item.puts_nulls_last)
             for item in self.plan.order_by
         )
-        return Sorting(tuple(names.inner[key.text] for key in self.plan.keys), tuple(order))
+        return Sorting(keys, order)
 
-    def in_one_form(self, names: ColumnNames, key: str) -> str:
+    def write_key(self, names: ColumnNames, key: str) -> str:
+        """Return a key as SQL in which equal values have the same bits."""
         return in_one_form(names.inner[key], self.relation.type_of(key))
 
-    def order_key(self, names: ColumnNames, item: SortItem) -> str:
+    def write_order(self, names: ColumnNames, item: SortItem) -> str:
         """Return an item of ORDER BY as SQL."""
-        text, relation = item.expression.text, self.relation
-        key = self.in_one_form(names, text)
-        return self.backend.order_key(key, item, relation.type_of(text))
+        text = item.expression.text
+        key = self.write_key(names, text)
+        return self.backend.order_key(key, item, self.relation.type_of(text))
 
-    def window(self, names: ColumnNames) -> str:
-        """The window that puts equal keys together and sorts them, as SQL."""
-        order = ", ".join(self.order_key(names, item) for item in self.plan.order_by)
-        keys = ", ".join(self.in_one_form(names, part.text) for part in self.plan.keys)
+    def write_window(self, names: ColumnNames) -> str:
+        """Return the window that puts equal keys together and sorts them, as SQL."""
+        order = ", ".join(self.write_order(names, item) for item in self.plan.order_by)
+        keys = ", ".join(self.write_key(names, key.text) for key in self.plan.keys)
         keys = self.backend.window_keys(keys)
         partition = f"PARTITION BY {keys} " if keys else ""
         return f"{partition}ORDER BY {order or '1'}"
@@ -263,72 +350,104 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Unsorted(Preparation):
-    """As `Preparation`, of rows that come together by their keys. ranges: cuts, or why none."""
+    """A `Preparation` that does not sort: rows with equal keys only come to the same task."""
 
+    # The ranges into which partitions are cut, or the reason why they are not cut.
     ranges: Ranges | str = ""
 
-    def query(self, columns: RowColumns) -> Template:
-        """Columns __c0, ..., keys and order that are not there yet, then __bits0, ... A struct
-        comes as its fields, each once. Irrelevant rows are left out.
-        """
-        names = self.names_of_parts(columns)
-        crossing = zip(names.crossing(columns), columns, strict=True)
-        items = [item for item, column in crossing if not column.fields]
-        texts = (*texts_of_fields(columns), *map(TEXT, self.plan.sorted_by))
-        items = add_columns(items, map(names.inner.__getitem__, texts))
-        if self.draft.row_conditions or not items:
-            tests = map(names.over_window, self.draft.row_conditions)
-            items += packed_columns(["FALSE", *tests], wire.bits)
-        return self.relation.over(self.source(names), map(str, items))
+    def build_query(self, columns: RowColumns) -> Template:
+        """Return the query of the columns __c0, ..., then missing keys and order, then __bits0, ...
 
-    def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
-        """As of `Preparation`; rows of one partition are in one task, in no order."""
-        names, rows = self.names_of_parts(columns), super().rows_of(query, columns)
-        alike = [self.in_one_form(names, part.text) for part in self.plan.keys]
+        Each value is sent once: the fields of a struct of columns are sent instead of the struct.
+        Irrelevant rows are left out.
+        """
+        names = self.name_all_parts(columns)
+        items = [
+            item
+            for item, column in zip(names.select_sent(columns), columns, strict=True)
+            if not column.fields
+        ]
+        sorted_by = [expression.text for expression in self.plan.sorted_by]
+        texts = (*find_field_texts(columns), *sorted_by)
+        items = add_columns(items, [names.inner[text] for text in texts])
+        conditions = self.draft.row_conditions
+        if conditions or not items:
+            tests = [names.write_column(condition) for condition in conditions]
+            items += packed_columns(["FALSE", *tests], wire.bits)
+        return self.relation.over(self.build_source(names), map(str, items))
+
+    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
+        """Return the rows of a query. The rows of a partition are in one task, in no order."""
+        names = self.name_all_parts(columns)
+        rows = super().run_query(query, columns)
+        shuffle_keys = [self.write_key(names, key.text) for key in self.plan.keys]
         if not isinstance(self.ranges, str):
             order = names.inner[self.plan.order_by[0].expression.text]
-            rows = self.ranges.assign(self.relation.runner, rows, alike, order)
-            alike.append(wire.RANGE)
-        return self.backend.repartition(rows, [expr(key) for key in alike])
+            rows = self.ranges.assign(self.relation.runner, rows, shuffle_keys, order)
+            shuffle_keys = [*shuffle_keys, wire.RANGE]
+        return self.backend.repartition(rows, [expr(key) for key in shuffle_keys])
 
     def fields(self, rows: Sequence[StructField], columns: RowColumns) -> KnownFields:
-        found = {field.name: field for field in rows}
-        for struct in self.structs(columns):
-            parts = zip(struct.fields, map(found.__getitem__, struct.parts), strict=True)
-            fields = [StructField(name, p.dataType, p.nullable, p.metadata) for name, p in parts]
-            found[struct.name] = StructField(struct.name, StructType(fields), nullable=False)
-        return {column: found[wire.column(place)] for place, column in enumerate(columns)}
+        """Return the field of each column; fields of structs are put together again."""
+        fields_by_name = {field.name: field for field in rows}
+        for struct in self.find_structs(columns):
+            struct_fields = []
+            for name, part in zip(struct.fields, struct.parts, strict=True):
+                field = fields_by_name[part]
+                struct_fields.append(
+                    StructField(name, field.dataType, field.nullable, field.metadata)
+                )
+            struct_type = StructType(struct_fields)
+            fields_by_name[struct.name] = StructField(struct.name, struct_type, nullable=False)
+        return {column: fields_by_name[wire.column(i)] for i, column in enumerate(columns)}
 
     def incoming(self, columns: RowColumns) -> Incoming:
-        sorting = self.sorting(self.names_of_parts(columns))
+        """Return how a worker sorts rows with these columns, and puts structs together."""
+        sorting = self.build_sorting(self.name_all_parts(columns))
         if not isinstance(self.ranges, str):
             sorting = replace(sorting, keys=(*sorting.keys, wire.RANGE))
-        return Incoming(sorting, self.structs(columns), self.backend.tasks or 1)
+        return Incoming(sorting, self.find_structs(columns), self.backend.tasks or 1)
 
     def show_ranges(self) -> str:
+        """Describe whether partitions are cut into ranges; empty if nobody would expect it."""
         if not isinstance(self.ranges, str):
             order = self.plan.order_by[0].expression.text
             return f"cut into ranges of {order} for several tasks, where no match lies"
-        asks = self.ranges and (self.plan.within is not None or not self.plan.keys)
-        return f"one task for a partition: {self.ranges}" if asks else ""
+        could_be_expected = self.plan.within is not None or not self.plan.keys
+        if self.ranges and could_be_expected:
+            return f"one task for a partition: {self.ranges}"
+        return ""
 
-    def structs(self, columns: RowColumns) -> tuple[Struct, ...]:
-        inner = self.names_of_parts(columns).inner
-        own = [(wire.column(place), one.fields) for place, one in enumerate(columns) if one.fields]
-        parts = (tuple(inner[quoted(field)] for field in fields) for _, fields in own)
-        return tuple(Struct(*one, names) for one, names in zip(own, parts, strict=True))
+    def find_structs(self, columns: RowColumns) -> tuple[Struct, ...]:
+        """Return the structs that the workers put together from their fields."""
+        inner = self.name_all_parts(columns).inner
+        return tuple(
+            Struct(
+                name=wire.column(index),
+                fields=column.fields,
+                parts=tuple(inner[quoted(field)] for field in column.fields),
+            )
+            for index, column in enumerate(columns)
+            if column.fields
+        )
 
     @cached_property
-    def names_of_parts(self) -> Callable[[RowColumns], ColumnNames]:
-        return cache(lambda columns: self.names(columns, texts=texts_of_fields(columns)))
+    def name_all_parts(self) -> Callable[[RowColumns], ColumnNames]:
+        """Return a function that names all columns, also the fields of structs.
+
+        It is called several times for the same columns, so it keeps what it has returned.
+        """
+        return cache(lambda columns: self.name_columns(columns, texts=find_field_texts(columns)))
 
 
-def texts_of_fields(columns: Iterable[RowColumn]) -> list[str]:
-    return [quoted(name) for column in columns for name in column.fields]
+def find_field_texts(columns: Iterable[RowColumn]) -> list[str]:
+    """Return the fields of all structs among the columns, as SQL."""
+    return [quoted(field) for column in columns for field in column.fields]
 
 
 def add_columns(items: Iterable[SelectItem], names: Iterable[str]) -> list[SelectItem]:
-    found = {item.name: item for item in items}
+    """Return the items and the columns of these names, each once."""
+    items_by_name = {item.name: item for item in items}
     for name in names:
-        found.setdefault(name, SelectItem(name, name))
-    return [*found.values()]
+        items_by_name.setdefault(name, SelectItem(name, name))
+    return list(items_by_name.values())

@@ -290,8 +290,8 @@ def analyse_columns(
         MatchRecognizeError: Spark rejects the text of a rule, which the error names.
     """
     try:
-        query = preparation.query(demand.columns)
-        rows = preparation.rows_of(query, demand.columns)
+        query = preparation.build_query(demand.columns)
+        rows = preparation.run_query(query, demand.columns)
         question.runner.analyse(rows, query)
         row_fields = question.runner.fields(rows, str(demand.columns))
         fields = preparation.fields(row_fields, demand.columns)

@@ -59,29 +59,29 @@ BUCKETS = 64  # the state depends on it; so many tasks at most have something to
 
 @dataclass(frozen=True)
 class EventPreparation(Preparation):
-    def query(self, columns: RowColumns) -> Template:
+    def build_query(self, columns: RowColumns) -> Template:
         """Columns __c0, ..., those of keys and order that are not there yet, __bits0, ..., __time
         and __bucket. Raises MatchRecognizeError for what is not of one row.
         """
         conditions = self.draft.row_conditions
         check_one_row((*columns, *conditions), self.plan)
-        names = self.names(columns)
-        sorting = self.sorting(names)
+        names = self.name_columns(columns)
+        sorting = self.build_sorting(names)
         keys, (time, *order) = sorting.keys, (one.name for one in sorting.order)
-        items = add_columns(names.crossing(columns), (*keys, *order))
-        items += packed_columns(["FALSE", *map(names.over_window, conditions)], wire.bits)
+        items = add_columns(names.select_sent(columns), (*keys, *order))
+        items += packed_columns(["FALSE", *map(names.write_column, conditions)], wire.bits)
         items += [] if keys else [SelectItem("0", NO_KEY)]
         # equal keys have equal hashes, also 0.0 and -0.0
         bucket = f"pmod(hash({', '.join(keys)}), {BUCKETS})" if keys else "0"
         items += [SelectItem(time, wire.EVENT_TIME), SelectItem(bucket, wire.BUCKET)]
-        return self.relation.over(self.source(names), map(str, items))
+        return self.relation.over(self.build_source(names), map(str, items))
 
-    def rows_of(self, query: Template, columns: RowColumns) -> DataFrame:
+    def run_query(self, query: Template, columns: RowColumns) -> DataFrame:
         """Events without a time are left out, and no others: Spark would put such a filter before
         the watermark, which must move on with every event.
         Raises one of Spark's `REFUSALS`, and MatchRecognizeError without a watermark.
         """
-        frame = super().rows_of(query, columns)
+        frame = super().run_query(query, columns)
         if WATERMARK not in frame.schema[wire.EVENT_TIME].metadata:
             first_item = self.plan.order_by[0].expression
             raise streams.no_watermark(first_item.span, order=first_item.text)
@@ -89,7 +89,7 @@ class EventPreparation(Preparation):
 
     def send(self, columns: RowColumns, _: KnownFields, rows: DataFrame | None = None) -> Sent:
         prepared = self.dataframe(columns) if rows is None else rows
-        names = self.names(columns)
+        names = self.name_columns(columns)
         frame, apart = types.encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
         fields = [field for field in frame.schema.fields if field.name not in apart]
         held = [PandasColumn.of(field.name, field.name, field.dataType) for field in fields]
@@ -99,7 +99,7 @@ class EventPreparation(Preparation):
         time = types.OrderTimes(time_type).number_of_column(wire.EVENT_TIME)
         held.append(PandasColumn(wire.MICROSECONDS, time, spark_types.LongType()))
         schema = pa.schema([*kinds, pa.field(wire.MICROSECONDS, pa.int64())])
-        sorting = self.sorting(names)
+        sorting = self.build_sorting(names)
         keys = tuple(dict.fromkeys(sorting.keys)) or (NO_KEY,)
         encoding = PandasEncoding(tuple(held), texts)
         own, column_map = prepared.schema.fields[: len(columns)], self.column_map(texts, schema)
