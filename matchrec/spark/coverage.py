@@ -64,7 +64,7 @@ def search(
         asked = coverage.draft_coverage(question.draft(rule, scope(rule.plan)))
         return demand_single_rule(question, asked, asked.draft)
 
-    with quiet_analysis(), question.asking(rule):
+    with quiet_analysis(), question.locating_errors(rule):
         prepared = prepare(question, demand)
         asked, executable = prepared.demand.caller_draft, prepared.link(rule)
         task = coverage.link_coverage(asked, executable)

@@ -299,7 +299,7 @@ def analyse_columns(
         # Analyse each rule by itself to find the one that is wrong.
         for rule in question.rules:
             draft = demand.rule_drafts[rule.name]
-            with question.asking(rule):
+            with question.locating_errors(rule):
                 single = replace(preparation, draft=draft, row_filters=())
                 question.runner.analyse(single.dataframe(draft.columns()))
         raise
@@ -318,7 +318,7 @@ def type_rules(prepared: PreparedInput[CallerDraft]) -> PreparedInput[CallerDraf
     for rule in question.rules:
         draft = prepared.demand.rule_drafts[rule.name]
         settings = question.settings if depends_on_settings(draft) else IN_UTC
-        with question.asking(rule):
+        with question.locating_errors(rule):
             conditions[rule.name] = type_conditions(
                 draft, prepared.types, ansi=question.ansi, session=settings, bits=bits
             )
@@ -372,7 +372,7 @@ def execute(question: Question) -> ClauseResult:
         draft = question.draft(rule, scope_of(rule.plan))
         return demand_single_rule(question, draft, draft)
 
-    with quiet_analysis(), question.asking(rule):
+    with quiet_analysis(), question.locating_errors(rule):
         prepared = prepare(question, make_demand)
         result = execute_prepared(prepared)
         narrowed = drop_unused_outputs(prepared)

@@ -1,4 +1,4 @@
-"""What is asked of a relation: rules, one of them for a query, and how they are run."""
+"""A question: the rules to match over a relation, one for a query, and how they are run."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 
 COUNTERS = arguments.ArgumentKind(
     "new Counters, or None",
-    lambda given: given is None or are_counters(given),
+    lambda value: value is None or are_counters(value),
     "write counters = matchrec.Counters(), and pass Options(counters=counters)",
 )
 MAX_STEPS = arguments.ArgumentKind(
     "a whole number of 1 or more, how often a condition on the run may be asked, or None",
-    lambda given: given is None or (arguments.is_whole(given) and 1 <= given < 2**63),
+    lambda value: value is None or (arguments.is_whole(value) and 1 <= value < 2**63),
     "write max_steps=1_000_000_000, or leave it out for no limit",
 )
 
 
-def are_counters(given: object) -> bool:
-    """Whether they count; queries that nobody counts never load them."""
+def are_counters(value: object) -> bool:
+    """Return whether a value is Counters. Queries without counters never load their module."""
     from matchrec.spark.counters import Counters
 
-    return isinstance(given, Counters)
+    return isinstance(value, Counters)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ NO_OPTIONS = Options()
 
 @contextmanager
 def naming_rule(name: str) -> Iterator[None]:
-    """Errors raised inside name the rule, if it has a name."""
+    """Let errors that are raised inside name the rule, if it has a name."""
     try:
         yield
     except MatchRecognizeError as error:
@@ -121,64 +121,74 @@ def naming_rule(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule asks for; a query has no name. columns: of a Pattern, as Spark prints them."""
+    """A rule, or a query, which is a rule without a name."""
 
     name: str
     plan: MatchPlan
+    # The text of the rule and its language, for messages that name the rule.
     source: Source | None = None
     language: Language | None = None
+    # The time for which a rule is valid; None for a rule without times.
     version: Version | None = None
+    # The Columns of a Pattern, as Spark prints them.
     columns: tuple[str, ...] = ()
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """Errors raised inside name the rule and show its text."""
-        shown = nullcontext() if self.source is None else shown_in(self.source, self.language)
-        with naming_rule(self.name), shown:
+        """Let errors that are raised inside name the rule and show its text."""
+        text = nullcontext() if self.source is None else shown_in(self.source, self.language)
+        with naming_rule(self.name), text:
             yield
 
 
 @dataclass(frozen=True)
 class Question:
-    """Rules over a relation. columns: the names that rules know. use: what is used of a result."""
+    """Rules over a relation, and how they are run."""
 
     rules: tuple[Rule, ...]
     relation: Relation
+    # The names by which the rules know the columns of the relation.
     columns: InputColumns
     options: Options
+    # What is used of the result.
     use: Use = EVERYTHING
+    # What happens if a rule fails in a partition.
     on_error: arguments.AfterError = "raise"
 
     def resolve(self) -> Question:
-        """Rewrite each rule for the session: inline earlier measures, pad CHAR values, and write
-        what the engine computes otherwise than Spark so that it computes the same.
+        """Rewrite each rule for the session: inline earlier measures, pad CHAR values, and rewrite
+        what the engine computes differently from Spark.
         """
-        columns, backend = self.columns, self.backend
+        columns = self.columns
+        backend = self.backend
         relation = backend.rewrite_input(self.relation, columns.alias)
 
         def is_known(name: str) -> bool:
             with quiet_analysis():
                 return refusal_of([name], relation) is None
 
-        found = []
+        rules = []
         for rule in self.rules:
             with rule.naming():
                 plan = with_earlier_measures(rule.plan, columns, is_known)
-                plan = padded(plan, relation, columns)
+                plan = pad_chars(plan, relation, columns)
                 plan = backend.rewrite_plan(plan, relation, columns)
-            found.append(replace(rule, plan=plan))
-        return replace(self, rules=tuple(found), relation=relation)
+            rules.append(replace(rule, plan=plan))
+        return replace(self, rules=tuple(rules), relation=relation)
 
     @property
     def runner(self) -> Runner:
+        """Return what runs queries in the session of the relation."""
         return self.relation.runner
 
     @property
     def backend(self) -> Backend:
+        """Return what is special about the session."""
         return backend_of(self.runner.spark)
 
     @cached_property
     def is_stream(self) -> bool:
+        """Return whether the relation is a stream."""
         return is_streaming(self.relation.rows)
 
     @property
@@ -194,89 +204,146 @@ class Question:
         return self.options.sort in ("worker", "ranges")
 
     @contextmanager
-    def asking(self, rule: Rule) -> Iterator[None]:
-        """Raises MatchRecognizeError with a place in a rule for what Spark refuses."""
+    def locating_errors(self, rule: Rule) -> Iterator[None]:
+        """Turn errors of Spark that are raised inside into errors that show their place in a rule.
+
+        Raises:
+            MatchRecognizeError: Spark or matchrec rejects something inside.
+        """
         with rule.naming(), Diagnosis(rule.plan, self.relation, self.columns).explain():
             yield
 
     def draft(self, rule: Rule, scope: RowScope) -> Draft:
-        """The draft of a rule. Raises MatchRecognizeError for all that is wrong with any types."""
-        with self.asking(rule):
-            if self.options.max_steps is not None and rule.plan.selects:
+        """Return the draft of a rule.
+
+        Args:
+            rule: the rule.
+            scope: which rows the conditions that Spark computes may read.
+
+        Raises:
+            MatchRecognizeError: the rule is wrong, whatever the types of its columns are.
+        """
+        plan = rule.plan
+        with self.locating_errors(rule):
+            if self.options.max_steps is not None and plan.selects:
                 raise steps_of_event_selection()
-            check_order(rule.plan)
-            sorted_by, find = rule.plan.sorted_by, self.columns.find
-            self.relation.fields([one.text for one in sorted_by if find(one.names) is None])
-            self.check_lengths(rule.plan)
-            name_of, type_of = self.relation.name_of, self.type_of_order
-            found = draft_query(rule.plan, self.columns, name_of, scope, type_of, self.use)
-            if self.is_stream:  # any row moves the watermark
-                return replace(found, sends_all_rows=True, relevant=())
-            asks_all = found.can_raise_before_match and self.backend.evaluates_eagerly(rule.plan)
-            return replace(found, sends_all_rows=True, relevant=()) if asks_all else found
+            check_order(plan)
+            self.check_sort_expressions(plan)
+            self.check_lengths(plan)
+            draft = draft_query(
+                plan, self.columns, self.relation.name_of, scope, self.type_of_order, self.use
+            )
+            if self.needs_all_rows(draft, plan):
+                return replace(draft, sends_all_rows=True, relevant=())
+            return draft
+
+    def needs_all_rows(self, draft: Draft, plan: MatchPlan) -> bool:
+        """Return whether rows must be sent that no match needs.
+
+        Every event of a stream moves the watermark. And an engine that evaluates all parts of an
+        AND could raise an error in a filter, on rows for which Spark evaluates the first part only.
+        """
+        if self.is_stream:
+            return True
+        return draft.can_raise_before_match and self.backend.evaluates_eagerly(plan)
+
+    def check_sort_expressions(self, plan: MatchPlan) -> None:
+        """Let Spark analyse the expressions in PARTITION BY and ORDER BY that are no columns.
+
+        Raises one of Spark's `REFUSALS`.
+        """
+        expressions = [
+            expression.text
+            for expression in plan.sorted_by
+            if self.columns.find(expression.names) is None
+        ]
+        self.relation.fields(expressions)
 
     def check_lengths(self, plan: MatchPlan) -> None:
-        """Raise MatchRecognizePlanError if a constant is not a length of a window or frame."""
-        if constants := find_constants(plan):
+        """Check the constants that are lengths of windows or frames.
+
+        Raises:
+            MatchRecognizePlanError: a constant is not such a length.
+        """
+        constants = find_constants(plan)
+        if constants:
             order = self.type_of_order(plan.order_by[0].expression.text)
             check_constant_lengths(constants, order, self.runner)
         if plan.frame_length is not None:
             check_frame_length(plan.frame_length, self.runner)
 
     def columns_of(self, rule: Rule) -> tuple[str, ...]:
-        """The columns that a rule gives, also those of which nothing is used."""
+        """Return the names of the output columns of a rule, including unused ones."""
         names = [output.name for output in self.draft(rule, RowScope.ROW).outputs]
         return tuple(name for name in names if name != NO_COLUMN)
 
     @cached_property
     def type_of_order(self) -> Callable[[str], OrderType]:
-        def find(text: str) -> OrderType:
+        """Return a function that returns the type of an order column, given as SQL."""
+
+        def find_order_type(text: str) -> OrderType:
             zone = self.runner.settings["spark.sql.session.timeZone"]
             return OrderType(value_type(self.relation.type_of(text)), has_one_offset(zone))
 
-        return cache(find)
+        return cache(find_order_type)
 
     @cached_property
     def settings(self) -> Settings:
-        asked, version = self.runner.settings, version_spoken(self.runner.spark)
-        found = Settings(
-            asked["spark.sql.session.timeZone"],
-            asked["spark.sql.legacy.statisticalAggregate"] == "true",
-            asked["spark.sql.timestampType"],
+        """Return the settings of the session on which conditions depend."""
+        values = self.runner.settings
+        version = version_spoken(self.runner.spark)
+        settings = Settings(
+            values["spark.sql.session.timeZone"],
+            values["spark.sql.legacy.statisticalAggregate"] == "true",
+            values["spark.sql.timestampType"],
             cuts_decimals=version >= (4, 0),
             weighs_both=version < (4, 3),
         )
-        return self.backend.complete_settings(found, self.relation)
+        return self.backend.complete_settings(settings, self.relation)
 
     @cached_property
     def ansi(self) -> bool:
+        """Return whether the session is in ANSI mode, so that overflow is an error."""
         return self.runner.settings["spark.sql.ansi.enabled"] == "true"
 
 
-def padded(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-    """The plan, in whose conditions a CHAR(n) of another row is padded as one of the row itself."""
-    fields = relation.rows.schema.fields
-    if not any(map(length_of, fields)):
+def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
+    """Return the plan with CHAR(n) values of other rows padded like those of the row itself."""
+    lengths = {field.name: length_of(field) for field in relation.rows.schema.fields}
+    if not any(lengths.values()):
         return plan
-    lengths = {one.name: length_of(one) for one in fields}
+
+    def find_length(names: tuple[str, ...]) -> int | None:
+        return lengths.get(columns.find(names) or "")
 
     def is_text(constant: str) -> bool:
         return relation.type_of(constant) == StringType()
 
-    return Padding(lambda names: lengths.get(columns.find(names) or ""), is_text).of_plan(plan)
+    return Padding(find_length, is_text).of_plan(plan)
 
 
 def is_streaming(rows: DataFrame) -> bool:
+    """Return whether a DataFrame is a stream."""
     return bool(rows.isStreaming)
 
 
 def input_columns(
     relation: Relation, alias: str | None = None, names: Sequence[str] | None = None
 ) -> InputColumns:
-    """The columns of a relation, as Spark names them, or `names`. alias: qualifies them."""
+    """Return the columns of a relation as the rules of a question know them.
+
+    Args:
+        relation: the relation.
+        alias: the name that qualifies the columns.
+        names: the names of the columns; None for those that Spark knows.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the relation.
+    """
     runner = relation.runner
     try:
-        known = relation.rows.columns if names is None else names
+        column_names = relation.rows.columns if names is None else names
     except PySparkException as error:
         raise in_plain_words(error, runner.tables) from None
-    return InputColumns(tuple(known), alias, runner.settings["spark.sql.caseSensitive"] == "true")
+    case_sensitive = runner.settings["spark.sql.caseSensitive"] == "true"
+    return InputColumns(tuple(column_names), alias, case_sensitive)

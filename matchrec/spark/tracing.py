@@ -88,7 +88,7 @@ def collect_partition(question: Question, target: Target) -> CollectedPartition:
     if question.is_stream:
         raise errors.asked_of_stream(asked="`why`")
     (rule,) = question.rules
-    with quiet_analysis(), question.asking(rule):
+    with quiet_analysis(), question.locating_errors(rule):
         drafted = question.draft(rule, RowScope.NEIGHBOURS)
         return PartitionRequest(question, drafted, target).collect()
 

@@ -156,7 +156,7 @@ def draft_rules(question: Question, events: tuple[str, ...], scope: ScopeOf) -> 
 def link_rule(prepared: PreparedRules, rule: Rule, crossing: dict[RowColumn, int]) -> Executable:
     """The executable of one rule. crossing: see `compile.path.link_draft`."""
     plan = prepared.demand.rule_drafts[rule.name].plan
-    with prepared.question.asking(rule):
+    with prepared.question.locating_errors(rule):
         for key in find_dividing_columns(plan):
             if prepared.types[key].family in SPARKS_OWN:
                 raise not_divided_by(column=show_column(key), type_name=prepared.types[key].name)
@@ -239,7 +239,7 @@ def result_of_rule(built: BuiltRuleSet, number: int) -> DataFrame:
     listed = ", ".join(str(int(kind)) for kind in kinds)
     own = built.rows.where(f"{wire.KIND} IN ({listed}) AND {wire.RULE} = {number}")
     question, runner = built.question, built.question.runner
-    with question.asking(question.rules[number]):
+    with question.locating_errors(question.rules[number]):
         if linked.executable.aggregates:
             slots = enumerate(built.slots[number])
             reads = [f"{wire.read(slot)} AS {wire.read(place)}" for place, slot in slots]
