@@ -60,7 +60,7 @@ class DividedState(NamedTuple):
     phases: Phases
 
 
-class Move(NamedTuple):
+class RunMove(NamedTuple):
     """A choice that maps a row, and the state to which it leads."""
 
     choice: Choice
@@ -107,7 +107,7 @@ class StateDivision:
     # The absences between two rows of a match.
     between: tuple[Absent, ...]
     # For each divided state, the moves that map a row. The first state is the one where runs begin.
-    moves: dict[DividedState, list[Move]] = field(default_factory=dict)
+    moves: dict[DividedState, list[RunMove]] = field(default_factory=dict)
     # The divided states in which a run can be a match.
     ends: set[DividedState] = field(default_factory=set)
 
@@ -124,7 +124,7 @@ class StateDivision:
         useful_states = self.find_useful_states()
         for state, moves in self.moves.items():
             self.moves[state] = [
-                move if move.target in useful_states else Move(move.choice, DEAD_STATE)
+                move if move.target in useful_states else RunMove(move.choice, DEAD_STATE)
                 for move in moves
             ]
 
@@ -136,7 +136,7 @@ class StateDivision:
                 sources[move.target].add(state)
         return set(reachable(self.ends, lambda state: sources[state]))
 
-    def find_moves_from(self, state: DividedState) -> Iterator[Move]:
+    def find_moves_from(self, state: DividedState) -> Iterator[RunMove]:
         """Yield the moves of a state, and add it to `ends` if a run in it can be a match."""
         for choice in self.task.pattern.folding.choices[state.state]:
             if choice.accepts and Phase.WITHIN in state.phases:
@@ -151,9 +151,9 @@ class StateDivision:
             )
             combinations = list(product(*next_phases))
             for phases in combinations:
-                yield Move(choice, DividedState(choice.target, phases))
+                yield RunMove(choice, DividedState(choice.target, phases))
             if not combinations:
-                yield Move(choice, DEAD_STATE)
+                yield RunMove(choice, DEAD_STATE)
 
     def find_next_phases(self, phase: Phase, absent: Absent, choice: Choice) -> Phases:
         """Return the phases in which a run can be once a choice has mapped a row.
@@ -182,7 +182,7 @@ class StateDivision:
         choices = (move.choice for state in later_states for move in self.find_live_moves(state))
         return frozenset(choice.variable for choice in choices if choice.variable is not None)
 
-    def find_live_moves(self, state: DividedState) -> list[Move]:
+    def find_live_moves(self, state: DividedState) -> list[RunMove]:
         """Return the moves after which a run can still become a match."""
         return [move for move in self.moves[state] if move.target != DEAD_STATE]
 
@@ -223,7 +223,7 @@ class StateDivision:
             tested = lasting
         yield from self.build_endings(absences_here - tested)
 
-    def find_effective_moves(self, state: DividedState) -> Iterator[Move]:
+    def find_effective_moves(self, state: DividedState) -> Iterator[RunMove]:
         """Yield the moves of a state that change what a run does.
 
         A move to DEAD_STATE does so if a row that can be mapped may not be skipped, and no other

@@ -56,7 +56,7 @@ def find_key_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
 
 
 def find_dividing_columns(plan: MatchPlan) -> tuple[RowColumn, ...]:
-    """Return the columns that divide partitions further, such as those of an equivalence test."""
+    """Return the columns that divide partitions further, such as an equivalence test."""
     keys = find_key_columns(plan)
     columns = dict.fromkeys(row_column(expression.text) for expression in plan.equal)
     return tuple(column for column in columns if column not in keys)

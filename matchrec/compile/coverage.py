@@ -61,7 +61,7 @@ class CoverageTask:
     # The condition that a row equals the one before it in all ORDER BY columns: the bit that Spark
     # computes, or the condition that the worker computes. None without ORDER BY.
     tie: int | NearbyCondition | None
-    # The columns that name a starting row: those of the partition, then those of its order.
+    # The columns that name a starting row: partition columns, then order columns.
     naming_columns: tuple[int, ...]
 
     @property
@@ -215,7 +215,7 @@ def show_condition_parts(
 
 
 def guard_tests(tests: Sequence[RowTest]) -> Sequence[RowTest]:
-    """Return tests of which each can be computed for every row.
+    """Return tests that can each be computed for every row.
 
     A test that can raise is computed only if the tests before it hold, and is true otherwise.
     """

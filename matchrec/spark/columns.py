@@ -229,12 +229,14 @@ class Preparation:
         """Describe whether partitions are cut into ranges; empty if nobody would expect it."""
         return ""
 
-    def send(self, columns: RowColumns, known: KnownFields, rows: DataFrame | None = None) -> Sent:
+    def send(
+        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
+    ) -> Sent:
         """Return the rows with these columns.
 
         Args:
             columns: the columns.
-            known: the fields of columns. If they have all columns, Spark analyses no query.
+            known_fields: the fields of columns. If they have all columns, Spark analyses no query.
             rows: the rows with these columns, if they have been made already.
 
         Raises:
@@ -242,9 +244,9 @@ class Preparation:
         """
         if rows is None:
             rows = self.dataframe(columns)
-        if not known.keys() >= set(columns):
-            known = self.fields(self.relation.runner.fields(rows), columns)
-        fields = tuple(known[column] for column in columns)
+        if not known_fields.keys() >= set(columns):
+            known_fields = self.fields(self.relation.runner.fields(rows), columns)
+        fields = tuple(known_fields[column] for column in columns)
         incoming = replace(self.incoming(columns), planned=self.plan_columns(rows, columns))
         return Sent(encode_columns(rows), fields, incoming)
 

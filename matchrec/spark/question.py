@@ -308,7 +308,7 @@ class Question:
 
 
 def pad_chars(plan: MatchPlan, relation: Relation, columns: InputColumns) -> MatchPlan:
-    """Return the plan with CHAR(n) values of other rows padded like those of the row itself."""
+    """Return the plan with CHAR(n) values of other rows padded like values of the row itself."""
     lengths = {field.name: length_of(field) for field in relation.rows.schema.fields}
     if not any(lengths.values()):
         return plan
