@@ -105,7 +105,8 @@ def test_an_unknown_column_anywhere(spark: SparkSession, query: str) -> None:
     lines = str(error).split("\n")[1:]
     assert lines[:3] == picture(query, marked)
     is_of_clause = marked in ("m.nosuch", "m1.nosuch", "m2.nosuch") or query.count("SELECT") == 1
-    assert lines[3:] == (["  the clause gives: g, bottom"] if is_of_clause else [])
+    known = ["  note: the clause gives: g, bottom", "  help: write one of these"]
+    assert lines[3:] == (known if is_of_clause else [])
     assert "cannot be resolved" in str(error)
 
 
@@ -114,7 +115,8 @@ def test_a_clause_shorter_than_a_name(spark: SparkSession, query: str) -> None:
     query = query.format(SHORT)
     error = refusal(spark, query)
     marked = "m.nosuch" if "m.nosuch" in query else "nosuch"
-    lines = [*picture(query, marked), "  the clause gives: g, n, v"]
+    known = ["  note: the clause gives: g, n, v", "  help: write one of these"]
+    lines = [*picture(query, marked), *known]
     assert str(error).split("\n")[1:] == lines
 
 
