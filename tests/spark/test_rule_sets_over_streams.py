@@ -118,7 +118,7 @@ def test_a_failing_rule_is_named_and_may_leave_the_others_alone(spark: SparkSess
     rules: dict[str, str | Pattern] = {"twins": TWINS, "cheap": CHEAP}
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
         in_two(StreamedRules(query_of_rules(rules), events, "ts"), Group())
-    said = "AFTER MATCH SKIP TO `B`: the match has no row of B"
+    said = "AFTER MATCH SKIP TO `B`: the match has no row of B [skip-to-missing-row]"
     assert caught.value.message == f"rule `twins`: {said}"
     assert caught.value.partition == {"k": "p"}
     streamed, group = StreamedRules(query_of_rules(rules, on_error="keep"), events, "ts"), Group()
@@ -204,7 +204,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
         "rule `b`: an equivalence test over `x` in a rule set over a stream",
     ),
     "rows of something else": (
-        lambda df: query_of_rules({"a": CHEAP})(df).of(df),
+        lambda df: query_of_rules({"a": CHEAP})(df).split(df),
         "the rows given to of() have no column `__rule`",
     ),
     "a cache": (
