@@ -53,11 +53,11 @@ def backtest(clause: Clause, labels: DataFrame, key: Key, ends: tuple[str, str])
     for rows, what in ((clause.relation.rows, "those of the query"), (labels, "labels")):
         if is_streaming(rows):
             raise errors.backtest_of_stream(what=what)
-    found = execute(clause.question(plan, clause.options)).dataframe
+    found = execute(clause.build_question(plan, clause.options)).dataframe
     labelled = Labels.of(labels, found, key, ends)
     options = Options(sort=clause.options.sort, max_steps=clause.options.max_steps)
     try:
-        attempts = Attempts(*attempts_of(clause.question(plan, options)), plan)
+        attempts = Attempts(*attempts_of(clause.build_question(plan, options)), plan)
     except MatchRecognizeUnsupportedError as unknown:
         return Joined(labelled, found, f"not known: {unknown.message}").backtest()
     return Joined(labelled, found, attempts).backtest()

@@ -34,10 +34,10 @@ class Clause:
 
         Raises MatchRecognizeError for a mistake in the clause.
         """
-        return execute(self.question(self.plan, self.options, self.use))
+        return execute(self.build_question(self.plan, self.options, self.use))
 
-    def question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
-        """Return what another plan asks of the same rows, rewritten for the session."""
+    def build_question(self, plan: MatchPlan, options: Options, use: Use = EVERYTHING) -> Question:
+        """Return a question about the same rows with another plan, rewritten for the session."""
         columns = input_columns(self.relation, self.alias)
         return Question((Rule("", plan),), self.relation, columns, options, use).resolve()
 

@@ -177,7 +177,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
             for planned in evaluated.clauses
         ]
         if count < len(query.node.sites):
-            next_clause = evaluated.read_clause(query.node.sites[count])
+            next_clause = evaluated.build_clause(query.node.sites[count])
             found.append(ClauseKinds(kinds_of(next_clause.relation.rows)))
     return found
 

@@ -1,6 +1,6 @@
-"""From a query that was read to the results of its clauses, and to the result of the query.
+"""From a parsed query to the results of its clauses, and to the result of the query.
 
-    text ──read──▶ ReadQuery ──evaluate──▶ EvaluatedQuery ──to_df──▶ DataFrame
+    text ──parse──▶ ParsedQuery ──evaluate──▶ EvaluatedQuery ──to_df──▶ DataFrame
 
 A SQL query may have several clauses, and a clause may read the rows of another one: in a subquery,
 a common table expression or a JOIN. `SqlQuery.evaluate` goes through them in a plain loop,
@@ -51,8 +51,8 @@ class EvaluatedQuery(ABC):
         """Return the result of the whole query. Runs no job."""
 
 
-class ReadQuery(ABC):
-    """A query that was read, in any language. Nothing has been run or analysed yet."""
+class ParsedQuery(ABC):
+    """A parsed query in any language. Nothing has been analysed or run yet."""
 
     @property
     @abstractmethod
@@ -67,7 +67,7 @@ class ReadQuery(ABC):
     @property
     @abstractmethod
     def clause_names(self) -> Sequence[str]:
-        """The alias of each clause, or that of its input, or ""."""
+        """The alias of each clause; without one the alias of its input; without both ""."""
 
     @abstractmethod
     def evaluate(self) -> EvaluatedQuery:
@@ -75,15 +75,18 @@ class ReadQuery(ABC):
 
     @abstractmethod
     def first_clauses(self, count: int) -> list[Clause]:
-        """Return the first `count` clauses. All but the last one are planned for that."""
+        """Return the first `count` clauses.
+
+        All but the last one are planned, because the next one may read their results.
+        """
 
     def find_clause(self, clause: int | str | None) -> Clause:
-        """Return the clause that the user named. The clauses before it are planned."""
+        """Return the clause that the user named, after the clauses before it have been planned."""
         number = find_clause_number(self, clause)
         return self.first_clauses(number)[-1]
 
 
-def find_clause_number(query: ReadQuery, clause: int | str | None) -> int:
+def find_clause_number(query: ParsedQuery, clause: int | str | None) -> int:
     """Return the 1-based number of the clause that the user named.
 
     Args:
@@ -111,8 +114,11 @@ def find_clause_number(query: ReadQuery, clause: int | str | None) -> int:
     return numbers[0]
 
 
-def list_clauses(query: ReadQuery) -> str:
-    """Return a new line for each clause of a SQL query: its number, its input and its name."""
+def list_clauses(query: ParsedQuery) -> str:
+    """Return a line for each clause of a SQL query: its number, its input and its name.
+
+    Each line begins with a line break, so that the list can follow a word.
+    """
     sites = query.node.sites if isinstance(query, SqlQuery) else ()
     return "".join(
         f"\n{number}: {query.source.at(site.relation)} AS {name}"
@@ -124,7 +130,7 @@ def list_clauses(query: ReadQuery) -> str:
 
 
 @dataclass(frozen=True)
-class ClauseQuery(ReadQuery):
+class ClauseQuery(ParsedQuery):
     """A clause over a DataFrame, a SASE+ text or a Pattern: one clause is the whole query."""
 
     clause: Clause
@@ -167,7 +173,7 @@ class EvaluatedClauseQuery(EvaluatedQuery):
 
 
 @dataclass(frozen=True)
-class EngineQuery(ReadQuery, EvaluatedQuery):
+class EngineQuery(ParsedQuery, EvaluatedQuery):
     """A SQL text without a clause, which the engine gets as it was written."""
 
     text: str
@@ -199,7 +205,7 @@ class EngineQuery(ReadQuery, EvaluatedQuery):
 
 
 @dataclass(frozen=True)
-class SqlQuery(ReadQuery):
+class SqlQuery(ParsedQuery):
     """A SQL text with clauses, and the session, arguments and DataFrames that it is about."""
 
     node: QueryNode
@@ -221,13 +227,13 @@ class SqlQuery(ReadQuery):
         """Plan the first `count` clauses, each over the results of those before it."""
         evaluated = EvaluatedSql(self.node, self.runner, self.options)
         for site in self.node.sites[:count]:
-            clause = evaluated.read_clause(site)
+            clause = evaluated.build_clause(site)
             evaluated = evaluated.with_result(EvaluatedClause(clause, clause.run(), site))
         return evaluated
 
     def first_clauses(self, count: int) -> list[Clause]:
         evaluated = self.evaluate_first(count - 1)
-        last = evaluated.read_clause(self.node.sites[count - 1])
+        last = evaluated.build_clause(self.node.sites[count - 1])
         return [*(planned.clause for planned in evaluated.clauses), last]
 
 
@@ -243,15 +249,15 @@ class EvaluatedSql(EvaluatedQuery):
     options: Options
     clauses: tuple[EvaluatedClause, ...] = ()
 
-    def read_clause(self, site: Site) -> Clause:
-        """Return the next clause. Everything that it reads must have a result.
+    def build_clause(self, site: Site) -> Clause:
+        """Return the next clause. Everything that it reads must have a result; it has none yet.
 
         Raises:
             MatchRecognizeUnsupportedError: it reads a stream, and so does a clause before it.
         """
         args = self.runner.args
         plan = lower_site(site, args if isinstance(args, dict) else {})
-        relation = self.relation(site)
+        relation = self.build_input(site)
         reads_stream = any(planned.result.prepared.question.is_stream for planned in self.clauses)
         if reads_stream and is_streaming(relation.rows):
             raise another_clause_over_a_stream(plan.pattern.span)
@@ -292,16 +298,16 @@ class EvaluatedSql(EvaluatedQuery):
             add_help(error, clauses, self.node.source)
             raise
 
-    def relation(self, site: Site) -> Relation:
+    def build_input(self, site: Site) -> Relation:
         """Return the input of a clause, once the clauses in it have results."""
         select_from = partial(locate.select_from, self.node, site)
         runner = replace(self.runner, in_scope=partial(locate.in_scope, self.node, site))
         if site.goes_on:
             return Relation(runner, select_from)
         text = locate.rows_of(self.node, site)
-        return Relation(runner, select_from, partial(self.every_row, text))
+        return Relation(runner, select_from, partial(self.select_all, text))
 
-    def every_row(self, text: Template) -> DataFrame:
+    def select_all(self, text: Template) -> DataFrame:
         """Return the rows of an input. A parameter without a value is an error with its place."""
         runner = self.as_written
         try:

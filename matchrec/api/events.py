@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from typing_extensions import override
 
 from matchrec.api.clause import Clause
-from matchrec.api.evaluate import ClauseQuery, ReadQuery
+from matchrec.api.evaluate import ClauseQuery, ParsedQuery
 from matchrec.api.inputs import Frame, NamedValues, Terms, dialect_of, relation_of, texts_of
 from matchrec.api.query import FrontEnd, Query, how_to_run
 from matchrec.api.signatures import ARGUMENTS, NAMED, PATTERN_OUTPUT, SASE_OUTPUT
@@ -87,7 +87,7 @@ def match_sase(  # noqa: PLR0913 -- public signature
     +-----+-----+
     """
     events = Events.of(df, order_by, partition_by)
-    return sase_query(events, text, args, type_column, output, options).to_df()
+    return build_sase_query(events, text, args, type_column, output, options).to_df()
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "output": PATTERN_OUTPUT, "timeouts": FLAG})
@@ -137,7 +137,7 @@ def match_pattern(  # noqa: PLR0913 -- public signature
     +------------+----------+--------+------------+------------+
     """
     events = Events.of(df, order_by, partition_by)
-    return pattern_query(events, pattern, args, output, timeouts, options).to_df()
+    return build_pattern_query(events, pattern, args, output, timeouts, options).to_df()
 
 
 @checked(df=DATAFRAME)
@@ -197,7 +197,7 @@ class Events:
         return plan
 
 
-def sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
+def build_sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
     events: Events,
     text: str,
     args: dict[str, Any] | None,
@@ -211,21 +211,27 @@ def sase_query(  # noqa: PLR0913 -- the arguments of `match_sase`
 
 
 @dataclass(frozen=True)
-class SaseText(FrontEnd):
-    """A SASE+ text and its events. `why` and `coverage` explain all of its matches."""
+class EventFrontEnd(FrontEnd):
+    """A query in a language that leaves rows, keys and order to the call."""
 
     events: Events
-    text: str
-    args: NamedValues
-    type_column: str
-    output: SaseOutput
 
     @property
     def session(self) -> SparkSession:
         return self.events.df.sparkSession
 
+
+@dataclass(frozen=True)
+class SaseText(EventFrontEnd):
+    """A SASE+ text and its events. `why` and `coverage` explain all of its matches."""
+
+    text: str
+    args: NamedValues
+    type_column: str
+    output: SaseOutput
+
     @override  # the text has no dialects
-    def read(self, dialect: str, options: Options) -> ReadQuery:
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
         source = Source(self.text)
         plan = self.events.plan_of_sase(source, self.type_column, SASE_OUTPUTS[self.output])
         clause = Clause(
@@ -250,15 +256,15 @@ class SaseText(FrontEnd):
 
 @dataclass(frozen=True)
 class GraphQuery(ClauseQuery):
-    """A SASE+ query whose result is the graph of all matches. plan: what was written."""
+    """A SASE+ query whose result is the graph of all matches."""
 
-    plan: MatchPlan
+    plan: MatchPlan  # what the user wrote; the plan of the clause finds the pointers
 
     def finish(self, result: ClauseResult) -> DataFrame:
         return mark_graph(result.dataframe, self.plan)
 
 
-def pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
+def build_pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
     events: Events,
     pattern: Pattern,
     args: NamedValues,
@@ -273,21 +279,16 @@ def pattern_query(  # noqa: PLR0913 -- the arguments of `match_pattern`
 
 
 @dataclass(frozen=True)
-class PatternOverEvents(FrontEnd):
+class PatternOverEvents(EventFrontEnd):
     """A Pattern and its events. For `why` and `coverage`, a run that timed out is no match."""
 
-    events: Events
     pattern: Pattern
     args: NamedValues
     output: PatternOutput
     timeouts: bool
 
-    @property
-    def session(self) -> SparkSession:
-        return self.events.df.sparkSession
-
     @override  # a Pattern has no dialects
-    def read(self, dialect: str, options: Options) -> ReadQuery:
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
         lowered = lower_over(self.events, self.pattern, self.output, timeouts=self.timeouts)
         is_plain = self.output == "matches" and not self.timeouts
         plain = lowered if is_plain else lower_over(self.events, self.pattern)
@@ -310,9 +311,9 @@ class PatternOverEvents(FrontEnd):
 
 @dataclass(frozen=True)
 class LoweredPatternQuery(ClauseQuery):
-    """A Pattern query. condition_columns: columns of its conditions, which the result lacks."""
+    """A Pattern query, whose conditions may have columns of their own in its input."""
 
-    condition_columns: tuple[str, ...]
+    condition_columns: tuple[str, ...]  # are dropped from the result
 
     def finish(self, result: ClauseResult) -> DataFrame:
         return result.dataframe.drop(*self.condition_columns)

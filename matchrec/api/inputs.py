@@ -108,10 +108,9 @@ def relation_of(df: DataFrame, args: dict[str, Any] | None = None) -> Relation:
 
 
 def as_dataframe(spark: SparkSession, name: str, given: object) -> object:
-    """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark, and other values
-    unchanged.
+    """Return a frame of pandas, Polars or Arrow as a DataFrame of Spark.
 
-    The rows are sent to the session once.
+    Its rows are sent to the session once. Any other value is returned unchanged.
     """
     found: Any = given
     if is_dataframe(found):
@@ -312,8 +311,10 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
 
 
 def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
-    """Run the query around the clauses. Raise an error with the place of a parameter without a
-    value.
+    """Run the query around the clauses.
+
+    Raises:
+        MatchRecognizePlanError: a parameter has no value; the error shows its place.
     """
     parameters = named_parameters(query.source.text)
     known = tuple(runner.args) if isinstance(runner.args, dict) else ()
@@ -329,9 +330,7 @@ def run_around(query: QueryNode, runner: Runner, text: Template) -> DataFrame:
 def unbound(
     error: AnalysisException, query: QueryNode, known: Collection[str]
 ) -> MatchRecognizeError | None:
-    """Return the error for a `:name` without a value, or None if Spark's error is about something
-    else.
-    """
+    """Return the error for a `:name` without a value; None if Spark reports another error."""
     if (name := unbound_name(error)) is None:
         return None
     place = named_parameters(query.source.text).get(name)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.dialects import naming_dialect, only_reads
-from matchrec.api.evaluate import EngineQuery, ReadQuery, find_clause_number
-from matchrec.api.remarks import remarks_on, remarks_on_session
+from matchrec.api.evaluate import EngineQuery, ParsedQuery, find_clause_number
+from matchrec.api.remarks import find_clause_remarks, find_session_remarks
 from matchrec.api.signatures import AGGREGATES, ARGUMENTS, DIALECT, FRAME, KEY, NAME, PER
 from matchrec.arguments import DialectName, Per, WrittenDialect, checked
 from matchrec.errors import calls as errors
@@ -51,8 +51,8 @@ class FrontEnd(ABC):
         """The session that runs the query."""
 
     @abstractmethod
-    def read(self, dialect: str, options: Options) -> ReadQuery:
-        """Read the text. Raises MatchRecognizeError for a mistake in it.
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
+        """Parse the text. Raises MatchRecognizeError for a mistake in it.
 
         Args:
             dialect: the product whose SQL it is.
@@ -105,10 +105,10 @@ class Query:
         >>> matchrec.query(spark, "SELECT 1 AS one").to_df().collect()
         [Row(one=1)]
         """
-        with self._naming_dialect(), self._read(self.options) as query:
-            if not isinstance(query, EngineQuery):
-                return self._result(query)
-        return query.to_df()  # not in the `with`: the engine's own errors stay as they are
+        with self._naming_dialect(), self._read(self.options) as parsed:
+            if not isinstance(parsed, EngineQuery):
+                return self._result(parsed)
+        return parsed.to_df()  # not in the `with`: the engine's own errors stay as they are
 
     # What people call on a DataFrame: each plans the query, as `to_df` does.
 
@@ -183,13 +183,13 @@ class Query:
         """
         return self.to_df().columns
 
-    def _result(self, query: ReadQuery) -> DataFrame:
-        """Return the result of a query that was read. Warns of what is probably a mistake."""
-        evaluated = query.evaluate()
+    def _result(self, parsed: ParsedQuery) -> DataFrame:
+        """Return the result of a parsed query. Warns of what is probably a mistake."""
+        evaluated = parsed.evaluate()
         results = [planned.result for planned in evaluated.clauses]
         for result in results:
-            warn_caller(*remarks_on(result, query.source, query.language))
-        warn_caller(*remarks_on_session(self._spark, [result.prepared for result in results]))
+            warn_caller(*find_clause_remarks(result, parsed.source, parsed.language))
+        warn_caller(*find_session_remarks(self._spark, [result.prepared for result in results]))
         rows = evaluated.to_df()
         counters = self.options.counters
         if counters is None or self.language != "SQL" or not results:
@@ -230,17 +230,17 @@ class Query:
             check_observed(self._spark, current_surface().analyze)
         counters = Counters() if analyze else None
         options = replace(self.options, counters=counters)
-        with self._naming_dialect(), self._read(options) as query:
+        with self._naming_dialect(), self._read(options) as parsed:
             if aggregates is None:
-                evaluated = query.evaluate()
+                evaluated = parsed.evaluate()
                 results = [planned.result for planned in evaluated.clauses]
                 if clause is not None:
-                    results = [results[find_clause_number(query, clause) - 1]]
+                    results = [results[find_clause_number(parsed, clause) - 1]]
             else:
-                result, totals = aggregate(query.find_clause(clause), aggregates, per)
+                result, totals = aggregate(parsed.find_clause(clause), aggregates, per)
                 results = [result]
             explained = tuple(
-                explain_result(result, remarks_on(result, query.source, query.language))
+                explain_result(result, find_clause_remarks(result, parsed.source, parsed.language))
                 for result in results
             )
             if counters is None or not results:
@@ -292,8 +292,8 @@ class Query:
         from matchrec.spark.tracing import Target
 
         rows = row if row is None or isinstance(row, tuple) else (row,)
-        with self._read(self.options) as query:
-            return trace(query.find_clause(clause), Target(partition, rows), limit)
+        with self._read(self.options) as parsed:
+            return trace(parsed.find_clause(clause), Target(partition, rows), limit)
 
     @checked(**ARGUMENTS)
     def coverage(self, *, clause: int | str | None = None) -> Coverage:
@@ -329,10 +329,10 @@ class Query:
         from matchrec.explanation.coverage import Coverage
 
         counting = Options(sort=self.options.sort, max_steps=self.options.max_steps)
-        with self._read(counting) as query:
-            count = len(query.clause_names)
-            last = find_clause_number(query, count if clause is None else clause)
-            clauses = query.first_clauses(last)
+        with self._read(counting) as parsed:
+            count = len(parsed.clause_names)
+            last = find_clause_number(parsed, count if clause is None else clause)
+            clauses = parsed.first_clauses(last)
             numbers = range(1, last + 1) if clause is None else [last]
             return Coverage({number: cover(clauses[number - 1]) for number in numbers})
 
@@ -378,8 +378,8 @@ class Query:
         """
         from matchrec.api.backtest import backtest
 
-        with self._read(self.options) as query:
-            return backtest(query.find_clause(clause), labels, key, (start, end))
+        with self._read(self.options) as parsed:
+            return backtest(parsed.find_clause(clause), labels, key, (start, end))
 
     @checked(**{**ARGUMENTS, "per": PER, "aggregates": AGGREGATES.or_none()})
     def aggregate(
@@ -427,8 +427,8 @@ class Query:
         from matchrec.api.totals import aggregate
 
         columns = {"matches": "count(*)"} if aggregates is None else aggregates
-        with self._read(self.options) as query:
-            _, totals = aggregate(query.find_clause(clause), columns, per)
+        with self._read(self.options) as parsed:
+            _, totals = aggregate(parsed.find_clause(clause), columns, per)
             return totals
 
     @checked(**ARGUMENTS)
@@ -479,8 +479,8 @@ class Query:
         from matchrec.charts.plot import plot
         from matchrec.charts.series import Charted
 
-        with self._read(self.options) as query:
-            evaluated = query.evaluate()
+        with self._read(self.options) as parsed:
+            evaluated = parsed.evaluate()
             if not evaluated.clauses:
                 raise no_clause()
             matches = evaluated.to_df()
@@ -521,23 +521,23 @@ class Query:
         return nullcontext()
 
     @contextmanager
-    def _reading(self, options: Options) -> Iterator[ReadQuery]:
-        """Read the query. Errors raised inside show their places in the text."""
+    def _reading(self, options: Options) -> Iterator[ParsedQuery]:
+        """Parse the query. Errors raised inside show their places in the text."""
         with refusing_streams(self._spark):
-            query = self._front_end.read(self.dialect, options)
-            with shown_in(query.source, query.language):
-                yield query
+            parsed = self._front_end.parse(self.dialect, options)
+            with shown_in(parsed.source, parsed.language):
+                yield parsed
 
     @contextmanager
-    def _read(self, options: Options) -> Iterator[ReadQuery]:
+    def _read(self, options: Options) -> Iterator[ParsedQuery]:
         """Like `_reading`, but raises first if the session has been stopped."""
         check_session(self._spark)
-        with self._reading(options) as query:
-            yield query
+        with self._reading(options) as parsed:
+            yield parsed
 
     def _plan(self, dialect: str) -> DataFrame:
-        """Return the result of the text read in another dialect."""
-        return self._front_end.read(dialect, NO_OPTIONS).evaluate().to_df()
+        """Return the result of the text parsed in another dialect."""
+        return self._front_end.parse(dialect, NO_OPTIONS).evaluate().to_df()
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

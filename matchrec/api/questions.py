@@ -24,7 +24,7 @@ from matchrec.tracing.why import Why
 
 def cover(clause: Clause) -> ClauseCoverage:
     plan = clause.plan_searched("coverage")
-    return summarise(count_starting_rows(clause.question(plan, clause.options, clause.use)))
+    return summarise(count_starting_rows(clause.build_question(plan, clause.options, clause.use)))
 
 
 def trace(clause: Clause, target: Target, limit: int) -> Why:
@@ -35,7 +35,9 @@ def trace(clause: Clause, target: Target, limit: int) -> Why:
     told = gaps_as_conditions(asked, compile_pattern(asked).follow) if asked.gaps else asked
     parts = parts_of(told, writing(clause, asked), tests)
     plan = search_only(asked, parts.measures)
-    found = collect_partition(clause.question(plan, Options(clause.options.algorithm)), target)
+    found = collect_partition(
+        clause.build_question(plan, Options(clause.options.algorithm)), target
+    )
     task, strategy = found.executable.task, found.executable.strategy
     try:
         traced = trace_search(task, strategy, found.partitions, found.asked, limit)

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 Remarks = tuple[MatchRecognizeWarning, ...]
 
 
-def remarks_in(drafted: Draft, question: Question, source: Source) -> Remarks:
+def find_remarks(drafted: Draft, question: Question, source: Source) -> Remarks:
     """Return the warnings about a clause or a rule, with their places in its text."""
     found = [*remarks(drafted.written)]
     intervals = question.backend.windows_in_hours(drafted.plan, question.type_of_order)
     found += (days_in_hours(interval.span, written=interval.text) for interval in intervals)
-    found += remarks_on_nanoseconds(drafted.plan, question)
+    found += find_nanosecond_remarks(drafted.plan, question)
     return tuple(warning.located(source) for warning in found)
 
 
-def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
+def find_nanosecond_remarks(plan: MatchPlan, question: Question) -> Iterator[MatchRecognizeWarning]:
     """Yield a warning for each frame with rows that are equal in ORDER BY without nanoseconds."""
     columns = question.columns
     relation = question.relation
@@ -64,16 +64,16 @@ def remarks_on_nanoseconds(plan: MatchPlan, question: Question) -> Iterator[Matc
         )
 
 
-def remarks_on(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
+def find_clause_remarks(result: ClauseResult, source: Source, language: Language | None) -> Remarks:
     """Return the warnings about a planned clause; for SQL, those about state of streams too."""
     question = result.prepared.question
-    found = remarks_in(result.draft, question, source)
+    found = find_remarks(result.draft, question, source)
     if not question.is_stream or language is not None:
         return found
-    return (*found, *remarks_on_state(result.draft.written, result.executable, source))
+    return (*found, *find_state_remarks(result.draft.written, result.executable, source))
 
 
-def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
+def find_state_remarks(plan: MatchPlan, executable: Executable, source: Source) -> Remarks:
     """Return the warning that the state of a stream grows without bound, if it does."""
     if executable.is_bounded or executable.crossing.ends:
         return ()
@@ -81,16 +81,16 @@ def remarks_on_state(plan: MatchPlan, executable: Executable, source: Source) ->
     return (unbounded(plan.pattern.span).located(source),)
 
 
-def remarks_on_session(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:
+def find_session_remarks(spark: SparkSession, prepared: Sequence[PreparedInput[Any]]) -> Remarks:
     """Return what would make the session faster, for the first of its queries that would gain."""
     if not prepared or any(clause.question.is_stream for clause in prepared):
         return ()
-    types = (type_ for clause in prepared for type_ in types_of_values(clause))
+    types = (type_ for clause in prepared for type_ in find_value_types(clause))
     untuned = untuned_at_first(spark, types)
     return () if untuned is None else (untuned,)
 
 
-def types_of_values(prepared: PreparedInput[Any]) -> Iterator[DataType]:
+def find_value_types(prepared: PreparedInput[Any]) -> Iterator[DataType]:
     """Yield the types of columns that may be sent, except keys and order.
 
     Keys and order are left out because nobody has kilobytes in them.

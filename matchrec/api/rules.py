@@ -13,7 +13,7 @@ from matchrec.api.dialects import parse_clause_of
 from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.query import how_to_run
-from matchrec.api.remarks import remarks_in, remarks_on_session, remarks_on_state
+from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
 from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
@@ -152,11 +152,11 @@ def warn_of(built: build.BuiltRuleSet) -> None:
         assert rule.source is not None
         name, drafted = rule.name, built.shared.drafts[rule.name]
         with reading(rule.language):
-            found = remarks_in(drafted, built.question, rule.source)
+            found = find_remarks(drafted, built.question, rule.source)
             if built.question.is_stream:
-                found += remarks_on_state(drafted.written, linked.executable, rule.source)
+                found += find_state_remarks(drafted.written, linked.executable, rule.source)
         warn_caller(*(failures.of_rule(name, warning) for warning in found))
-    warn_caller(*remarks_on_session(built.rows.sparkSession, [built.prepared]))
+    warn_caller(*find_session_remarks(built.rows.sparkSession, [built.prepared]))
 
 
 @dataclass(frozen=True)

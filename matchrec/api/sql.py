@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of, parse_query
-from matchrec.api.evaluate import ClauseQuery, EngineQuery, ReadQuery, SqlQuery
+from matchrec.api.evaluate import ClauseQuery, EngineQuery, ParsedQuery, SqlQuery
 from matchrec.api.inputs import (
     Arguments,
     Frame,
@@ -162,7 +162,7 @@ def sql(
     |  25|
     +----+
     """
-    return sql_query(spark, query, args, dialect, options, frames).to_df()
+    return build_sql_query(spark, query, args, dialect, options, frames).to_df()
 
 
 @checked(**{**ARGUMENTS, "clause": CLAUSE_TEXT, "args": NAMED})
@@ -202,7 +202,7 @@ def match_recognize(
     |        2|    70|
     +---------+------+
     """
-    return clause_query(df, clause, args, dialect, options).to_df()
+    return build_clause_query(df, clause, args, dialect, options).to_df()
 
 
 @checked(df=DATAFRAME, column=TEXT.or_none())
@@ -241,7 +241,7 @@ def explode_matches(df: DataFrame, column: str | None = None) -> DataFrame:
 # The queries behind these functions, which `query` returns before they run.
 
 
-def sql_query(  # noqa: PLR0913 -- the arguments of `sql`
+def build_sql_query(  # noqa: PLR0913 -- the arguments of `sql`
     spark: SparkSession,
     query: str,
     args: Arguments,
@@ -279,7 +279,7 @@ class SqlText(FrontEnd):
     def session(self) -> SparkSession:
         return self.spark
 
-    def read(self, dialect: str, options: Options) -> ReadQuery:
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
         self.check_is_query()
         node = parse_query(self.spark, self.text, self.args, self.frames, dialect)
         if not node.sites and node.source.text == self.text:
@@ -301,7 +301,7 @@ class SqlText(FrontEnd):
         return conversion(self.text, dialect, write, events)
 
 
-def clause_query(
+def build_clause_query(
     df: DataFrame, clause: str, args: NamedValues, dialect: DialectName, options: Options | None
 ) -> Query:
     """Return the query of a clause over a DataFrame."""
@@ -321,7 +321,7 @@ class ClauseText(FrontEnd):
     def session(self) -> SparkSession:
         return self.df.sparkSession
 
-    def read(self, dialect: str, options: Options) -> ReadQuery:
+    def parse(self, dialect: str, options: Options) -> ParsedQuery:
         node, source = parse_clause_of(self.df, self.text, dialect)
         with shown_in(source):
             plan = lower(node, self.args or {})
@@ -334,7 +334,7 @@ class ClauseText(FrontEnd):
         return conversion(query, dialect, write, events)
 
 
-# One function for all languages, which returns a query in place of its rows.
+# One function for all languages, which returns a query that has not run.
 
 
 @overload
@@ -420,18 +420,18 @@ def query(*given: Any, **arguments: Any) -> Query:
     """
     source, query = first_two(given, arguments)
     if is_session(source):
-        return sql_query(**bound(sql, "query", given, arguments))
+        return build_sql_query(**bound(sql, "query", given, arguments))
     if is_pattern(query) or IS_SASE.match(str(query)) or "order_by" in arguments:
         from matchrec.api import events  # SQL does not need it
 
         if is_pattern(query):
             found = bound(events.match_pattern, "query", given, arguments)
-            return events.pattern_query(read_events(found), **found)
+            return events.build_pattern_query(read_events(found), **found)
         found = bound(events.match_sase, "query", given, arguments)
-        return events.sase_query(read_events(found), **found)
+        return events.build_sase_query(read_events(found), **found)
     QUERIED.check("`query`", "source", source)
     QUERY.check("`query`", "query", query)
-    return clause_query(**bound(match_recognize, "query", given, arguments))
+    return build_clause_query(**bound(match_recognize, "query", given, arguments))
 
 
 def read_events(arguments: dict[str, Any]) -> Events:
@@ -511,13 +511,13 @@ def answering(dialect: DialectName, options: Options) -> Answer:
             own, frames = dialect, as_dataframes(session, frames)
         text = SqlText(session, query, args, frames)
         asked = Query(query, "SQL", own, options, text)
-        with asked._naming_dialect(), asked._reading(options) as read:
-            if not read.clause_names:
+        with asked._naming_dialect(), asked._reading(options) as parsed:
+            if not parsed.clause_names:
                 return None
             ARGS.check("`spark.sql`", "args", args)
             for name, frame in frames.items():
                 FRAMES.check("`spark.sql`", name, frame)
             check_session(session)
-            return asked._result(read)
+            return asked._result(parsed)
 
     return answer

@@ -16,7 +16,7 @@ from matchrec.api.clause import Clause
 from matchrec.api.dialects import parse_clause_of
 from matchrec.api.inputs import Frame, check_names, markers, relation_of
 from matchrec.api.query import how_to_run
-from matchrec.api.remarks import remarks_on
+from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, as_spark_takes
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
 from matchrec.charts.sweep import Sweep
@@ -133,7 +133,7 @@ def check(df: DataFrame, rule: Rule, point: Point) -> None:
     clause = Clause(rule.plan, relation_of(df, point), NO_OPTIONS, rule.source)
     with shown_in(rule.source):
         result = clause.run()
-    warn_caller(*remarks_on(result, clause.source, clause.language))
+    warn_caller(*find_clause_remarks(result, clause.source, clause.language))
 
 
 def rule_of(  # noqa: PLR0913 -- what it is of, and how it is called

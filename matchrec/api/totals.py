@@ -76,13 +76,13 @@ def search_of(clause: Clause, plan: MatchPlan, totals: Totals) -> ClauseResult:
     flows, reason = is_streaming(clause.relation.rows), errors.BY_ONE_AT_A_TIME
     if flows or clause.options.algorithm != "backtracking":
         try:
-            return execute(clause.question(replace(plan, totals=totals), clause.options))
+            return execute(clause.build_question(replace(plan, totals=totals), clause.options))
         except errors.NotCarriedError as error:
             if flows:
                 raise
             reason = error.reason
     plan = replace(plan, measures=plan.measures or (A_COLUMN,))
-    return replace(execute(clause.question(plan, clause.options)), built=reason)
+    return replace(execute(clause.build_question(plan, clause.options)), built=reason)
 
 
 def sql_of(call: AskedTotal, found: ClauseResult, totals: Totals) -> str:

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import ClassVar
 
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.plan import show
@@ -68,10 +69,10 @@ class NamedType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TotalType:
-    """The type of an aggregate over all matches. of: the type of what it is over, if anything."""
+    """The type of an aggregate over all matches."""
 
     asked: AskedTotal
-    of: ReadType | None
+    of: ReadType | None  # the type of what it aggregates; None for a count of matches
 
 
 ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
@@ -81,7 +82,7 @@ ReadType = ColumnType | SumType | ListType | RowsType | NamedType | TotalType
 class Nullability:
     """What decides whether a value may be NULL."""
 
-    columns: tuple[bool, ...]  # whether each column of the input may be
+    columns: tuple[bool, ...]  # whether each column of the input may be NULL
     has_rows_without_match: bool  # whether unmatched rows or unfinished matches are output
 
 
@@ -113,12 +114,12 @@ class Read(ABC):
         """
 
     def may_be_null(self, nullability: Nullability) -> bool:
-        """Return whether a value may be NULL. Must agree with what the engine says of it."""
+        """Return whether a value may be NULL, as the engine declares the same value."""
         return True
 
     @property
     def reads_chains(self) -> bool:
-        """Whether matches that share their rows are enough to answer it, if sums are exact."""
+        """Whether matches that share their rows suffice to compute it, if sums are exact."""
         return False
 
     @property
@@ -128,7 +129,7 @@ class Read(ABC):
 
     @property
     def value_column(self) -> int | None:
-        """The column of which each value is a value as it is; None for computed values."""
+        """The column whose values are returned unchanged; None for a computed value."""
         return None
 
 
@@ -231,16 +232,35 @@ class ReadRowsForSpark(Read):
 # What an output row says of its match as a whole.
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMatchNumber(Read):
-    """The number of the match in its partition: `MATCH_NUMBER()`."""
+class ReadFact(Read):
+    """A fact about the match of an output row. A subclass gives its type and what `explain` shows.
+
+    It depends on no column of the input, so all objects of a subclass are equal.
+    """
+
+    __slots__ = ()
+
+    fact_type: ClassVar[NamedType]
+    shown_as: ClassVar[str]
+    is_nullable: ClassVar[bool] = False
 
     @property
     def type(self) -> ReadType:
-        return NamedType.NUMBER
+        return self.fact_type
 
     def show(self, columns: Sequence[str]) -> str:
-        return "MATCH_NUMBER()"
+        return self.shown_as
+
+    def may_be_null(self, nullability: Nullability) -> bool:
+        return self.is_nullable
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMatchNumber(ReadFact):
+    """The number of the match in its partition: `MATCH_NUMBER()`."""
+
+    fact_type = NamedType.NUMBER
+    shown_as = "MATCH_NUMBER()"
 
     def may_be_null(self, nullability: Nullability) -> bool:
         return nullability.has_rows_without_match
@@ -251,60 +271,36 @@ class ReadMatchNumber(Read):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPosition(Read):
+class ReadPosition(ReadFact):
     """The position in the match of the row that measures look from, from 0; -1 if it is empty."""
 
-    @property
-    def type(self) -> ReadType:
-        return NamedType.NUMBER
-
-    def show(self, columns: Sequence[str]) -> str:
-        return "the position in the match"
-
-    def may_be_null(self, nullability: Nullability) -> bool:
-        return False
+    fact_type = NamedType.NUMBER
+    shown_as = "the position in the match"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadIsMatched(Read):
+class ReadIsMatched(ReadFact):
     """Whether the row belongs to a match, even an empty one."""
 
-    @property
-    def type(self) -> ReadType:
-        return NamedType.TRUTH
-
-    def show(self, columns: Sequence[str]) -> str:
-        return "whether the row is matched"
-
-    def may_be_null(self, nullability: Nullability) -> bool:
-        return False
+    fact_type = NamedType.TRUTH
+    shown_as = "whether the row is matched"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadKind(Read):
+class ReadKind(ReadFact):
     """Whether it is a match, or a run whose window has ended: a number of `nfa.program`."""
 
-    @property
-    def type(self) -> ReadType:
-        return NamedType.NUMBER
-
-    def show(self, columns: Sequence[str]) -> str:
-        return "kind of match"
+    fact_type = NamedType.NUMBER
+    shown_as = "kind of match"
+    is_nullable = True
 
 
 @dataclass(frozen=True, slots=True)
-class ReadNothing(Read):
+class ReadNothing(ReadFact):
     """TRUE, for a query that reads nothing else: without a column, no row would be sent."""
 
-    @property
-    def type(self) -> ReadType:
-        return NamedType.TRUTH
-
-    def show(self, columns: Sequence[str]) -> str:
-        return "nothing"
-
-    def may_be_null(self, nullability: Nullability) -> bool:
-        return False
+    fact_type = NamedType.TRUTH
+    shown_as = "nothing"
 
     @property
     def reads_chains(self) -> bool:
