@@ -219,6 +219,13 @@ def test_third_parties_stay_where_they_belong() -> None:
             assert allowed is None or layer(module) in allowed, (module, name)
 
 
+def test_a_client_of_connect_alone_is_enough() -> None:
+    """`pyspark-client` has no SparkContext: what needs it is imported for types, or when called."""
+    for module in MODULES:
+        names = {node.module for node in tree(module).body if isinstance(node, ast.ImportFrom)}
+        assert "pyspark" not in names, module
+
+
 def test_all_that_machine_code_is_made_from_tells_whether_it_is_still_right() -> None:
     others = [one for one in MODULES if layer(one) != "cli"]
     compiled = [one for one in others if any(n.startswith("matchrec.jit") for n in imported(one))]

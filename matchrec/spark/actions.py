@@ -22,7 +22,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
@@ -31,6 +30,7 @@ from matchrec.spark.errors.failing import rows_read
 from matchrec.spark.session import FAILURES, context_of
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext  # which a client of Connect alone does not have
     from rich.console import Console
 
 TIMES_A_SECOND = 4

@@ -16,11 +16,10 @@ from contextvars import ContextVar
 from functools import cache, wraps
 from threading import Lock
 from types import MethodType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 from weakref import ref
 
-from pyspark import SparkContext
 from pyspark.errors import (
     AnalysisException,
     ArithmeticException,
@@ -36,6 +35,9 @@ from matchrec.errors.language import holding
 from matchrec.plan.text import Template, View
 from matchrec.shortcuts import once
 from matchrec.spark.errors import users_terms
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext  # which a client of Connect alone does not have
 
 # What is raised where Java has failed, if there is any.
 try:
