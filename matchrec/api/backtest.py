@@ -21,7 +21,12 @@ from matchrec.compile.coverage import CoverageDraft, CoverageTask
 from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors
-from matchrec.explanation.coverage import Reason, all_parts, ending, states_after
+from matchrec.explanation.coverage import (
+    Reason,
+    build_ending,
+    find_states_after,
+    list_condition_parts,
+)
 from matchrec.nfa.closure import UNREACHABLE
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
@@ -212,8 +217,8 @@ class Attempts:
     def reasons(self) -> list[str]:
         """The texts of what ended an attempt, by its last choice (0 for none), then by reason."""
         return [
-            "" if state is None else str(ending(self.asked, state, reason))
-            for state in states_after(self.asked.occurrences)
+            "" if state is None else str(build_ending(self.asked, state, reason))
+            for state in find_states_after(self.asked.occurrences)
             for reason in Reason
         ]
 
@@ -221,8 +226,8 @@ class Attempts:
     def because(self) -> str:
         """SQL of what ended the best attempt, and the parts of its condition that failed."""
         why = f"get({array(self.reasons)}, CAST(best.choice * {len(Reason)} + best.reason AS INT))"
-        known = all_parts(self.asked)[:NOTED_PARTS]
-        parts = array(one and f"{one[1]} was not true" for one in known)
+        known = list_condition_parts(self.asked)[:NOTED_PARTS]
+        parts = array(None if part is None else f"{part.text} was not true" for part in known)
         false = f"filter({parts}, (p, i) -> p IS NOT NULL AND shiftright(best.parts, i) % 2 = 1)"
         return f"concat_ws(': ', {why}, nullif(array_join({false}, ', '), ''))"
 

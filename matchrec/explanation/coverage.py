@@ -1,6 +1,7 @@
-"""Coverage: how far the starting rows of a query come, and what ends them.
+"""Show how far the starting rows of a query come, and what ends them.
 
-What the workers have counted goes in; a funnel comes out, as text, table and picture.
+`summarise` turns what the workers have counted into the coverage of a clause. It is shown as a
+funnel: as text, as a table and as a picture.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# What `coverage` says of a clause, in numbers.
+# The coverage of a clause, in numbers.
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match, in the order of `kernels.counting`: in words."""
+    """Why a run came no nearer to a match, as text. In the order of `engine.kernels.counting`."""
 
     FALSE = "{}'s condition was false"
     NO_ROW = "the partition ended before {}"
@@ -52,14 +53,12 @@ class Reason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunEnding:
-    """What ended some runs. awaited: the variables that would have brought them nearer to a match;
-    remaining: how many rows a match still needed at least.
-    """
+    """Some runs that ended for the same reason."""
 
     reason: Reason
-    awaited: tuple[str, ...]
-    remaining: int
-    count: int
+    awaited: tuple[str, ...]  # the variables that would have brought the runs nearer to a match
+    remaining: int  # how many rows a match still needed, at least
+    count: int  # the number of runs
 
     def __str__(self) -> str:
         if self.reason is Reason.FALSE and len(self.awaited) != 1:
@@ -68,85 +67,102 @@ class RunEnding:
 
 
 @dataclass(frozen=True, slots=True)
-class FalsePart:
-    """A part of a condition that has several, and for how many of the runs it was not true.
+class ConditionPart:
+    """A part of a condition, such as one operand of its AND."""
 
-    What depends on the run is one part, which counts where all others were true.
+    variable: str
+    text: str  # as the user wrote it
+
+
+@dataclass(frozen=True, slots=True)
+class FalsePart:
+    """A part of a condition that has several parts, and how often it was not true.
+
+    Everything that depends on the run is one part. It counts if all other parts were true.
     """
 
     variable: str
     text: str
-    count: int
+    count: int  # the number of runs
 
 
 @dataclass(frozen=True, slots=True)
 class LoopCoverage:
-    """The starting rows that reached a number of rows in a loop, such as two of `A{5,}`."""
+    """The starting rows that reached a number of rows in a loop, such as two rows of `A{5,}`."""
 
     rows: int
     reached: int
-    stop_reasons: tuple[RunEnding, ...]  # of those that did not reach the next number
+    # What ended the runs that did not reach the next number of rows.
+    stop_reasons: tuple[RunEnding, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceCoverage:
-    """An occurrence of a variable in PATTERN; number 0 is what comes before any row.
+    """The starting rows that reached an occurrence of a variable in PATTERN."""
 
-    reached: starting rows whose match, or whose nearest run, has a row there. stopped: those that
-    began no match and whose nearest run had its last row there. stop_reasons, false_parts: why, the
-    most frequent first. loop: for a loop that needs several rows, how many rows were reached: one,
-    two and so on to the number that it needs, or a few of these numbers.
-    """
-
-    number: int
+    number: int  # 0 is the place before any row
     variable: str | None
+    # How many starting rows have a row there: in their match, or in their nearest run.
     reached: int
+    # How many of these began no match, and their nearest run had its last row there.
     stopped: int
+    # What ended these runs, and the parts of conditions that were not true. In both, the most
+    # frequent one comes first.
     stop_reasons: tuple[RunEnding, ...]
     false_parts: tuple[FalsePart, ...]
+    # If the occurrence is a loop that needs several rows: how many starting rows reached one row of
+    # it, two rows, and so on to the number that it needs, or only some of these numbers.
     loop: tuple[LoopCoverage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseCoverage:
-    """How far the starting rows of one clause came.
-
-    occurrences: in the order of PATTERN, after what comes before any row. nearest: the starting row
-    that came nearest to a match and began none, if one has got any row. selects: whether rows may
-    be skipped or all matches are asked for; then `figures.matches` are rows that begin one.
-    """
+    """How far the starting rows of one clause came."""
 
     pattern: str
     figures: Figures
+    # The place before any row, then the occurrences in the order of PATTERN.
     occurrences: tuple[OccurrenceCoverage, ...]
+    # The starting row without a match that came nearest to a match; None if there is no such row.
     nearest: NearestStart | None
+    # Whether rows may be skipped, or all matches are needed. Then `figures.matches` counts the rows
+    # that begin a match.
     selects: bool = False
 
     @property
     def tried(self) -> int:
-        """The starting rows from which a match was sought; the others are inside of matches."""
+        """Return the number of rows from which a match was sought.
+
+        The other rows are inside of matches.
+        """
         return self.occurrences[0].reached
 
     @property
     def without_match(self) -> int:
-        """The starting rows of these that began no match."""
+        """Return the number of starting rows that were tried and began no match."""
         return self.tried - self.figures.matches
 
     @property
     def summary(self) -> str:
-        """How many of the starting rows begin a match, in one line."""
+        """Return in one line how many of the starting rows begin a match."""
         begin = f"{self.figures.matches:,} of {self.tried:,} starting rows begin a match"
         return f"{self.pattern}, {begin}"
 
 
-# The funnel of a clause as text, which ends with what ended most starting rows.
+# The funnel of a clause as text. It closes with what ended most starting rows.
 
-BAR = 20
-LARGE = 1_000_000  # rows that a worker held at once
-MOST_NUMBERS = 6  # of rows of a loop that are all listed
+BAR_LENGTH = 20
+MANY_ROWS_HELD = 1_000_000  # by a worker at once
+MOST_LISTED_ROWS = 6  # a loop that needs at most so many rows has a line for each of them
 
 
 def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
+    """Return the funnel of a clause as text.
+
+    Args:
+        clause: the coverage of the clause.
+        surface: where the user called `coverage`, for the calls that the text suggests.
+    """
     parts = (
         ("row pattern", [clause.pattern]),
         ("rows", row_lines(clause)),
@@ -157,34 +173,39 @@ def show_funnel(clause: ClauseCoverage, surface: Surface) -> str:
 
 
 def row_lines(clause: ClauseCoverage) -> Iterator[str]:
-    """Rows, partitions and matches, and what is strange about them."""
-    found = clause.figures
-    alone = found.partitions - found.matched_partitions
-    rows = f"{found.rows:,} in {counted(found.partitions, 'partition')}"
-    yield f"{rows}, {alone:,} of them without a match; the largest has {found.largest_partition:,}"
+    """Yield the numbers of rows, partitions and matches, and what is unusual about them."""
+    figures = clause.figures
+    unmatched = figures.partitions - figures.matched_partitions
+    rows = f"{figures.rows:,} in {counted(figures.partitions, 'partition')}"
+    largest = f"the largest has {figures.largest_partition:,}"
+    yield f"{rows}, {unmatched:,} of them without a match; {largest}"
     if clause.selects:
-        begin = "row begins" if found.matches == 1 else "rows begin"
-        yield f"{found.matches:,} starting {begin} a match"
-    elif found.matches:
-        over = f"{counted(found.matches, 'match', 'matches')} over {counted(found.covered, 'row')}"
-        yield f"{over}; the longest has {found.longest_match:,}"
-    if found.ties:
-        ties = f"{counted(found.ties, 'tie')} in ORDER BY, so the result may differ each time"
+        begin = "row begins" if figures.matches == 1 else "rows begin"
+        yield f"{figures.matches:,} starting {begin} a match"
+    elif figures.matches:
+        matches = counted(figures.matches, "match", "matches")
+        covered = counted(figures.covered, "row")
+        yield f"{matches} over {covered}; the longest has {figures.longest_match:,}"
+    if figures.ties:
+        ties = f"{counted(figures.ties, 'tie')} in ORDER BY, so the result may differ each time"
         yield f"{ties}: add a column that tells these rows apart"
-    if found.rows_held >= LARGE:
-        cure = "bound it by WITHIN or by a quantifier such as {1,100}"
-        held = f"{found.rows_held:,} were held by a worker at once"
-        yield f"{held}, as a search looked that far: {cure}"
+    if figures.rows_held >= MANY_ROWS_HELD:
+        advice = "bound it by WITHIN or by a quantifier such as {1,100}"
+        held = f"{figures.rows_held:,} were held by a worker at once"
+        yield f"{held}, as a search looked that far: {advice}"
 
 
 def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
+    """Yield the bars of the funnel, then the number of rows that were not tried."""
     if not clause.tried:
         return
-    bars = list(bars_of(clause))
-    width, digits = max(len(one.name) for one in bars), len(f"{clause.tried:,}")
-    for one in bars:
-        line = f"{one.name:<{width}} {one.count:>{digits},} {bar(one.count, clause.tried)}"
-        yield f"{line:<{width + digits + BAR + 3}}{one.reason}".rstrip()
+    bars = list(build_bars(clause))
+    name_width = max(len(bar.name) for bar in bars)
+    count_width = len(f"{clause.tried:,}")
+    for bar in bars:
+        blocks = draw_blocks(bar.count, clause.tried)
+        line = f"{bar.name:<{name_width}} {bar.count:>{count_width},} {blocks}"
+        yield f"{line:<{name_width + count_width + BAR_LENGTH + 3}}{bar.reason}".rstrip()
     inside = clause.figures.rows - clause.tried
     if inside > 0:
         yield f"not tried, as they are inside of matches: {counted(inside, 'other row')}"
@@ -192,41 +213,41 @@ def funnel_lines(clause: ClauseCoverage) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A line of the funnel: some starting rows, and what stopped those that came no further."""
+    """A line of the funnel: some starting rows, and what ended those that came no further."""
 
     name: str
     count: int
     reason: str = ""
 
 
-def bars_of(clause: ClauseCoverage) -> Iterator[Bar]:
+def build_bars(clause: ClauseCoverage) -> Iterator[Bar]:
     """Yield the lines of the funnel: one for each occurrence or number of rows, then the matches.
 
     The second row of a loop `A{5,}` is called `A{2}`.
     """
-    for one in clause.occurrences:
-        name = one.variable or "tried"
-        if not one.loop:
-            yield Bar(name, one.reached, why(one.stop_reasons))
-        for part in one.loop:
-            written = name if part.rows == 1 else f"{name}{{{part.rows}}}"
-            yield Bar(written, part.reached, why(part.stop_reasons))
+    for occurrence in clause.occurrences:
+        name = occurrence.variable or "tried"
+        if not occurrence.loop:
+            yield Bar(name, occurrence.reached, describe_endings(occurrence.stop_reasons))
+        for part in occurrence.loop:
+            part_name = name if part.rows == 1 else f"{name}{{{part.rows}}}"
+            yield Bar(part_name, part.reached, describe_endings(part.stop_reasons))
     yield Bar("matches", clause.figures.matches)
 
 
-def bar(part: int, whole: int) -> str:
-    """A bar whose length is a share; never empty for something."""
-    return "█" * (max(1, round(BAR * part / whole)) if part else 0)
+def draw_blocks(part: int, whole: int) -> str:
+    """Return a bar whose length shows a share. It is empty only if the part is 0."""
+    return "█" * (max(1, round(BAR_LENGTH * part / whole)) if part else 0)
 
 
-def why(endings: Collection[RunEnding]) -> str:
+def describe_endings(endings: Collection[RunEnding]) -> str:
     """Return how many runs ended, and the most frequent reason with its number."""
     if not endings:
         return ""
     reasons = count_reasons(endings)
-    ((most, times),) = reasons.most_common(1)
+    ((reason, times),) = reasons.most_common(1)
     count = f" ({times:,})" if len(reasons) > 1 else ""
-    return f"{reasons.total():,} ended: {most}{count}"
+    return f"{reasons.total():,} ended: {reason}{count}"
 
 
 def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
@@ -238,43 +259,57 @@ def count_reasons(endings: Collection[RunEnding]) -> Counter[str]:
 
 
 def answer_lines(clause: ClauseCoverage, surface: Surface) -> Iterator[str]:
-    """What a reader who misses rows wants to know."""
+    """Yield the answer for a reader who misses matches: where most runs ended, and why."""
     if not clause.tried:
         yield "there are no rows"
         return
     if not clause.without_match:
         yield "nothing: every one of them begins a match"
         return
-    ended = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
+    ends = [occurrence for occurrence in clause.occurrences if occurrence.stopped]
     if clause.figures.matches:
-        decisive = max(ended, key=lambda one: one.stopped)
+        decisive = max(ends, key=lambda occurrence: occurrence.stopped)
         runs = f"{decisive.stopped:,} of {clause.without_match:,} without a match"
-    else:  # where those ended that came nearest to one
-        decisive = min(
-            ended, key=lambda one: (min(e.remaining for e in one.stop_reasons), -one.stopped)
-        )
+    else:
+        decisive = min(ends, key=rank_by_nearness)
         runs = f"no match: of those that came nearest to one, {decisive.stopped:,}"
     where = f"after {decisive.variable}" if decisive.variable else "before any row"
     yield f"{runs} ended {where}"
-    ((most, count),) = count_reasons(decisive.stop_reasons).most_common(1)
-    yield f"{most}: {count:,}"
+    ((reason, count),) = count_reasons(decisive.stop_reasons).most_common(1)
+    yield f"{reason}: {count:,}"
     for part in decisive.false_parts:
         yield f"  {part.variable}: {part.text} was not true: {part.count:,}"
     if clause.nearest is not None:
         yield from nearest_lines(clause.nearest, surface)
 
 
+def rank_by_nearness(occurrence: OccurrenceCoverage) -> tuple[int, int]:
+    """Return a sort key: occurrences nearest to a match first, then those where most runs ended."""
+    nearest = min(ending.remaining for ending in occurrence.stop_reasons)
+    return nearest, -occurrence.stopped
+
+
 def nearest_lines(nearest: NearestStart, surface: Surface) -> Iterator[str]:
+    """Yield which starting row came nearest to a match, and the call that explains it.
+
+    Yield nothing if no row could have completed its run.
+    """
     if nearest.remaining >= UNREACHABLE:
         return
-    row = " of ".join(filter(None, map(equalities, (nearest.order, nearest.partition))))
+    names = [show_equalities(nearest.order), show_equalities(nearest.partition)]
+    row = " of ".join(name for name in names if name)
     yield f"nearest to a match: the starting row {row}"
     yield f"  it needed {counted(nearest.remaining, 'more row')} at least"
     call = surface.why(nearest.partition, tuple(nearest.order.values()))
     yield f"  {call} says why"
 
 
-def equalities(values: dict[str, str | None]) -> str:
+def show_equalities(values: dict[str, str | None]) -> str:
+    """Return the values of columns as text.
+
+    >>> show_equalities({"k": "x", "l": None})
+    'k = x, l = NULL'
+    """
     return ", ".join(
         f"{name} = {'NULL' if value is None else value}" for name, value in values.items()
     )
@@ -284,11 +319,11 @@ def equalities(values: dict[str, str | None]) -> str:
 
 
 def draw(clauses: Collection[ClauseCoverage]) -> Figure:
-    """Below each other, of each clause the bars of its starting rows."""
-    heights = [len(list(bars_of(one))) + 1 for one in clauses] or [1]
-    reasons = (each.reason for one in clauses for each in bars_of(one))
-    width = 6 + CHARACTER * max(map(len, reasons), default=0)
-    figure = new_figure(width, 0.3 * sum(heights))
+    """Draw the funnels of clauses, one below the other."""
+    funnels = [list(build_bars(clause)) for clause in clauses]
+    heights = [len(bars) + 1 for bars in funnels] or [1]
+    longest_reason = max((len(bar.reason) for bars in funnels for bar in bars), default=0)
+    figure = new_figure(6 + CHARACTER * longest_reason, 0.3 * sum(heights))
     panels = figure.subplots(len(heights), squeeze=False, height_ratios=heights)
     for panel, clause in zip(panels.flat, clauses, strict=False):
         draw_bars(panel, clause)
@@ -296,21 +331,21 @@ def draw(clauses: Collection[ClauseCoverage]) -> Figure:
 
 
 def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
-    """A bar for each line of the funnel, as long as its share of the starting rows.
+    """Draw a bar for each line of the funnel, as long as its share of the starting rows.
 
-    The count stands between the name and the bar. There are no tick marks: one beside a count would
-    read as a minus sign.
+    The count is between the name and the bar. There are no tick marks, because a tick mark next to
+    a count would look like a minus sign.
     """
-    bars = list(bars_of(clause))
+    bars = list(build_bars(clause))
     most = max(1, clause.tried)
     colours = [*[CAME] * (len(bars) - 1), MATCHED]
-    panel.barh(range(len(bars)), [one.count for one in bars], color=colours)
-    for y, one in enumerate(bars):
-        beside: Any = {"textcoords": "offset points", "va": "center", "color": INK}
-        panel.annotate(f"{one.count:,}", (0, y), (-5, 0), ha="right", **beside)
-        panel.annotate(one.reason, (most, y), (5, 0), **beside)
+    panel.barh(range(len(bars)), [bar.count for bar in bars], color=colours)
+    label: Any = {"textcoords": "offset points", "va": "center", "color": INK}
+    for y, bar in enumerate(bars):
+        panel.annotate(f"{bar.count:,}", (0, y), (-5, 0), ha="right", **label)
+        panel.annotate(bar.reason, (most, y), (5, 0), **label)
     panel.set(xlim=(0, most), xticks=[])
-    panel.set_yticks(range(len(bars)), [one.name for one in bars])
+    panel.set_yticks(range(len(bars)), [bar.name for bar in bars])
     digits = len(f"{most:,}")
     panel.tick_params(axis="y", length=0, pad=12 + 7 * digits, labelcolor=INK)
     panel.invert_yaxis()
@@ -318,7 +353,7 @@ def draw_bars(panel: Axes, clause: ClauseCoverage) -> None:
     panel.spines[:].set_visible(False)
 
 
-# What `coverage` gives: the funnels of a query's clauses.
+# The result of `Query.coverage`: the funnels of a query's clauses.
 
 COLUMNS = (
     "clause",
@@ -387,10 +422,20 @@ class Coverage(Pictured):
         """
         rows = list[tuple[object, ...]]()
         for number, clause in self.clauses.items():
-            for one in clause.occurrences:
-                reasons = count_reasons(one.stop_reasons).most_common(1)
-                most = reasons[0] if reasons else (None, 0)
-                rows.append((number, one.number, one.variable, one.reached, one.stopped, *most))
+            for occurrence in clause.occurrences:
+                reasons = count_reasons(occurrence.stop_reasons).most_common(1)
+                reason, count = reasons[0] if reasons else (None, 0)
+                rows.append(
+                    (
+                        number,
+                        occurrence.number,
+                        occurrence.variable,
+                        occurrence.reached,
+                        occurrence.stopped,
+                        reason,
+                        count,
+                    )
+                )
         return data_frame(COLUMNS, rows)
 
     def svg(self) -> str:
@@ -408,62 +453,89 @@ class Coverage(Pictured):
         return written(lambda: draw(self.clauses.values()), "svg").decode()
 
 
-# What the workers have counted → what `coverage` says of a clause.
+# From what the workers have counted to the coverage of a clause.
 
 
-def summarise(counted: CountedCoverage) -> ClauseCoverage:
-    endings = endings_by_occurrence(counted)
-    names = counted.coverage_draft.draft.plan.variables
-    variables = [names[variable] for variable in counted.coverage_draft.occurrences.variables]
-    ended = [sum(one.count for one in group) for group in endings]
-    tried = sum(ended) + counted.figures.matches
-    came = [tried, *counted.counts.came.tolist()]
-    false = (parts(counted, number) for number in range(len(came)))
-    loops = [(), *loops_of(counted, came[1:], endings[1:])]
-    columns = range(len(came)), [None, *variables], came, ended, endings, false, loops
-    occurrences = tuple(OccurrenceCoverage(*row) for row in zip(*columns, strict=True))
-    pattern = show(counted.coverage_draft.draft.plan.pattern)
-    selects = counted.task.selects
-    return ClauseCoverage(pattern, counted.figures, occurrences, counted.nearest, selects)
+def summarise(counted_coverage: CountedCoverage) -> ClauseCoverage:
+    """Return the coverage of a clause from what the workers have counted."""
+    plan = counted_coverage.coverage_draft.draft.plan
+    # In all of these lists, index 0 is the place before any row, as in `OccurrenceCoverage.number`.
+    endings = find_endings(counted_coverage)
+    stopped = [sum(ending.count for ending in group) for group in endings]
+    tried = sum(stopped) + counted_coverage.figures.matches
+    reached = [tried, *counted_coverage.counts.came.tolist()]
+    occurrences = counted_coverage.coverage_draft.occurrences
+    variables = [None, *(plan.variables[variable] for variable in occurrences.variables)]
+    loops = [(), *find_loops(counted_coverage, reached[1:], endings[1:])]
+    return ClauseCoverage(
+        pattern=show(plan.pattern),
+        figures=counted_coverage.figures,
+        occurrences=tuple(
+            OccurrenceCoverage(
+                number=number,
+                variable=variables[number],
+                reached=reached[number],
+                stopped=stopped[number],
+                stop_reasons=endings[number],
+                false_parts=find_false_parts(counted_coverage, number),
+                loop=loops[number],
+            )
+            for number in range(len(reached))
+        ),
+        nearest=counted_coverage.nearest,
+        selects=counted_coverage.task.selects,
+    )
 
 
-def loops_of(
-    counted: CountedCoverage, reached: list[int], endings: Sequence[tuple[RunEnding, ...]]
+def find_loops(
+    counted_coverage: CountedCoverage, reached: list[int], endings: Sequence[tuple[RunEnding, ...]]
 ) -> Iterator[tuple[LoopCoverage, ...]]:
-    """Yield for each occurrence how many starting rows reached two, three, ... rows of its loop.
+    """Yield for each occurrence how many starting rows reached one, two, ... rows of its loop.
+
+    Yield an empty tuple for an occurrence that is no loop of several rows.
 
     A run that has left a loop has all the rows that the loop needs. A run that ended in it lacks as
     many of these as the pattern still needed in the loop.
+
+    Args:
+        counted_coverage: what the workers have counted.
+        reached: for each occurrence, how many starting rows reached it.
+        endings: for each occurrence, what ended the runs that had their last row there.
     """
-    plan, occurrences = counted.coverage_draft.draft.plan, counted.coverage_draft.occurrences
+    plan = counted_coverage.coverage_draft.draft.plan
+    occurrences = counted_coverage.coverage_draft.occurrences
     if plan.staging is not None:  # occurrences are stages there, not variables of PATTERN
         yield from (() for _ in reached)
         return
-    after = states_after(occurrences)[1:]
-    for number, needed in enumerate(rows_of_loops(plan.pattern)):
+    targets = find_states_after(occurrences)[1:]
+    for number, needed in enumerate(find_loop_lengths(plan.pattern)):
         states = [
             state
-            for state, taken in zip(after, occurrences.taken, strict=True)
+            for state, taken in zip(targets, occurrences.taken, strict=True)
             if taken == number and state is not None
         ]
-        behind = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
-        if needed < 2 or behind >= UNREACHABLE:
+        needed_after = min((occurrences.remaining[state] for state in states), default=UNREACHABLE)
+        if needed < 2 or needed_after >= UNREACHABLE:
             yield ()
-            continue
-        yield tuple(loop_lines(needed, behind, reached[number], endings[number]))
+        else:
+            yield tuple(count_loop_rows(needed, needed_after, reached[number], endings[number]))
 
 
-def rows_of_loops(pattern: RowPattern, repeats: bool = False) -> Iterator[int]:
-    """Yield for each variable, in order, how many rows the loop needs that is only about it, or 1.
+def find_loop_lengths(pattern: RowPattern, *, repeats: bool = False) -> Iterator[int]:
+    """Yield for each variable, in order, the number of rows that its loop needs, or 1.
 
-    repeats: whether the variable may be reached several times or in several orders. Then what a run
-    still needs does not tell how often it has been through the loop.
+    Only a quantifier of the variable itself counts as its loop.
+
+    Args:
+        pattern: a row pattern.
+        repeats: whether the variable can be reached several times or in several orders. Then what
+            a run still needs does not tell how often it has been through the loop.
 
     >>> from matchrec.plan.pattern import concatenation
     >>> a, b = Variable("A"), Variable("B")
-    >>> list(rows_of_loops(concatenation([Quantified(a, 5, None), b])))
+    >>> list(find_loop_lengths(concatenation([Quantified(a, 5, None), b])))
     [5, 1]
-    >>> list(rows_of_loops(Quantified(concatenation([Quantified(a, 5, 5), b]), 1, None)))
+    >>> list(find_loop_lengths(Quantified(concatenation([Quantified(a, 5, 5), b]), 1, None)))
     [1, 1]
     """
     match pattern:
@@ -472,99 +544,131 @@ def rows_of_loops(pattern: RowPattern, repeats: bool = False) -> Iterator[int]:
         case Quantified(part=Variable()):
             yield 1 if repeats else pattern.least
         case _:
-            inside = repeats or isinstance(pattern, Permutation)
-            inside = inside or (isinstance(pattern, Quantified) and pattern.most != 1)
+            is_loop = isinstance(pattern, Quantified) and pattern.most != 1
+            repeats = repeats or is_loop or isinstance(pattern, Permutation)
             for child in children(pattern):
-                yield from rows_of_loops(child, inside)
+                yield from find_loop_lengths(child, repeats=repeats)
 
 
-def loop_lines(
-    needed: int, behind: int, reached: int, endings: Sequence[RunEnding]
+def count_loop_rows(
+    needed: int, needed_after: int, reached: int, endings: Sequence[RunEnding]
 ) -> Iterator[LoopCoverage]:
-    """Yield what was reached in a loop that needs some rows.
+    """Yield how many starting rows reached each listed number of rows of a loop.
 
-    behind: how many rows the pattern needs after the loop.
+    Args:
+        needed: how many rows the loop needs.
+        needed_after: how many rows the pattern needs after the loop.
+        reached: how many starting rows reached the loop.
+        endings: what ended runs in the loop.
     """
-    numbers = numbers_up_to(needed)
-    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
+    numbers = list_row_numbers(needed)
+    for number, next_number in zip(numbers, [*numbers[1:], needed + 1], strict=True):
         stopped = tuple(
-            one
-            for one in endings
-            if number <= needed - max(0, one.remaining - behind) < (following or needed + 1)
+            ending
+            for ending in endings
+            if number <= needed - max(0, ending.remaining - needed_after) < next_number
         )
         yield LoopCoverage(number, reached, stopped)
-        reached -= sum(one.count for one in stopped)
+        reached -= sum(ending.count for ending in stopped)
 
 
-def numbers_up_to(needed: int) -> list[int]:
+def list_row_numbers(needed: int) -> list[int]:
     """Return the numbers of rows that are listed for a loop: all of a few, or 1, 2, 5, 10, ...
 
-    >>> numbers_up_to(4), numbers_up_to(60)
+    >>> list_row_numbers(4), list_row_numbers(60)
     ([1, 2, 3, 4], [1, 2, 5, 10, 20, 50, 60])
     """
-    if needed <= MOST_NUMBERS:
+    if needed <= MOST_LISTED_ROWS:
         return list(range(1, needed + 1))
     steps = (factor * 10**power for power in range(len(str(needed))) for factor in (1, 2, 5))
     return [*(number for number in steps if number < needed), needed]
 
 
-def endings_by_occurrence(counted: CountedCoverage) -> list[tuple[RunEnding, ...]]:
-    """Why runs ended whose last row had taken each occurrence, the most frequent reason first."""
-    occurrences = counted.coverage_draft.occurrences
-    states = states_after(occurrences)
-    places = [0, *(taken + 1 for taken in occurrences.taken)]  # 0 before any row
-    found: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
-    for state, place, counts in zip(states, places, counted.counts.ended.tolist(), strict=True):
-        for reason, count in zip(Reason, counts, strict=True):
+def find_endings(counted_coverage: CountedCoverage) -> list[tuple[RunEnding, ...]]:
+    """Return what ended the runs that had their last row at each occurrence.
+
+    The first entry is for runs without a row. In each entry the most frequent reason comes first.
+    """
+    coverage_draft = counted_coverage.coverage_draft
+    occurrences = coverage_draft.occurrences
+    states = find_states_after(occurrences)
+    numbers = [0, *(taken + 1 for taken in occurrences.taken)]
+    counts: list[Counter[RunEnding]] = [Counter() for _ in range(len(occurrences.variables) + 1)]
+    rows = counted_coverage.counts.ended.tolist()
+    for state, number, reason_counts in zip(states, numbers, rows, strict=True):
+        for reason, count in zip(Reason, reason_counts, strict=True):
             if state is not None and count:
-                found[place][ending(counted.coverage_draft, state, reason)] += count
-    return [tuple(replace(one, count=n) for one, n in group.most_common()) for group in found]
+                counts[number][build_ending(coverage_draft, state, reason)] += count
+    return [
+        tuple(replace(ending, count=count) for ending, count in group.most_common())
+        for group in counts
+    ]
 
 
-def states_after(occurrences: Occurrences) -> list[int | None]:
-    """The state in which a run is before any choice, then after each of them."""
+def find_states_after(occurrences: Occurrences) -> list[int | None]:
+    """Return the state in which a run is before any choice, then after each choice."""
     choices = [choice for state in occurrences.pattern.folding.choices for choice in state]
     return [0, *(choice.target for choice in choices)]
 
 
-def ending(asked: CoverageDraft, state: int, reason: Reason) -> RunEnding:
-    occurrences, names = asked.occurrences, asked.draft.plan.variables
-    nearer = (names[occurrences.variables[occurrences.taken[i]]] for i in occurrences.nearer[state])
-    return RunEnding(reason, tuple(dict.fromkeys(nearer)), occurrences.remaining[state], 0)
+def build_ending(coverage_draft: CoverageDraft, state: int, reason: Reason) -> RunEnding:
+    """Return the ending of runs that ended in a state for a reason, with a count of 0."""
+    occurrences = coverage_draft.occurrences
+    names = coverage_draft.draft.plan.variables
+    awaited = [
+        names[occurrences.variables[occurrences.taken[choice]]]
+        for choice in occurrences.nearer[state]
+    ]
+    return RunEnding(
+        reason=reason,
+        awaited=tuple(dict.fromkeys(awaited)),
+        remaining=occurrences.remaining[state],
+        count=0,
+    )
 
 
-def parts(counted: CountedCoverage, number: int) -> tuple[FalsePart, ...]:
-    """The parts of conditions that were not true after an occurrence, the most frequent first."""
-    counts = counted.counts.parts_false[number].tolist()
-    pairs = zip(all_parts(counted.coverage_draft), counts, strict=True)
-    found = [FalsePart(*part, count) for part, count in pairs if count and part is not None]
-    return tuple(sorted(found, key=lambda part: -part.count))
+def find_false_parts(counted_coverage: CountedCoverage, number: int) -> tuple[FalsePart, ...]:
+    """Return the parts of conditions that were not true after an occurrence, by frequency.
 
-
-def all_parts(asked: CoverageDraft) -> list[tuple[str, str] | None]:
-    """The parts of all conditions: the variable, and the part as it was written; None of one that
-    is all that is asked of its variable.
+    Args:
+        counted_coverage: what the workers have counted.
+        number: the number of the occurrence, see `OccurrenceCoverage`.
     """
-    known = list[tuple[str, str]]()
-    plan = asked.draft.plan
-    conditions = {condition.variable: condition for condition in asked.draft.conditions}
-    stages = {} if plan.staging is None else stages_by_test(plan.staging)
+    counts = counted_coverage.counts.parts_false[number].tolist()
+    parts = list_condition_parts(counted_coverage.coverage_draft)
+    false_parts = [
+        FalsePart(part.variable, part.text, count)
+        for part, count in zip(parts, counts, strict=True)
+        if count and part is not None
+    ]
+    return tuple(sorted(false_parts, key=lambda part: -part.count))
+
+
+def list_condition_parts(coverage_draft: CoverageDraft) -> list[ConditionPart | None]:
+    """Return the parts of all conditions in the order in which they are counted.
+
+    None takes the place of a part that is the whole condition of its variable: the reason of a run
+    ending already names that condition.
+    """
+    plan = coverage_draft.draft.plan
+    conditions = {condition.variable: condition for condition in coverage_draft.draft.conditions}
+    stages = {} if plan.staging is None else find_stages_by_test(plan.staging)
+    parts: list[ConditionPart] = []
     for variable in plan.variables:
         show_part = partial(show_test, test=variable) if plan.staging else show_scalar
         name = stages.get(variable, variable)
-        known += (
-            (name, text) for text in show_condition_parts(conditions.get(variable), show_part)
-        )
-    several = Counter(name for name, _ in known)
-    return [one if several[one[0]] > 1 else None for one in known]
+        texts = show_condition_parts(conditions.get(variable), show_part)
+        parts += [ConditionPart(name, text) for text in texts]
+    parts_of_variable = Counter(part.variable for part in parts)
+    return [part if parts_of_variable[part.variable] > 1 else None for part in parts]
 
 
-def stages_by_test(staging: Staging) -> dict[str, str]:
-    """The names of stages, by those of the tests that their rows satisfy."""
-    found = {}
+def find_stages_by_test(staging: Staging) -> dict[str, str]:
+    """Return the name of the stage to which each test belongs, by the name of the test."""
+    names = {}
     for part in stage_parts(staging.steps):
         if isinstance(part.content, Single):
-            found[part.content.test] = part.content.name
+            names[part.content.test] = part.content.name
             if part.until is not None and part.until.take is not None:
-                found[part.until.take] = part.content.name
-    return found
+                names[part.until.take] = part.content.name
+    return names
