@@ -224,7 +224,7 @@ def give_codes(names: Mapping[str, object]) -> None:
     for name, value in names.items():
         if isinstance(value, Message) and issubclass(value.kind, kinds.MatchRecognizeError):
             code = value.code or name.strip("_").lower().replace("_", "-")
-            object.__setattr__(value, "code", code)  # frozen for all who use it
+            object.__setattr__(value, "code", code)  # the record is frozen for everything else
 
 
 parse_error = of(kinds.MatchRecognizeParseError)

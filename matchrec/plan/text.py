@@ -198,6 +198,7 @@ def words_of(kind: str) -> frozenset[str]:
 RESERVED = words_of("RESERVED")
 CURRENT_VALUES = words_of("CURRENT VALUE")
 NONDETERMINISTIC = words_of("NONDETERMINISTIC")
+NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
 
 
 def is_reserved(word: str) -> bool:

@@ -49,10 +49,11 @@ _SETTING = Lock()
 
 SENT = "_matchrec_sent"  # where a session keeps the plans of texts that were sent
 
-# How a text begins that does nothing but ask: after WITH, Spark takes INSERT.
+# The beginning of a text that changes nothing. After WITH there may be an INSERT.
 SELECTS = re.compile(r"\s*SELECT\b", re.IGNORECASE)
 
-UNREADABLE = "Exception deserializing response!"  # what gRPC says of an answer with too many parts
+# What gRPC says of an answer that it cannot read because it is nested too deep.
+UNREADABLE = "Exception deserializing response!"
 
 
 class Backend:
@@ -111,7 +112,7 @@ class Backend:
         return rows if keeps_text else rows.select("*")
 
     def analyse(self, runner: Runner, frame: DataFrame, text: Template | None) -> DataFrame:
-        """Return a DataFrame once it has been analysed. `text`: what a mistake may be in."""
+        """Return a DataFrame once it has been analysed, as `Runner.analyse` does."""
         return frame
 
     @contextmanager
@@ -270,7 +271,11 @@ class Backend:
         return Observation(name)
 
     def observed(self, result: DataFrame) -> DataFrame:
-        """Return the result of SQL text so that its action finds the observations in it."""
+        """Return the result of SQL text so that its action finds the observations in it.
+
+        An action of the result itself finds none under the names of its views; one of a projection
+        of the result does.
+        """
         return result.select("*")
 
     def run_unread(self, result: DataFrame) -> None:
@@ -278,7 +283,7 @@ class Backend:
         result.write.format("noop").mode("overwrite").save()
 
     def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
-        """Return what an action of `result` counted, if its Observation has not been told."""
+        """Return what an action of `result` counted, if its Observation `name` has no values."""
         return {}
 
 
@@ -294,9 +299,11 @@ class SparkConnect(Backend):
     def send(
         self, text: str, args: Any, frames: Mapping[str, Any], *, is_complete: bool
     ) -> DataFrame:
-        if is_complete and SELECTS.match(text):  # the server reads it again when it runs
+        if is_complete and SELECTS.match(text):
+            # A text is sent once in a session: its plan is the text, which the server reads again
+            # whenever the DataFrame runs. The projection asks for its own schema, which may change.
             sent = once_a_session(self.spark, SENT, lambda sql: plain_sql(self.spark)(sql, None))
-            return sent(text).select("*")  # asks for its schema again
+            return sent(text).select("*")
         with self.refusing():
             return plain_sql(self.spark)(text, args, **frames)
 
@@ -349,10 +356,10 @@ class SparkConnect(Backend):
         return Observation(name)
 
     def observed(self, result: DataFrame) -> DataFrame:
-        return result  # itself knows what its action has seen; a projection of it does not
+        return result  # it knows what its own action has counted; a projection of it does not
 
     def run_unread(self, result: DataFrame) -> None:
-        result.collect()  # a client is told of counters only with the rows
+        result.collect()  # the server sends the counters only together with the rows
 
     def seen_by(self, result: DataFrame, name: str) -> dict[str, Any]:
         information = getattr(result, "executionInfo", None)

@@ -37,18 +37,22 @@ from matchrec.spark.worker import count
 
 @dataclass(frozen=True)
 class CounterField:
-    """One counter. place: in the column; aggregate: over tasks and clauses."""
+    """A counter of the search."""
 
     name: str
-    text: str
-    place: int
-    aggregate: str = "sum"
+    text: str  # what a table of counters calls it
+    place: int  # its index in the column of counters
+    is_maximum: bool = False  # over tasks and clauses, the largest value counts, and not the sum
+
+    def total(self, numbers: Sequence[int]) -> int:
+        """Return the value over several tasks or clauses, 0 if there are none."""
+        return max(numbers, default=0) if self.is_maximum else sum(numbers)
 
 
 OF_SELECTION = (
     CounterField("reads", "rows read by runs", count.OF_KERNELS + layout.READS),
     CounterField("runs", "runs created", count.OF_KERNELS + layout.RUNS_CREATED),
-    CounterField("most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, "max"),
+    CounterField("most_live_runs", "most live runs", count.OF_KERNELS + layout.MOST_LIVE, True),
     CounterField("forks", "forks", count.OF_KERNELS + layout.FORKS),
     CounterField("merges", "merges", count.OF_KERNELS + layout.MERGES),
     CounterField("nodes", "buffer nodes", count.OF_KERNELS + layout.NODES_CREATED),
@@ -120,7 +124,7 @@ class Counters:
             timeout: how many seconds to wait for an action to finish.
 
         Raises:
-            MatchRecognizeRunError: no action has finished after `timeout` seconds.
+            MatchRecognizePlanError: no action has finished after `timeout` seconds.
 
         >>> ticks = spark.sql("VALUES (1, 90), (2, 80), (3, 70), (4, 95) AS t(day, price)")
         >>> counters = matchrec.Counters()
@@ -138,8 +142,7 @@ class Counters:
         found: dict[str, int | float] = {}
         for field in COUNTED:
             if selects or field not in OF_SELECTION:
-                numbers = [clause[field.name] for clause in clauses]
-                found[field.name] = max(numbers) if field.aggregate == "max" else sum(numbers)
+                found[field.name] = field.total([clause[field.name] for clause in clauses])
         return found | {name: found[name] / 1e9 for name in SECONDS}
 
     def __str__(self) -> str:
@@ -164,7 +167,12 @@ class Counters:
             return preformatted(str(error))
 
     def observe(self, frame: DataFrame, *, selects: bool) -> DataFrame:
-        """The rows of `frame`; their counters are seen on the way. selects: runs are counted."""
+        """Return the rows of `frame`, whose counters are observed when an action reads them.
+
+        Args:
+            frame: the output of the workers, with the column of counters.
+            selects: whether the engine counts runs.
+        """
         check_observed(frame.sparkSession, "counters=")
         name = f"matchrec_{uuid4().hex}"
         observation = backend_of(frame.sparkSession).observation(name)
@@ -173,16 +181,11 @@ class Counters:
         return seen.filter(f"size({wire.COUNTERS}) = 0").drop(wire.COUNTERS)
 
     def run(self, result: DataFrame) -> None:
-        """Run a query of SQL text for its counters only; its rows are dropped. A client of Connect
-        is told of them only with the rows, so that there they come to it.
-        """
+        """Run a query of SQL text for its counters only. Its rows are dropped."""
         backend_of(result.sparkSession).run_unread(self.of_query(result))
 
     def of_query(self, result: DataFrame) -> DataFrame:
-        """The result of a query whose clauses are observed. An action of the result of SQL text
-        finds no observation under the names of its views. In Classic, one of a projection of it
-        does. A client of Connect does not, but the result knows what its own action has seen.
-        """
+        """Return the result of a query whose clauses are observed, to run an action on it."""
         self._result = backend_of(result.sparkSession).observed(result)
         return self._result
 
@@ -196,15 +199,23 @@ def written(values: dict[str, int | float]) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class Observed:
-    """The observation of one clause by its name. selects: whether the engine counts runs."""
+    """The observation of one clause."""
 
     observation: Any
     name: str
-    selects: bool
-    found: dict[str, int] | None = None
+    selects: bool  # whether the engine counts runs
+    found: dict[str, int] | None = None  # the counters, once an action has finished
 
     def numbers(self, result: DataFrame | None, timeout: float) -> dict[str, int]:
-        """What the first action has seen, 0 where no task had rows."""
+        """Return the counters of the first action, each 0 if no task had rows.
+
+        Args:
+            result: the result of the query if it is SQL text, else None.
+            timeout: how many seconds to wait for the action.
+
+        Raises:
+            MatchRecognizePlanError: no action has finished.
+        """
         if self.found is None:
             seen = wait_for(self.observation, timeout)
             if not seen and result is not None:
@@ -227,11 +238,11 @@ def add_up(tallies: Sequence[Sequence[int]]) -> dict[str, int]:
             has run a task several times, the last of these counts.
     """
     last_tally_of_task = {tally[-1]: tally for tally in tallies}
-    totals = {}
-    for field in COUNTED:
-        numbers = [tally[field.place] for tally in last_tally_of_task.values()]
-        totals[field.name] = max(numbers, default=0) if field.aggregate == "max" else sum(numbers)
-    return totals
+    tallies_that_count = last_tally_of_task.values()
+    return {
+        field.name: field.total([tally[field.place] for tally in tallies_that_count])
+        for field in COUNTED
+    }
 
 
 def with_counters(schema: spark_types.StructType) -> spark_types.StructType:
@@ -247,7 +258,7 @@ def check_observed(spark: SparkSession, given: str) -> None:
 
 
 def wait_for(observation: Any, timeout: float) -> dict[str, Any]:
-    """Wait for what an observation has seen; nothing where no action has finished in time."""
+    """Return what an observation has counted, or nothing if no action has finished in time."""
     found: list[dict[str, Any]] = []
     # in Classic, `get` waits for an action that may never come
     waiting = Thread(target=lambda: found.append(observation.get), daemon=True)

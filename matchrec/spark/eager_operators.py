@@ -38,20 +38,17 @@ def write_out_eager_operators(plan: MatchPlan) -> MatchPlan:
 def write_out(operation: Operation, variable: str | None) -> Operation:
     """Return `a BETWEEN b AND c` as comparisons and `NULLIF(a, b)` as IF, if `a` may fail.
 
-    Only what looks at one row is computed by Spark; the rest stays as it is. variable: the one
-    whose condition has the operation, None for a measure.
+    Args:
+        operation: any operation; all others are returned as they are.
+        variable: the variable whose condition has the operation, None for a measure.
     """
     match operation:
-        case Operation("BETWEEN" | "NOT BETWEEN" | "NULLIF", (first, *_)):
-            is_eager = is_partial(first.operations) and calls_known_functions(first)
-            if not is_eager or find_one_row(operation, variable) is None:
-                return operation
-    match operation:
-        case Operation("BETWEEN", (value, low, high)):
-            return within(value, low, high)
-        case Operation("NOT BETWEEN", (value, low, high)):
-            return Operation("NOT", ("(NOT ", within(value, low, high), ")"), operation.span)
-        case Operation("NULLIF", (first, second)):
+        case Operation("BETWEEN", (value, low, high)) if is_eager(operation, variable):
+            return compare_with_bounds(value, low, high)
+        case Operation("NOT BETWEEN", (value, low, high)) if is_eager(operation, variable):
+            between = compare_with_bounds(value, low, high)
+            return Operation("NOT", ("(NOT ", between, ")"), operation.span)
+        case Operation("NULLIF", (first, second)) if is_eager(operation, variable):
             span = operation.span
             equal = Operation("=", ("(", first, ") = (", second, ")"), span)
             parts = "IF(", equal, ", ", literal("NULL", span), ", ", first, ")"
@@ -60,7 +57,19 @@ def write_out(operation: Operation, variable: str | None) -> Operation:
             return operation
 
 
-def within(value: Scalar, low: Scalar, high: Scalar) -> Operation:
+def is_eager(operation: Operation, variable: str | None) -> bool:
+    """Return whether the first operand may fail, and Spark computes it.
+
+    Spark computes only what looks at one row. An operand that calls unknown functions stays as it
+    is, because it would be computed twice.
+    """
+    first = operation.operands[0]
+    if not is_partial(first.operations) or not calls_known_functions(first):
+        return False
+    return find_one_row(operation, variable) is not None
+
+
+def compare_with_bounds(value: Scalar, low: Scalar, high: Scalar) -> Operation:
     """Return `(value >= low AND value <= high)`."""
     parts = "(", comparison(">=", value, low), " AND ", comparison("<=", value, high), ")"
     return Operation("AND", parts, value.span.to(high.span))

@@ -395,10 +395,10 @@ other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}
 
 
 class Advice(NamedTuple):
-    """What an error of the engine's about a column gets from us: a fact, and what to write."""
+    """What matchrec adds to an error of the engine about a column."""
 
-    note: str
-    cure: str
+    note: str  # a fact
+    cure: str  # what to write
 
 
 def advice_on_column_inside(name: str, columns: Iterable[str]) -> Advice:

@@ -1,6 +1,7 @@
-"""Finds the column of a SELECT that is neither in GROUP BY nor in an aggregate.
+"""The place of a column in SELECT that is neither in GROUP BY nor in an aggregate.
 
-Spark names the column without its place, and Sail tells only that there is one.
+The message of Spark has the name of the column but not its place. The message of Sail says only
+that there is such a column.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-# What Spark says, and what Sail says: a column has no name any more, but a number.
+# The messages of Spark and of Sail, which has replaced the name of the column by a number.
 UNGROUPED = re.compile(
     r'\[MISSING_AGGREGATION\] [^"]*"(?P<name>[^"]*)"|\[MISSING_GROUP_BY\]'
     r'|No field named (?:[^.\s]+\.)?"#\d+"'
@@ -21,11 +22,11 @@ UNGROUPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UngroupedColumn:
-    """A column in the text of a query, from the character `start` to that before `end`."""
+    """A column in the text of a query that is neither grouped nor aggregated."""
 
     name: str
-    start: int
-    end: int
+    start: int  # its first character
+    end: int  # the character after it
 
     @property
     def sentence(self) -> str:
@@ -36,18 +37,18 @@ class UngroupedColumn:
         return f"write GROUP BY with {self.name}, or an aggregate of it, such as max({self.name})"
 
 
-def find_ungrouped_column(said: str, text: str) -> UngroupedColumn | None:
-    """Return the ungrouped column that an engine's refusal of a query is about, if it is about one.
+def find_ungrouped_column(message: str, text: str) -> UngroupedColumn | None:
+    """Return the ungrouped column that an error of the engine is about, if it is about one.
 
     Args:
-        said: what the engine says.
+        message: the message of the engine.
         text: the query, as the engine reads it.
 
-    >>> said = 'No field named "#3"'
-    >>> find_ungrouped_column(said, "SELECT k, v + 1, max(w) FROM t GROUP BY k")
+    >>> message = 'No field named "#3"'
+    >>> find_ungrouped_column(message, "SELECT k, v + 1, max(w) FROM t GROUP BY k")
     UngroupedColumn(name='v', start=10, end=11)
     """
-    found = UNGROUPED.search(said)
+    found = UNGROUPED.search(message)
     if found is None:
         return None
     try:
@@ -56,15 +57,15 @@ def find_ungrouped_column(said: str, text: str) -> UngroupedColumn | None:
         return None
     name = (found["name"] or "").rpartition(".")[2].lower()
     for select in tree.find_all(exp.Select):
-        for column in ungrouped_columns(select):
+        for column in find_ungrouped_columns(select):
             place = column.this.meta
             if "start" in place and name in ("", column.name.lower()):
                 return UngroupedColumn(column.name, place["start"], place["end"] + 1)
     return None
 
 
-def ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
-    """Yield the columns of a SELECT of groups that have several values in a group."""
+def find_ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
+    """Yield the columns of a SELECT with groups that have several values in a group."""
     group = select.args.get("group")
     items = select.expressions
     if group is None and not any(map(has_aggregate, items)):
@@ -79,22 +80,25 @@ def ungrouped_columns(select: exp.Select) -> Iterator[exp.Column]:
             grouped.add(items[int(key.name) - 1].alias_or_name.lower())
     for item in items:
         if item.alias_or_name.lower() not in grouped:
-            yield from columns_outside_aggregates(item, grouped)
+            yield from find_columns_outside_aggregates(item, grouped)
     named = grouped | {item.alias_or_name.lower() for item in items}
     for part in (select.args.get("having"), select.args.get("order")):
         if part is not None:
-            yield from columns_outside_aggregates(part, named)
+            yield from find_columns_outside_aggregates(part, named)
 
 
 def has_aggregate(item: exp.Expression) -> bool:
+    """Return whether an item of a SELECT list aggregates rows, other than over a window."""
     return any(call.find_ancestor(exp.Window) is None for call in item.find_all(exp.AggFunc))
 
 
-def columns_outside_aggregates(node: exp.Expression, grouped: set[str]) -> Iterator[exp.Column]:
-    """Yield the columns of an expression that are not grouped.
+def find_columns_outside_aggregates(
+    node: exp.Expression, grouped: set[str]
+) -> Iterator[exp.Column]:
+    """Yield the columns of an expression that are neither grouped nor in an aggregate.
 
-    What is in a subquery, in a window or in a function that sqlglot does not know is left out: an
-    unknown function may be an aggregate.
+    Columns in a subquery, in a window or in a function that sqlglot does not know are left out,
+    because an unknown function may be an aggregate.
     """
     if isinstance(node, exp.AggFunc | exp.Window | exp.Query | exp.Anonymous):
         return
@@ -103,4 +107,4 @@ def columns_outside_aggregates(node: exp.Expression, grouped: set[str]) -> Itera
             yield node
         return
     for child in node.iter_expressions():
-        yield from columns_outside_aggregates(child, grouped)
+        yield from find_columns_outside_aggregates(child, grouped)

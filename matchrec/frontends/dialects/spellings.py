@@ -215,7 +215,8 @@ def _empty_alternatives(
     """`()` on each side of `|` on which nothing stands."""
     span = Span(clause[opening].span.end, clause[closing].span.start)
     text = clause.text
-    # The lexer of PATTERN does not know the product's comments. Blanks keep all places.
+    # The lexer of PATTERN does not know the product's comments. Blanks instead of them keep every
+    # token where it is.
     for comment in _find_comments(text, clause.tokens[opening + 1 : closing], span, sign):
         text = text[: comment.start] + " " * (comment.end - comment.start) + text[comment.end :]
     found = pattern_tokens(text, span)

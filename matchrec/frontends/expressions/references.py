@@ -151,7 +151,7 @@ def _refuse_in_call(reader: ExpressionCursor, function: int, index: int) -> None
 # computes it for every row before the match.
 
 _ENDLESS = {"PRECEDING": -1, "FOLLOWING": 1}
-EXAMPLE_FRAME = Frame(-2, 0)  # in errors, for a window of which nothing tells a frame
+EXAMPLE_FRAME = Frame(-2, 0)  # that errors suggest if the window does not say which rows are meant
 
 
 def read_frame(reader: ExpressionCursor, aggregate: Aggregate, index: int) -> tuple[Aggregate, int]:
@@ -199,15 +199,18 @@ def _meant_frame(tokens: TokenSequence, start: int, end: int) -> Frame:
 
     This is its own ROWS frame if only PARTITION BY or ORDER BY stand before it. Without a frame, a
     window with ORDER BY has all rows up to the current one, and without ORDER BY all rows of the
-    partition. A frame of RANGE has no equivalent, unless its bounds are UNBOUNDED or CURRENT ROW.
+    partition. A frame of RANGE or GROUPS has no equivalent, unless its bounds are UNBOUNDED or
+    CURRENT ROW. `EXAMPLE_FRAME` is for all other windows.
     """
     keys = [tokens.key(at) for at in range(start, end)]
     for unit in ("ROWS", "RANGE", "GROUPS"):
         if unit not in keys:
             continue
         written = _bounds(tokens, start + keys.index(unit) + 1, end)
-        is_same = unit == "ROWS" or (written and {written.start, written.end} <= {0, None})
-        return written if written and is_same else EXAMPLE_FRAME
+        if written is None:
+            return EXAMPLE_FRAME
+        has_equivalent = unit == "ROWS" or {written.start, written.end} <= {0, None}
+        return written if has_equivalent else EXAMPLE_FRAME
     if "ORDER" in keys:
         return Frame(None, 0)
     return Frame(None, None) if not keys or keys[0] == "PARTITION" else EXAMPLE_FRAME

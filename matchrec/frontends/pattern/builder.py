@@ -317,7 +317,7 @@ class Pattern:
         return self._with_last(greedy=True)
 
     def consecutive(self) -> Pattern:
-        """Forbid a match to skip events between the events of the last stage.
+        """Do not let a match skip events between the events of the last stage.
 
         >>> Pattern.begin("a").times(3).consecutive()
         Pattern.begin('a').times(3).consecutive()
@@ -326,7 +326,7 @@ class Pattern:
         return self._with_last(inner=Contiguity.STRICT)
 
     def allow_combinations(self) -> Pattern:
-        """Allow a match to skip any events between the events of the last stage.
+        """Let a match skip any events between the events of the last stage.
 
         >>> Pattern.begin("a").times(3).allow_combinations()
         Pattern.begin('a').times(3).allow_combinations()

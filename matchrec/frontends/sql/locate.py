@@ -74,7 +74,7 @@ class QueryNode:
     markers: tuple[Span, ...] = ()
     keeps_text: bool = False
     blocks: tuple[Block, ...] = ()  # the SELECTs with row pattern windows
-    spellings: tuple[Spelling, ...] = ()  # where, and what to write for Sail
+    spellings: tuple[Spelling, ...] = ()  # what to write for Sail
 
 
 _WORD = re.compile(r"\bMATCH_RECOGNIZE\b", re.IGNORECASE)
@@ -390,8 +390,8 @@ def _replaced(query: QueryNode, before: int) -> Iterator[tuple[Span, Template]]:
             yield site.whole, hole_in(query.source.at(site.whole), site.view)
     for name, span in query.frames:
         yield span, (View(name, span.end - span.start),)
-    for span, spelling in query.spellings:
-        yield span, (Replacement(spelling, span.end - span.start),)
+    for span, text in query.spellings:
+        yield span, (Replacement(text, span.end - span.start),)
     for mark in query.markers:
         yield mark, (Replacement(f":{parameter_name(mark)}", 1),)
 

@@ -338,14 +338,14 @@ def lower_window(
     assert frame is not None
     if isinstance(frame.rows, patterns.Parameter):
         frame = replace(frame, rows=number_of(frame.rows, values, "the length of a frame"))
-    constant = None
+    constant_length = None  # which the engine computes, such as 2 + 3
     if isinstance(frame.rows, TokenSequence):
         length = parse_row_expression(frame.rows, ClausePart.FRAME)
         if length.amount is not None:
             frame = replace(frame, rows=_count_rows(length.amount, frame.rows.whole))
         elif length.is_constant:
-            constant = length
-    limited = replace(WithinFrame(plan, frame).limited(), frame_length=constant)
+            constant_length = length
+    limited = replace(WithinFrame(plan, frame).limited(), frame_length=constant_length)
     measures = (*_called(plan.measures, calls), *functions)
     if isinstance(frame.rows, TokenSequence):
         for one in chain.from_iterable(measure.value.references for measure in measures):
@@ -355,7 +355,10 @@ def lower_window(
 
 
 def _count_rows(written: Amount, span: Span) -> int | None:
-    """Return the number of rows that a literal stands for; None if no partition has as many."""
+    """Return the number of rows that a literal stands for; None if no partition has as many.
+
+    Raises MatchRecognizePlanError for a length that is not a whole number of rows, 0 or more.
+    """
     if written.is_time:
         raise errors.wrong_frame_length(span, length="an interval")
     if written.value < 0:

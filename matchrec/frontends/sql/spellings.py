@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from matchrec.errors.sql import clause as errors
 from matchrec.frontends.lexing.relations import relations_after
-from matchrec.frontends.lexing.tokens import SPARK, Dialect, TokenSequence, read_tokens
+from matchrec.frontends.lexing.tokens import SPARK, Dialect, Range, TokenSequence, read_tokens
 from matchrec.frontends.sql.relation import WithClause, find_with_clauses
-from matchrec.plan.text import quoted, words_of
+from matchrec.plan.text import NO_ALIAS_OF_SAIL, quoted
 from matchrec.source import Span
 
-NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
 
-Spelling = tuple[Span, str]  # where a text stands, and what replaces it
+class Spelling(NamedTuple):
+    """Text of a query, and what to write instead."""
+
+    span: Span
+    text: str
+
 
 _MAY_DIFFER = re.compile(
     rf"\b(WITH|PIVOT|UNPIVOT|{'|'.join(sorted(NO_ALIAS_OF_SAIL))})\b", re.IGNORECASE
@@ -31,10 +36,13 @@ _MAY_DIFFER = re.compile(
 def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
     """Return what to write for Sail in a query, and where.
 
-    Raises MatchRecognizeUnsupportedError for an alias in UNPIVOT, which Sail reads otherwise.
+    Raises MatchRecognizeUnsupportedError for an alias in UNPIVOT, which Sail leaves out.
 
-    >>> find_spellings("SELECT * FROM t PIVOT (sum(v) FOR kind IN ('x')) AS format")
-    ((Span(start=34, end=38), '(kind)'), (Span(start=52, end=58), '`format`'))
+    >>> query = "SELECT * FROM t PIVOT (sum(v) FOR kind IN ('x')) AS format"
+    >>> for spelling in find_spellings(query):
+    ...     print(spelling.span.start, spelling.text)
+    34 (kind)
+    52 `format`
     """
     if not _MAY_DIFFER.search(text):
         return ()
@@ -53,7 +61,7 @@ def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
             is_named = tokens.key(index) == "FOR" and tokens[index + 1].is_name
             if is_named and tokens.says(index + 2, "IN", "("):
                 span = tokens[index + 1].span
-                yield span, f"({tokens.text_at(span)})"
+                yield Spelling(span, f"({tokens.text_at(span)})")
 
 
 def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
@@ -63,10 +71,10 @@ def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
         for relation in relations_after(tokens, word, len(tokens)):
             for alias in relation.aliases:
                 if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
-                    yield tokens[alias].span, quoted(tokens[alias].text)
+                    yield Spelling(tokens[alias].span, quoted(tokens[alias].text))
             name = find_defined_name(tokens, withs, relation.start)
             if name is not None and name != tokens[relation.start].name:
-                yield tokens[relation.start].span, quoted(name)
+                yield Spelling(tokens[relation.start].span, quoted(name))
 
 
 def find_defined_name(tokens: TokenSequence, withs: Sequence[WithClause], index: int) -> str | None:
@@ -97,18 +105,21 @@ def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
 
     Sail reads the alias and gives the name of the column, so the rows would be wrong.
     """
+    for start, end in find_unpivoted_columns(tokens):
+        places = [index for index in tokens.level(start, end) if tokens.key(index) == "AS"]
+        if places and places[0] + 1 < end:
+            column = tokens.text_at(tokens.span(start, places[0]))
+            alias = tokens[places[0] + 1].text
+            raise errors.unpivot_alias(tokens.span(start, end), column=column, alias=alias)
+
+
+def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[Range]:
+    """Yield the tokens of each column, with its alias, in the lists of UNPIVOT: start and end."""
     for unpivot in tokens.places.get("UNPIVOT", ()):
         opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)
         closing = tokens.pairs.get(opening)
         if tokens.key(opening) != "(" or closing is None:
             continue
         for index in tokens.level(opening + 1, closing):
-            if not tokens.says(index, "IN", "(") or index + 1 not in tokens.pairs:
-                continue
-            for start, end in tokens.separated(index + 2, tokens.pairs[index + 1]):
-                place = next((i for i in tokens.level(start, end) if tokens.key(i) == "AS"), None)
-                if place is not None and place + 1 < end:
-                    column = tokens.text_at(tokens.span(start, place))
-                    alias = tokens[place + 1].text
-                    span = tokens.span(start, end)
-                    raise errors.unpivot_alias(span, column=column, alias=alias)
+            if tokens.says(index, "IN", "(") and index + 1 in tokens.pairs:
+                yield from tokens.separated(index + 2, tokens.pairs[index + 1])

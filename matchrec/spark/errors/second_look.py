@@ -144,7 +144,7 @@ def watch_rows(rows: DataFrame, relation: Relation, drafts: Iterable[Draft]) -> 
 def watch_matches(
     runner: Runner, matched: DataFrame, token: str, items: Mapping[str, SqlOrigin]
 ) -> None:
-    """From now on, a query over `matched` that fails says which of some expressions it was.
+    """Find out which of some expressions it was if a query over `matched` fails from now on.
 
     Args:
         runner: runs the expressions as the query does: its session may lack some functions.

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from pyspark.errors import (
@@ -220,7 +219,9 @@ CODES = {
     "UNRESOLVED_COLUMN": "unknown-column",
     STAR: "unknown-column",
 }
-OTHER_CODES = SYNTAX_ERROR, REFUSED = "syntax-error", "refused-by-engine"
+SYNTAX_ERROR = "syntax-error"
+REFUSED = "refused-by-engine"
+OTHER_CODES = (SYNTAX_ERROR, REFUSED)
 
 
 def code_of(error: PySparkException) -> str:
@@ -229,13 +230,14 @@ def code_of(error: PySparkException) -> str:
     >>> code_of(PySparkException("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `x` ..."))
     'unknown-column'
     """
-    said = str(error)
-    if isinstance(error, ParseException) or "Syntax error" in sentence_of(said):
+    message = str(error)
+    if isinstance(error, ParseException) or "Syntax error" in sentence_of(message):
         return SYNTAX_ERROR
-    condition = re.match(r"\[([A-Z_]+)", said)
-    found = condition_of(said)
-    name = condition[1] if condition else found[0] if found else ""
-    return CODES.get(name, REFUSED)
+    if spark_condition := re.match(r"\[([A-Z_]+)", message):
+        return CODES.get(spark_condition[1], REFUSED)
+    if sail_condition := condition_of(message):
+        return CODES.get(sail_condition[0], REFUSED)
+    return REFUSED
 
 
 def parameters_of(error: Exception) -> dict[str, str]:
@@ -263,8 +265,11 @@ def _kind(kind: Any) -> Any:
     For a refusal of a query it is a subclass of one of our classes too, so that both
     `except AnalysisException` and `except MatchRecognizeError` catch it.
     """
-    ours = (our for theirs, our in _OURS if issubclass(kind, theirs))
-    bases = InUsersTerms, *islice(ours, 1), kind
+    bases: tuple[type, ...] = (InUsersTerms, kind)
+    for theirs, ours in _OURS:
+        if issubclass(kind, theirs):
+            bases = (InUsersTerms, ours, kind)
+            break
     return type(kind.__name__, bases, {"__module__": kind.__module__})
 
 

@@ -16,8 +16,9 @@ GUARDING = frozenset({"AND", "OR", "CASE", "IF", "COALESCE", "NVL", "IFNULL"})
 def with_guards(plan: MatchPlan) -> MatchPlan:
     """Return a plan in which what may fail is computed only if the parts before it allow it.
 
-    Spark does so by itself. Some sessions make AND and OR of a CASE of truth values, and ask each
-    part of AND and OR of all rows; a CASE of numbers they compute row by row:
+    Spark does so by itself, except for the operators of `spark.eager_operators`. Sail may turn a
+    CASE of truth values into AND and OR, and compute each part of AND and OR for all rows. It
+    computes a CASE of numbers row by row:
 
         x <> 0 AND 1 / x > 2   →   x <> 0 AND CASE WHEN x <> 0 THEN CAST(1 / x > 2 AS INT) END = 1
     """
@@ -44,13 +45,15 @@ class Guards:
         found: dict[int, Scalar] = {}
         earlier: list[Scalar] = []
         for part, own, passed in guards_of(operation):
-            row = find_one_row(part, self.variable)
-            known = [
-                one
-                for one in (*earlier, *own)
-                if row is not None and find_one_row(one, self.variable) == row
-            ]
-            if known and is_partial(part.operations) and is_truth(part):
-                found[id(part)] = guard(known, part)
+            guards = self.of_same_row(part, [*earlier, *own])
+            if guards and is_partial(part.operations) and is_truth(part):
+                found[id(part)] = guard(guards, part)
             earlier += passed
         return operation.of_operands(lambda one: found.get(id(one), one)) if found else operation
+
+    def of_same_row(self, part: Scalar, conditions: list[Scalar]) -> list[Scalar]:
+        """Return the conditions that read the same single row as `part`."""
+        row = find_one_row(part, self.variable)
+        if row is None:
+            return []
+        return [one for one in conditions if find_one_row(one, self.variable) == row]

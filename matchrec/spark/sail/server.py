@@ -50,7 +50,8 @@ BATCH_SIZE, ROWS_A_BATCH = "SAIL_EXECUTION__BATCH_SIZE", 1 << 15
 
 # After how many idle seconds the server forgets a session. By default these are 15 minutes, after
 # which a notebook has lost its views; the server ends with this program, so no session need end.
-IDLE, TEN_YEARS = "SAIL_SPARK__SESSION_TIMEOUT_SECS", 10 * 365 * 24 * 3600
+IDLE = "SAIL_SPARK__SESSION_TIMEOUT_SECS"
+TEN_YEARS = 10 * 365 * 24 * 3600
 
 # If this is true, Sail takes a column of a Parquet file whose least and greatest values are equal
 # for a constant. Writers leave NaN out of these two values, so NaN would be read as the other one.

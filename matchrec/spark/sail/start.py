@@ -73,10 +73,10 @@ def start(
     If no engine was asked for and Sail does not run with the installed PySpark, Spark starts.
 
     Args:
-        engine: as of `matchrec.session`.
+        engine: the engine, as in `matchrec.session`.
         settings: settings of Spark.
-        cores: as of `matchrec.session`.
-        memory: as of `matchrec.session`.
+        cores: the number of cores, as in `matchrec.session`.
+        memory: the memory, as in `matchrec.session`.
         announces: whether to print a line on stderr before Spark starts, which takes seconds.
     """
     given = dict(settings or {})

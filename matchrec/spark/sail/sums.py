@@ -1,4 +1,7 @@
-"""Ends of windows as Sail computes them: a key and a whole number, for keys of every type."""
+"""Sums that Sail computes for keys of every numeric type: the end of a window, a key plus a number.
+
+`try_add` of Sail adds a BIGINT to a BIGINT only. So the sum is written with `+` and a check.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +11,48 @@ from matchrec.plan.text import SUM_OR_NULL
 
 MOST = (1 << 63) - 1  # the largest BIGINT
 
-# What must not be taken for a parenthesis or a comma of the call: quoted text.
+# Parentheses and commas. Quoted text comes first, because those inside it do not count.
 PARTS = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`|[(),]""", re.DOTALL)
 
 WHOLE_NUMBER = re.compile(r"\s*\(?(\d+)L\)?\s*")
 
 
 def rewrite_sums(text: str) -> str:
-    """Return SQL in which no `try_add` adds a BIGINT to a key, which Sail does for BIGINT alone.
+    """Return SQL in which no `try_add` adds a BIGINT to a key. A sum beyond BIGINT stays NULL:
 
-    A sum beyond BIGINT stays NULL:
-
-        try_add(t, 5L)   →   CASE WHEN t <= 9223372036854775802 THEN t + 5L END
+    try_add(t, 5L)   →   CASE WHEN (t) <= 9223372036854775802L THEN (t) + 5L END
     """
     start = text.find(f"{SUM_OR_NULL}(")
     if start < 0:
         return text
     inside = start + len(SUM_OR_NULL) + 1
-    commas = []
+    places = find_commas_and_end(text, inside)
+    if places is None:
+        return text
+    *_, comma, end = places
+    key, length = rewrite_sums(text[inside:comma]), text[comma + 1 : end]
+    before, after = text[:start], rewrite_sums(text[end + 1 :])
+    if (number := WHOLE_NUMBER.fullmatch(length)) is None:
+        return f"{before}{SUM_OR_NULL}({key},{length}){after}"
+    most = MOST - int(number[1])
+    return f"{before}CASE WHEN ({key}) <= {most}L THEN ({key}) + {number[1]}L END{after}"
+
+
+def find_commas_and_end(text: str, start: int) -> list[int] | None:
+    """Return where the commas of a call are, and its closing parenthesis; None if it has none.
+
+    >>> find_commas_and_end("f(g(x, y), ')')", 2)
+    [9, 14]
+    """
+    places: list[int] = []
     depth = 1
-    for part in PARTS.finditer(text, inside):
+    for part in PARTS.finditer(text, start):
         if part[0] == "(":
             depth += 1
         elif part[0] == ")":
             depth -= 1
-            if depth == 0:
-                end = part.start()
-                break
-        elif part[0] == "," and depth == 1:
-            commas.append(part.start())
-    else:
-        return text
-    key, length = text[inside : commas[-1]], text[commas[-1] + 1 : end]
-    before, after = text[:start], rewrite_sums(text[end + 1 :])
-    if (number := WHOLE_NUMBER.fullmatch(length)) is None:
-        return f"{before}{SUM_OR_NULL}({rewrite_sums(key)},{length}){after}"
-    key = rewrite_sums(key)
-    most = MOST - int(number[1])
-    return f"{before}CASE WHEN ({key}) <= {most}L THEN ({key}) + {number[1]}L END{after}"
+        if depth == 0:
+            return [*places, part.start()]
+        if part[0] == "," and depth == 1:
+            places.append(part.start())
+    return None

@@ -6,15 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from matchrec.plan.text import words_of
+from matchrec.plan.text import NO_ALIAS_OF_SAIL
 
 V = TypeVar("V")
 
 NAMED = r"(?:ObjectName\(\[(?P<parts>(?:[^\]]|\](?!\)))*)\]\)|`?(?P<name>[\w.]+)`?)"
 STAR = "CANNOT_RESOLVE_STAR_EXPAND"
 UNBOUND = "UNBOUND_SQL_PARAMETER", "parameter {name} has no value"
-
-NO_ALIAS_OF_SAIL = words_of("NO ALIAS OF SAIL")
 
 # What Sail says of a name: Spark's condition, and the sentence.
 SAID = {
