@@ -36,8 +36,16 @@ from tests.references.sql_values import Value, literal
 SCHEMA = "k string, n int, x int, y double, s string, t timestamp, b boolean"
 NAMES = tuple(column.split()[0] for column in SCHEMA.split(", "))
 BOUNDS = (
-    *((0, None), (0, None), (1, None), (1, None), (0, 1)),
-    *((2, 2), (2, None), (0, 2), (1, 3), (0, 0)),
+    (0, None),
+    (0, None),
+    (1, None),
+    (1, None),
+    (0, 1),
+    (2, 2),
+    (2, None),
+    (0, 2),
+    (1, 3),
+    (0, 0),
 )
 UNION = "U"
 NO_LIMITS = Limits()

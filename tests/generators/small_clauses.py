@@ -19,6 +19,7 @@ from tests.references.matches_and_runs import (
     Hidden,
     Loop,
     Node,
+    Query,
     Row,
     Variables,
 )
@@ -77,6 +78,21 @@ def random_pattern(random: Random, depth: int, *, hides: bool = False) -> Node:
             return Loop(parts[0], *random.choice(BOUNDS), random.random() < 0.7)
     variable = random.choice(VARIABLES)
     return Hidden(variable) if hides and random.random() < 0.2 else variable
+
+
+def random_pattern_with_a_and_b(
+    random: Random, depth: int, *, hides: bool, finds_all_matches: bool
+) -> Node:
+    """Return a row pattern that uses the variables A and B. hides: see `random_pattern`.
+
+    With `finds_all_matches` it is never empty and has no exclusions, because ALL MATCHES takes two
+    matches that differ only in what they exclude as one match.
+    """
+    while True:
+        pattern = random_pattern(random, depth, hides=hides and not finds_all_matches)
+        is_allowed = not finds_all_matches or not may_be_empty(pattern)
+        if {"A", "B"} <= variables_in(pattern) and is_allowed:
+            return pattern
 
 
 def may_be_empty(node: Node) -> bool:
@@ -170,3 +186,23 @@ def is_below_highest_a(
     known = [value for value in values if value is not None]
     here = rows[positions[-1]]["x"]
     return bool(known) and here is not None and here <= max(known)
+
+
+# Clauses
+
+
+def write_clause_end(
+    query: Query, pattern: str, window: object, definitions: Mapping[str, Definition]
+) -> str:
+    """Return a clause from AFTER MATCH to its end.
+
+    pattern: the text in PATTERN. window: the length in WITHIN; None without WITHIN.
+    """
+    skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.upper()}"
+    output = "LONGEST MATCH" if query.longest else ""
+    output = "SKIP TILL ANY MATCH ALL MATCHES" if query.finds_all_matches else output
+    within = "" if window is None else f"WITHIN {window}"
+    conditions = (f"{name} AS {one.text}" for name, one in definitions.items())
+    return f"""{skip}
+            PATTERN ({pattern}) {output} {within}
+            DEFINE {", ".join(conditions)}"""

@@ -22,15 +22,15 @@ import matchrec
 from tests.generators.small_clauses import (
     SCHEMA,
     Definition,
-    may_be_empty,
     partitions_of,
     random_definitions,
-    random_pattern,
+    random_pattern_with_a_and_b,
     random_rows,
     variables_in,
+    write_clause_end,
 )
 from tests.quick.scale import batches, copies_of
-from tests.references.matches_and_runs import Loop, MatchOrRun, Node, Partition, Query, Row
+from tests.references.matches_and_runs import MatchOrRun, Partition, Query, Row
 from tests.tasks.many_keys import KEY, in_copies, of_each_copy
 
 pytestmark = pytest.mark.filterwarnings("ignore::matchrec.warnings.MatchRecognizeWarning")
@@ -72,17 +72,11 @@ class Clause:
         query = self.query
         shown = ["TIMEOUT"] * query.timed_out + ["UNFINISHED"] * query.unfinished
         rows = f"{self.all_rows or 'ONE ROW PER MATCH'} SHOW {' AND '.join(shown)} MATCHES"
-        end = " $" if query.to_end else ""
-        skip = "" if query.finds_all_matches else f"AFTER MATCH SKIP {query.skip.upper()}"
-        output = "LONGEST MATCH" if query.longest else ""
-        output = "SKIP TILL ANY MATCH ALL MATCHES" if query.finds_all_matches else output
-        within = "" if query.window is None else f"WITHIN {query.window}"
+        pattern = f"{query.pattern} $" if query.to_end else str(query.pattern)
         direction = "DESC" if query.descending else "ASC"
-        conditions = (f"{name} AS {one.text}" for name, one in self.definitions.items())
+        end = write_clause_end(query, pattern, query.window, self.definitions)
         return f"""PARTITION BY {key} ORDER BY t {direction} NULLS LAST
-            MEASURES {self.measures} {rows} {skip}
-            PATTERN ({query.pattern}{end}) {output} {within}
-            DEFINE {", ".join(conditions)}"""
+            MEASURES {self.measures} {rows} {end}"""
 
 
 def random_clause(random: Random) -> Clause:
@@ -91,10 +85,9 @@ def random_clause(random: Random) -> Clause:
         ("", "", "ALL ROWS PER MATCH", "ALL ROWS PER MATCH OMIT EMPTY MATCHES")
     )
     finds_all_matches = random.random() < 0.2
-    pattern: Node = Loop("A", 0, 1)
-    while not {"A", "B"} <= variables_in(pattern) or (finds_all_matches and may_be_empty(pattern)):
-        # ALL MATCHES takes two matches that differ in what they exclude as one match
-        pattern = random_pattern(random, 3, hides=bool(all_rows) and not finds_all_matches)
+    pattern = random_pattern_with_a_and_b(
+        random, 3, hides=bool(all_rows), finds_all_matches=finds_all_matches
+    )
     timed_out, unfinished = random.choice(((True, False), (False, True), (True, True)))
     if finds_all_matches:
         timed_out, unfinished = True, False

@@ -10,9 +10,9 @@ hundreds of times, each with a key of its own. A long run, in which each example
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 
 import pytest
@@ -36,10 +36,11 @@ STREAMS = 6
 
 @dataclass(frozen=True)
 class PatternQuery:
-    """A random Pattern, and its right results in each stream. output: of `match_pattern`."""
+    """A random Pattern, and its right results in each stream."""
 
     question: Question
     expected: Mapping[str, list[list[str]]]
+    """For each stream, the results that are right: a line for each match, or for an error."""
     output: matchrec.api.signatures.PatternOutput
 
     @cached_property
@@ -127,22 +128,27 @@ def test_matches_are_those_of_the_definitions(spark: SparkSession, seed: int) ->
     several = in_copies(table, copies)
     for _ in range(A_BATCH):
         query = random_query(random, streams)
-        results = {
-            "one copy": lambda query=query: query.result(table, ["p"]).collect(),
-            f"{copies} copies": lambda query=query: of_each_copy(
-                query.result(several, ["p", KEY]).drop(KEY), copies
-            ),
-        }
-        for size, collect in results.items():
-            if query.missed_stages:
-                with pytest.raises(Exception, match="skip to stage") as caught:
-                    collect()
-                error = MatchRecognizeRunError.from_exception(caught.value)
-                assert error is not None
-                assert error.message.split("`")[1] in query.missed_stages, query.question
-                continue
-            for stream, found in lines_of_streams(query, collect()).items():
-                right = query.expected[stream]
-                of_stream = replace(query.question, words=tuple(streams[int(stream)]))
-                agree = any(agrees(query.question, one, found) for one in right)
-                assert agree, f"{size}:\n{of_stream}\n{found}\nnot {right}"
+        once, often = query.result(table, ["p"]), query.result(several, ["p", KEY]).drop(KEY)
+        check_result(query, streams, "one copy", once.collect)
+        check_result(query, streams, f"{copies} copies", partial(of_each_copy, often, copies))
+
+
+def check_result(
+    query: PatternQuery,
+    streams: Sequence[Sequence[str]],
+    size: str,
+    collect: Callable[[], list[Row]],
+) -> None:
+    """Run a query, and compare its error or the matches of each stream with the right ones."""
+    if query.missed_stages:
+        with pytest.raises(Exception, match="skip to stage") as caught:
+            collect()
+        error = MatchRecognizeRunError.from_exception(caught.value)
+        assert error is not None
+        assert error.message.split("`")[1] in query.missed_stages, query.question
+        return
+    for stream, found in lines_of_streams(query, collect()).items():
+        right = query.expected[stream]
+        of_stream = replace(query.question, words=tuple(streams[int(stream)]))
+        agree = any(agrees(query.question, one, found) for one in right)
+        assert agree, f"{size}:\n{of_stream}\n{found}\nnot {right}"

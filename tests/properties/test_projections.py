@@ -139,7 +139,9 @@ def way_of(batch: Batch, query: Query, number: int) -> tuple[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEED, SEED + max(1, EXAMPLES // 200)))
 def test_a_projection_gives_what_the_whole_result_gives(spark: SparkSession, seed: int) -> None:
-    random, cases, first = Random(seed), [], seed + 300_000
+    random = Random(seed)
+    first = seed + 300_000
+    cases = []
     while not cases:  # every query of a batch may fail
         batch = batch_of(first)
         for query, found in answers(batch).items():

@@ -27,9 +27,10 @@ from tests.generators.small_clauses import (
     may_be_empty,
     partitions_of,
     random_definitions,
-    random_pattern,
+    random_pattern_with_a_and_b,
     random_rows,
     variables_in,
+    write_clause_end,
 )
 from tests.quick.scale import batches, copies_of
 from tests.references.matches_and_runs import (
@@ -74,13 +75,9 @@ class MarkedClause:
         """The clause. key: the columns of PARTITION BY."""
         pattern = str(self.query.pattern)
         pattern = pattern.replace(f"{{{LOW},", "{:low,").replace(f",{HIGH}}}", ",:high}")
-        skip = "" if self.query.finds_all_matches else f"AFTER MATCH SKIP {self.query.skip.upper()}"
-        output = "LONGEST MATCH" if self.query.longest else ""
-        output = "SKIP TILL ANY MATCH ALL MATCHES" if self.query.finds_all_matches else output
-        conditions = (f"{name} AS {one.text}" for name, one in self.definitions.items())
-        return f"""PARTITION BY {key} ORDER BY t NULLS LAST {skip}
-            PATTERN ({pattern}) {output} {"WITHIN :length" if self.has_window else ""}
-            DEFINE {", ".join(conditions)}"""
+        window = ":length" if self.has_window else None
+        end = write_clause_end(self.query, pattern, window, self.definitions)
+        return f"PARTITION BY {key} ORDER BY t NULLS LAST {end}"
 
     def at_point(self, point: Point) -> Query:
         """Return the query that the reference answers for a combination of values."""
@@ -143,9 +140,9 @@ MARKED = {"instr(:letters, kind) > 0": is_of_letters, "x >= :x": reaches_x}
 def random_clause(random: Random) -> MarkedClause:
     """Return a clause that has at least one marker."""
     finds_all_matches = random.random() < 0.2
-    pattern = random_pattern(random, 2, hides=not finds_all_matches)
-    while not {"A", "B"} <= variables_in(pattern) or (finds_all_matches and may_be_empty(pattern)):
-        pattern = random_pattern(random, 2, hides=not finds_all_matches)
+    pattern = random_pattern_with_a_and_b(
+        random, 2, hides=True, finds_all_matches=finds_all_matches
+    )
     has_window = finds_all_matches or random.random() < 0.4
     marks_pattern = random.random() < 0.6
     if marks_pattern:

@@ -5,7 +5,7 @@ small tree of this module, which can also be written as SQL.
 
 The rest of a pattern is a list of parts. `next_steps` lists the variables to which the next row may
 be mapped, most preferred first, each with the parts that remain afterwards. The definitions of
-docs/reference/supported.md, Partial matches, follow from it:
+docs/reference/which_matches.md, Partial matches, follow from it:
 
 - the match is the first mapping after which no more parts are needed;
 - a run is live if there is a variable for a further row.

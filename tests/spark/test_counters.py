@@ -86,11 +86,8 @@ def test_tasks_that_run_twice_count_once(spark: SparkSession) -> None:
     counters, events = matchrec.Counters(), spark.range(600).selectExpr("id % 20 AS k", "id AS t")
     clause = "PARTITION BY k ORDER BY t MEASURES A.t AS t PATTERN (A B) DEFINE A AS t >= 0"
     found = matchrec.match_recognize(events, clause, options=matchrec.Options(counters=counters))
-    spark.conf.set("spark.sql.shuffle.partitions", "3")
-    try:
+    with settings(spark, shuffle__partitions="3"):
         assert len(found.orderBy("t").collect()) == 300
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", "1")
     values = counters.values()
     assert [values[name] for name in ("events", "partitions", "matches")] == [600, 20, 300]
 

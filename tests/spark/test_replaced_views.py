@@ -1,8 +1,8 @@
 """A DataFrame that is kept while the view under it is replaced.
 
 Classic Spark analyses a query once: the kept DataFrame has the rows of the old view. On Sail the
-view is read when the query runs, as plain `spark.sql` does. So it is over Spark Connect, but if the
-server still has the plan of a text in its cache, which holds the old view.
+view is read when the query runs, as plain `spark.sql` does. Spark Connect does the same, unless the
+server still has the plan of the query's text in its cache: that plan holds the old view.
 """
 
 from __future__ import annotations

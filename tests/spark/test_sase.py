@@ -427,7 +427,7 @@ def test_expressions_are_those_of_sql(spark: SparkSession) -> None:
 
 
 def event_type(frame: DataFrame) -> spark_types.StructType:
-    """Return the type of an event in an array. Sail says wrongly what is NULL in it: all may be."""
+    """Return the type of an event in an array. On Sail every field is wrongly nullable."""
     if backend_of(frame.sparkSession).engine == "Spark":
         return frame.schema
     fields = [spark_types.StructField(one.name, one.dataType) for one in frame.schema]
