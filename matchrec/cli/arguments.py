@@ -16,7 +16,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from matchrec.arguments import Algorithm, DialectName, PatternOutput, Per, SaseOutput, Sort
-from matchrec.cli.failures import failures_told, tracebacks_shown
+from matchrec.cli.failures import print_tracebacks, report_failures
 from matchrec.cli.files import EmptyTable, Table, delimiter, parse_schema, table, writable
 from matchrec.cli.queries import QuerySource, plain_value_of, query_of
 from matchrec.cli.session import Settings
@@ -98,14 +98,14 @@ def together(*options: Decorator[Any]) -> Decorator[Any]:
     return lambda function: reduce(lambda done, one: one(done), reversed(options), function)
 
 
-def tells_failures(function: Callable[..., None]) -> Callable[..., None]:
+def handle_failures(function: Callable[..., None]) -> Callable[..., None]:
     """A command whose failures are sentences and exit codes, with a traceback if asked for."""
 
     @click.option("--traceback", is_flag=True, help="Also show the Python traceback of an error.")
     @wraps(function)
     def command(*args: Any, traceback: bool, **options: Any) -> None:
-        shows = tracebacks_shown() if traceback else nullcontext()
-        with shown_on(COMMAND_LINE), failures_told(), shows:
+        shows = print_tracebacks() if traceback else nullcontext()
+        with shown_on(COMMAND_LINE), report_failures(), shows:
             function(*args, **options)
 
     return command
@@ -121,7 +121,7 @@ def asks(function: Callable[..., None]) -> Callable[..., None]:
     """A command about one query: what is said of it is one request, before its own options."""
     own = signature(function).parameters
 
-    @tells_failures
+    @handle_failures
     @wraps(function)
     def command(query: QuerySource, tables: Tables, conf: Settings, **options: Any) -> None:
         passed = {name: options.pop(name) for name in own if name in options}

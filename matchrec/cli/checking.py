@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from matchrec.cli import arguments
-from matchrec.cli.failures import ExitCode, labelled_errors, tell, warnings_told
+from matchrec.cli.failures import ExitCode, label_errors, report_warnings, tell
 from matchrec.cli.queries import QueryRequest
 from matchrec.cli.statements import Statement
 from matchrec.errors.warnings import MatchRecognizeWarning
@@ -31,10 +31,10 @@ def check(request: QueryRequest, strict: bool) -> None:
     it is needed. QUERY is the same as that of `matchrec run`.
     """
     request = replace(request, only_schema=True)
-    with warnings_told() as shown, request.prepared() as (spark, last):
+    with report_warnings() as shown, request.prepared() as (spark, last):
         warnings.simplefilter("always", MatchRecognizeWarning)  # whatever PYTHONWARNINGS says
         for statement in request.statements:
-            with labelled_errors(statement.label):
+            with label_errors(statement.label):
                 what = statement.text if request.earlier else last
                 check_statement(request, spark, statement, what)
     count = sum(isinstance(warning, MatchRecognizeWarning) for warning in shown)

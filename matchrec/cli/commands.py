@@ -17,11 +17,11 @@ from matchrec.arguments import DialectName, WrittenDialect
 from matchrec.cli import arguments
 from matchrec.cli.failures import (
     busy,
-    labelled_errors,
+    label_errors,
+    raise_run_errors,
+    report_warnings,
     tell,
     tell_at_terminal,
-    warnings_told,
-    while_it_runs,
 )
 from matchrec.cli.files import Table, replace_when_complete, writable_table, write
 from matchrec.cli.queries import QueryRequest, QuerySource, load_pattern
@@ -136,12 +136,12 @@ class Output:
         runner_of(spark).analyse(frame)
         watch = matchrec.progress(spark)
         if self.file:
-            with watch, while_it_runs():
+            with watch, raise_run_errors():
                 count = write(frame.limit(self.limit) if self.limit else frame, self.file)
             tell(f"{counted(count, 'row')} written to {self.file}")
             return count
         most = self.limit or (SHOWN_ROWS if self.form == "table" else None)
-        with while_it_runs():
+        with raise_run_errors():
             count, has_more = write_rows(frame, self.form, most, watch, sys.stdout)
         if has_more:
             rows = counted(most or 0, "row")
@@ -166,7 +166,7 @@ class PlotOptions:
 
     def draw(self, query: matchrec.Query) -> None:
         """Draw the matches of a query over its rows, and write the picture."""
-        with busy("Drawing"), while_it_runs():
+        with busy("Drawing"), raise_run_errors():
             plot = query.plot(x=self.x, y=self.y, by=self.series, between=self.between)
         with replace_when_complete(self.picture) as part:
             plot.save(part)
@@ -216,9 +216,9 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
     if output.file and len(queries) != 1:
         raise click.UsageError(str(errors.not_one_query(count=len(queries) or "none")))
     has_printed = False
-    with warnings_told(), request.prepared() as (spark, _):
+    with report_warnings(), request.prepared() as (spark, _):
         for statement in request.statements:
-            with labelled_errors(statement.label):
+            with label_errors(statement.label):
                 query = request.query(spark, statement.text)
                 frame = query.to_df()
                 if not (statement.is_query if output.file else statement.gives_rows):
@@ -228,7 +228,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
                 output.write(spark, frame)
                 has_printed = True
         if plot:
-            with labelled_errors(request.label):
+            with label_errors(request.label):
                 plot.draw(query)
 
 
@@ -257,7 +257,7 @@ def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
     default="matches",
     show_default=True,
 )
-@arguments.tells_failures
+@arguments.handle_failures
 def transpile(query: QuerySource, read: str | None, write: str, **options: Any) -> None:
     """Translate a query to the SQL of a product.
 
@@ -291,7 +291,7 @@ DATA = files("matchrec.cli") / "demo_data"
     help="Write the picture to FILE.",
 )
 @arguments.ENGINE
-@arguments.tells_failures
+@arguments.handle_failures
 def demo(picture: Path, engine: str | None) -> None:
     """Find V-shapes in share prices and draw them."""
     from matchrec.pictures.figures import check_matplotlib

@@ -1,6 +1,7 @@
-"""What has failed, as a sentence on stderr and an exit code.
+"""Report errors and warnings on stderr, and end the program with an exit code.
 
-docs/how-to/command_line.md lists the codes. What nobody has foreseen stays a traceback.
+docs/how-to/command_line.md lists the codes. An error that is neither ours nor an engine's keeps its
+traceback.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-TOO_LARGE = "OversizedAllocationException"  # Arrow's, of a column of more than 2 GB in a batch
+TOO_LARGE = "OversizedAllocationException"  # from Arrow, if a column of a batch exceeds 2 GB
 SMALLER_BATCHES = "pass --conf spark.sql.execution.arrow.maxBytesPerBatch=64m for smaller batches"
-OF_CLICK = (click.ClickException, click.exceptions.Exit)
+CLICK_EXCEPTIONS = (click.ClickException, click.exceptions.Exit)
 _PLAN_OR_STACK = re.compile(r";?\n(?:\s*\n)?(?:['+]|JVM stacktrace|\s*at |[A-Z]\w+ \[).*", re.S)
 _WORKER_STACK = re.compile(r"Traceback \(most recent call last\):\n.*\n(?=\S)", re.S)
 
@@ -47,88 +48,95 @@ class ExitCode(IntEnum):
 
 
 def fail(sentence: str, code: ExitCode) -> NoReturn:
+    """Print why there is no result, and end the program."""
     tell_failure(sentence)
     raise click.exceptions.Exit(code)
 
 
 @contextmanager
-def failures_told() -> Iterator[None]:
-    """What fails inside ends the program with a sentence and its exit code."""
+def report_failures() -> Iterator[None]:
+    """End the program with a sentence and an exit code if an error is raised inside."""
     try:
         yield
         sys.stdout.flush()
-    except OF_CLICK:
+    except CLICK_EXCEPTIONS:
         raise
-    except BrokenPipeError:  # as `| head` leaves it: the reader has had enough
-        forget_output()
+    except BrokenPipeError:  # the reader stopped early, as `| head` does
+        discard_output()
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        forget_output()
+        discard_output()
         fail(str(errors.cannot_write(reason=os.strerror(error.errno))), ExitCode.FAILED)
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
-        # A refusal by Spark is of our classes too, but its help differs on the command line.
-        is_ours = "pyspark" not in sys.modules or not is_of_spark(error)
-        message = error if is_ours else run_error_of(error)
-        fail(f"{message_prefix(error)}{message}", code_of(error))
+        # An error of Spark may have one of our classes, too, but needs other help here.
+        is_ours = "pyspark" not in sys.modules or not is_spark_error(error)
+        message = error if is_ours else make_run_error(error)
+        fail(f"{message_prefix(error)}{message}", choose_exit_code(error))
     except ModuleNotFoundError as error:
         if error.name not in OF_SPARK:
             raise
         fail(NO_SPARK, ExitCode.FAILED)
     except Exception as error:
-        if not is_of_spark(error):
+        if not is_spark_error(error):
             raise
-        fail(f"{message_prefix(error)}{run_error_of(error)}", code_of(error))
+        fail(f"{message_prefix(error)}{make_run_error(error)}", choose_exit_code(error))
 
 
-STATEMENT = "_matchrec_statement"
+STATEMENT_LABEL = "_matchrec_statement"
 
 
 @contextmanager
-def labelled_errors(label: str) -> Iterator[None]:
+def label_errors(label: str) -> Iterator[None]:
     """Put the label of a statement before the messages of errors that are raised inside."""
     try:
         yield
     except Exception as error:
         if label:
-            vars(error).setdefault(STATEMENT, label)
+            vars(error).setdefault(STATEMENT_LABEL, label)
         raise
 
 
 def message_prefix(error: Exception) -> str:
     """Return the label of the statement that has failed, such as `statement 2 of 3: `."""
-    label = vars(error).get(STATEMENT)
+    label = vars(error).get(STATEMENT_LABEL)
     return f"{label}: " if label else ""
 
 
-def forget_output() -> None:
-    """What is still to be written to stdout goes nowhere, so that the end of Python does not."""
+def discard_output() -> None:
+    """Discard what is still to be written to stdout.
+
+    Otherwise Python would write it when it ends, and raise the same error again.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def is_of_spark(error: Exception) -> bool:
-    """Whether Spark has raised it. To start without PySpark, nothing asks before there is one."""
+def is_spark_error(error: Exception) -> bool:
+    """Return whether an engine raised the error.
+
+    This imports PySpark, which takes time: call it only for an error of a program that uses it.
+    """
     from matchrec.spark.session import FAILURES
 
     return isinstance(error, FAILURES)
 
 
 @contextmanager
-def tracebacks_shown() -> Iterator[None]:
-    """Errors inside print where they came from, for whoever looks for the mistake."""
+def print_tracebacks() -> Iterator[None]:
+    """Print the traceback of an error that is raised inside, for --traceback."""
     try:
         yield
-    except OF_CLICK:
+    except CLICK_EXCEPTIONS:
         raise
     except Exception:
         traceback.print_exc()
         raise
 
 
-def code_of(error: Exception) -> ExitCode:
-    """Whether the query was refused before it ran, or failed while it did."""
+def choose_exit_code(error: Exception) -> ExitCode:
+    """Return the exit code: the query was rejected before it ran, or it failed while it ran."""
     if isinstance(error, MatchRecognizeError):
         return ExitCode.FAILED if isinstance(error, MatchRecognizeRunError) else ExitCode.REFUSED
     from matchrec.spark.session import OF_TEXTS
@@ -137,39 +145,46 @@ def code_of(error: Exception) -> ExitCode:
 
 
 @contextmanager
-def while_it_runs() -> Iterator[None]:
-    """A query runs inside. Raises MatchRecognizeRunError for what the engine says meanwhile: some
-    have one class for that and for what they refuse.
+def raise_run_errors() -> Iterator[None]:
+    """Raise engine errors from inside, where a query runs, as MatchRecognizeRunError.
+
+    Their own class does not tell: some engines use one class for queries that they reject and for
+    queries that fail.
     """
     try:
         yield
     except Exception as error:
-        if not is_of_spark(error):
+        if not is_spark_error(error):
             raise
-        raise run_error_of(error) from error
+        raise make_run_error(error) from error
 
 
-def run_error_of(error: Exception) -> MatchRecognizeRunError:
-    """What has failed in a worker, in our words, or else in the engine's."""
+def make_run_error(error: Exception) -> MatchRecognizeRunError:
+    """Return the error that a worker of ours raised, or else one with the engine's message."""
     ours = MatchRecognizeRunError.from_exception(error)
-    return ours or engine_failed(sentence=refusal_of_spark(error))
+    return ours or engine_failed(sentence=explain_spark_error(error))
 
 
-def refusal_of_spark(error: Exception) -> str:
-    """What Spark says; of a missing table how to name its file, of a large batch how to cut it."""
-    said = sentence_of_spark(str(error))
+def explain_spark_error(error: Exception) -> str:
+    """Return the engine's message, with help if we know any.
+
+    There is help for a missing table (how to name its file) and for a batch that is too large.
+    """
+    message = shorten_spark_message(str(error))
     from matchrec.spark.errors.users_terms import parameters_of
 
     cure = cure_of_table(parameters_of(error).get("relationName", ""))
-    if TOO_LARGE in said:
+    if TOO_LARGE in message:
         cure = SMALLER_BATCHES
-    return said if cure is None or cure in said else f"{said}\n{labelled('help', cure)}"
+    return message if cure is None or cure in message else f"{message}\n{labelled('help', cure)}"
 
 
-def sentence_of_spark(text: str) -> str:
-    """Spark's message without the plan and the stack under it; of Python's, what was raised.
+def shorten_spark_message(text: str) -> str:
+    """Return Spark's message without the plan and the stack trace after it.
 
-    >>> sentence_of_spark("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
+    Of the traceback of a Python worker, only the error that was raised is left.
+
+    >>> shorten_spark_message("[X] no table `t`; line 1 pos 14;\\n'Project [*]\\n+- 'Relation")
     '[X] no table `t`; line 1 pos 14'
     """
     from matchrec.spark.sail.words import sentence_of
@@ -182,20 +197,20 @@ PROGRAM = "matchrec: "
 
 
 def tell(sentence: str) -> None:
-    """A notice: something that the user may want to know, and no result."""
+    """Print a notice on stderr: something that the user may want to know, and not a result."""
     from rich.text import Text
 
     show(Text(printable(sentence)))
 
 
 def tell_at_terminal(sentence: str) -> None:
-    """A notice for somebody who looks: nothing in a file, nor to another program."""
+    """Print a notice if stderr is a terminal, and not if it is a file or another program."""
     if sys.stderr.isatty():
         tell(sentence)
 
 
 def tell_failure(sentence: str) -> None:
-    """Why there is no result; carets and the program's name in colour where there are colours."""
+    """Print why there is no result, with carets and the program's name in colour if possible."""
     from rich.text import Text
 
     text = Text.assemble((PROGRAM, "bold red"), printable(sentence))
@@ -204,22 +219,27 @@ def tell_failure(sentence: str) -> None:
 
 
 def show(text: Text) -> None:
-    """The text on stderr as it is: no line is broken, nothing in it is read as markup."""
+    """Print a text on stderr as it is: lines are not broken, and markup is not interpreted."""
     from rich.console import Console
 
     Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 def busy(what: str, stream: TextIO | None = None) -> Status:
-    """Shows in a terminal that something goes on that nobody can measure, as long as it does."""
+    """Return a context manager that shows in a terminal that work without a known end goes on.
+
+    Args:
+        what: the work, such as `Drawing`.
+        stream: where to show it; stderr if there is none.
+    """
     from rich.console import Console
 
     return Console(file=stream, stderr=stream is None).status(f"{what} ...")
 
 
 @contextmanager
-def warnings_told(say: Callable[[str], object] = tell) -> Iterator[list[Warning | str]]:
-    """Print warnings as notices, without a line of our source, and give the list of them."""
+def report_warnings(say: Callable[[str], object] = tell) -> Iterator[list[Warning | str]]:
+    """Print warnings as notices, without a line of our source, and yield the list of them."""
     shown: list[Warning | str] = []
 
     def show_notice(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from matchrec.cli.failures import busy, is_of_spark, refusal_of_spark, tell
+from matchrec.cli.failures import busy, explain_spark_error, is_spark_error, tell
 from matchrec.cli.rows import check_names, comes_as_arrow, kept, write_rows
 from matchrec.errors import command as errors
 from matchrec.errors.kinds import nearest, shortened
@@ -60,9 +60,9 @@ class EmptyTable:
         try:
             frame = spark.createDataFrame([], self.columns)
         except Exception as error:
-            if not is_of_spark(error):
+            if not is_spark_error(error):
                 raise
-            reason = refusal_of_spark(error)
+            reason = explain_spark_error(error)
             raise errors.invalid_schema(name=self.name, reason=reason) from error
         create_view(frame, self.name)
 
@@ -106,9 +106,9 @@ class Table:
             frame = self.read_csv(spark, only_schema) if self.format == "csv" else self.read(spark)
             columns = frame.columns
         except Exception as error:
-            if not is_of_spark(error):
+            if not is_spark_error(error):
                 raise
-            path, reason = ", ".join(map(str, self.files)), refusal_of_spark(error)
+            path, reason = ", ".join(map(str, self.files)), explain_spark_error(error)
             raise errors.unreadable_table(name=self.name, path=path, reason=reason) from error
         if not columns:
             raise errors.empty_table(name=self.name, path=str(self.files[0]))

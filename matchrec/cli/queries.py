@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import matchrec
-from matchrec.cli.failures import labelled_errors, warnings_told
+from matchrec.cli.failures import label_errors, report_warnings
 from matchrec.cli.files import EmptyTable, Table, nearest_file, read_query
 from matchrec.cli.session import Settings, local_session
 from matchrec.cli.statements import Statement, replace_file_names, split_statements
@@ -79,12 +79,12 @@ class QueryRequest:
 
         Earlier statements run first, except queries, whose rows are not needed.
         """
-        with warnings_told(), self.prepared() as (spark, read):
+        with report_warnings(), self.prepared() as (spark, read):
             for statement in self.earlier:
                 if not statement.is_query:
-                    with labelled_errors(statement.label):
+                    with label_errors(statement.label):
                         self.query(spark, statement.text).to_df()
-            with labelled_errors(self.label):
+            with label_errors(self.label):
                 yield spark, self.query(spark, read)
 
     @contextmanager
@@ -158,7 +158,7 @@ class QueryRequest:
             args = {
                 name: plain_value_of(value) for name, value in self.select_arguments(statement.text)
             }
-            with labelled_errors(statement.label):
+            with label_errors(statement.label):
                 check_query(statement.text, language, args)
         if self.earlier:
             whole = "\n".join(statement.text for statement in self.statements)

@@ -12,7 +12,7 @@ import click
 
 import matchrec
 from matchrec.cli import arguments
-from matchrec.cli.failures import warnings_told
+from matchrec.cli.failures import report_warnings
 from matchrec.cli.files import labels_table, write_text
 from matchrec.cli.queries import QueryRequest, no_events, plain_value_of
 from matchrec.cli.session import Settings
@@ -178,7 +178,7 @@ def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path
         raise no_events("a clause")
     if asked.dialect == "spark":
         check_clause(asked.what)
-    with warnings_told(), asked.session() as spark:
+    with report_warnings(), asked.session() as spark:
         rows = spark.table(name)
         told = matchrec.sweep(
             rows, asked.what, dict(grid), dialect=asked.dialect, options=asked.how

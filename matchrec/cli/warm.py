@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 import matchrec
-from matchrec.cli.arguments import tells_failures
+from matchrec.cli.arguments import handle_failures
 from matchrec.cli.session import local_session
 from matchrec.shortcuts import Shortcuts, in_force
 
@@ -78,7 +78,7 @@ NEGATION = """
 
 
 @click.command()
-@tells_failures
+@handle_failures
 def warm() -> None:
     """Compile all search code now, such as for a container image."""
     began = time.monotonic()

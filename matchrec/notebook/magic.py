@@ -21,7 +21,7 @@ from matchrec.api.inputs import as_dataframe
 from matchrec.api.signatures import are_values, fills_hole
 from matchrec.api.sql import IS_SASE, answering
 from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
-from matchrec.cli.failures import sentence_of_spark, warnings_told
+from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
@@ -114,7 +114,7 @@ class MatchrecMagics(Magics):
             with (
                 shown_on(replace(CELL, frames=frames_of(variables), asking=asking_why(line))),
                 quiet_analysis(),
-                warnings_told(say),
+                report_warnings(say),
                 cancelled_by_interrupt(spark),
             ):
                 return answer(asked, cell, spark, variables)
@@ -122,7 +122,7 @@ class MatchrecMagics(Magics):
             carries = MatchRecognizeRunError.from_exception(error) is not None
             if carries or isinstance(error, PythonException):
                 raise
-            raise UsageError(sentence_of_spark(str(error))) from error
+            raise UsageError(shorten_spark_message(str(error))) from error
 
 
 def answer(asked: Namespace, query: str, spark: SparkSession, variables: dict[str, Any]) -> Any:

@@ -46,9 +46,8 @@ class CsvFile:
     path: Path
     delimiter: str
     has_header: bool
-    folders: dict[str, str | None] = field(
-        default_factory=dict
-    )  # columns that folders are named by
+    # the columns of folders named `column=value` around the file, and their value in all its rows
+    folders: dict[str, str | None] = field(default_factory=dict)
 
     def read_first_row(self) -> tuple[int, list[str]]:
         """Return the number of empty lines before the first row, and the fields of this row.
@@ -79,10 +78,10 @@ class CsvFile:
                 names[index] = f"{name}{index}"
         return names
 
-    def read_batches(self, column_count: int) -> Iterator[Any]:
-        """Read its rows as record batches of texts."""
-        empty_lines, _ = self.read_first_row()
-        names = [str(index) for index in range(column_count)]
+    def read_batches(self) -> Iterator[Any]:
+        """Read its rows as record batches of texts, whose columns are in the order of the file."""
+        empty_lines, first_row = self.read_first_row()
+        names = [str(index) for index in range(len(first_row))]
         read = csv.ReadOptions(
             block_size=BLOCK,
             column_names=names,
@@ -108,14 +107,14 @@ class CsvTable:
 
     name: str
     files: tuple[CsvFile, ...]
-    columns: dict[str, ColumnType]  # those of the files, then those that folders are named by
+    columns: dict[str, ColumnType]  # the columns of the files, then those of their folders
 
     @property
     def schema(self) -> Any:
         return pa.schema([(name, column.arrow_type) for name, column in self.columns.items()])
 
     def find_shortened_columns(self) -> list[str]:
-        """Return the columns whose times lose digits after those of microseconds."""
+        """Return the columns with times that are finer than microseconds, and are cut."""
         return [name for name, column in self.columns.items() if column.loses_digits]
 
     def write_parquet(self, folder: Path, *, only_schema: bool = False) -> list[Path]:
@@ -148,9 +147,9 @@ def infer_table(name: str, files: Sequence[CsvFile], zone: str) -> CsvTable | No
     """Read all files to find the types of their columns.
 
     Args:
-        name: of the table, for messages.
+        name: the name of the table, for messages.
         files: the files, whose columns may be in a different order in each.
-        zone: the session's time zone, in which times without an offset are.
+        zone: the session's time zone, for times without an offset.
 
     Returns:
         The table; None if no file has a row.
@@ -182,7 +181,7 @@ def find_nonempty_files(
     nonempty_files: list[CsvFile] = []
     first_names: list[str] = []
     for file in files:
-        with read_errors_explained(table_name, file):
+        with explain_read_errors(table_name, file):
             names = file.read_column_names()
         if not names:
             continue
@@ -201,7 +200,7 @@ def find_nonempty_files(
 
 
 def read_folder_columns(path: Path) -> dict[str, str | None]:
-    """Return the columns that folders named `column=value` stand for, as Spark writes them.
+    """Return the columns and values of the folders in a path, which Spark names `column=value`.
 
     >>> read_folder_columns(Path("year=2024/place=a%2Fb/rows.csv"))
     {'year': '2024', 'place': 'a/b'}
@@ -215,7 +214,7 @@ def read_folder_columns(path: Path) -> dict[str, str | None]:
 
 
 def use_session_zone(frame: DataFrame) -> DataFrame:
-    """Return the rows with times in the session's zone; Sail has times of a Parquet file in UTC."""
+    """Convert times to the session's time zone. Sail reads those of a Parquet file in UTC."""
     from pyspark.sql.functions import col
 
     names = [name for name, type_name in frame.dtypes if type_name == "timestamp"]
@@ -224,11 +223,16 @@ def use_session_zone(frame: DataFrame) -> DataFrame:
 
 
 def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator[list[Array]]:
-    """Read a file in batches, each of which has an array of texts for each column of its table."""
-    file_names = file.read_column_names()
-    indexes = {name: index for index, name in enumerate(file_names)}
-    with read_errors_explained(table_name, file):
-        for batch in file.read_batches(len(file_names)):
+    """Read a file in batches: for each, an array of texts for each column of the table.
+
+    Args:
+        table_name: the name of the table, for messages.
+        file: the file, whose columns may be in another order than those of the table.
+        names: the columns of the table.
+    """
+    indexes = {name: index for index, name in enumerate(file.read_column_names())}
+    with explain_read_errors(table_name, file):
+        for batch in file.read_batches():
             yield [
                 batch.column(indexes[name])
                 if name in indexes
@@ -238,21 +242,21 @@ def read_texts(table_name: str, file: CsvFile, names: Sequence[str]) -> Iterator
 
 
 @contextmanager
-def read_errors_explained(table_name: str, file: CsvFile) -> Iterator[None]:
+def explain_read_errors(table_name: str, file: CsvFile) -> Iterator[None]:
     """Raise a MatchRecognizeError that names the file if Arrow or Python cannot read it."""
     try:
         yield
     except (pa.ArrowInvalid, OSError, EOFError, texts_of_csv.Error) as error:
-        reason = explain_read_error(str(error))
+        reason = write_reason(str(error))
         raise errors.unreadable_table(
             name=table_name, path=str(file.path), reason=reason
         ) from error
 
 
-def explain_read_error(reason: str) -> str:
-    """Return why a file cannot be read, in plain words for what Arrow often says.
+def write_reason(reason: str) -> str:
+    """Return why a file cannot be read. Common messages of Arrow are put in plain words.
 
-    >>> explain_read_error("CSV parse error: Expected 3 columns, got 2: a,b")
+    >>> write_reason("CSV parse error: Expected 3 columns, got 2: a,b")
     'a row has 2 fields, and the first row has 3: a,b'
     """
     if "straddl" in reason:

@@ -53,7 +53,11 @@ class ValueType:
 
 
 def type_chains(zone: str) -> list[tuple[ValueType, ...]]:
-    """Return the chains of types, see above. zone: of the times without an offset."""
+    """Return the chains that are described at the top of this file, without STRING.
+
+    Args:
+        zone: the time zone of times without an offset, as Arrow writes it.
+    """
     numbers = (
         ValueType(partial(parse_whole_numbers, integer=pa.int32())),
         ValueType(partial(parse_whole_numbers, integer=pa.int64())),
@@ -75,7 +79,8 @@ class ColumnType:
 
     def add(self, texts: Array) -> None:
         """Widen the type so that it fits more values."""
-        values = drop_blank(texts)
+        trimmed, has_value = trim(texts)
+        values = trimmed.filter(has_value)
         if len(values) == 0:
             return
         self.has_values = True
@@ -87,15 +92,14 @@ class ColumnType:
 
     @property
     def best(self) -> ValueType | None:
-        """The first type that fits; None for a column of texts."""
+        """The first type that fits; None if the column stays a STRING."""
         return self.chains[0][0] if self.has_values and self.chains else None
 
     def convert(self, texts: Array) -> Array:
         """Return the values of texts; a blank text is NULL in all types but STRING."""
         if self.best is None:
             return texts
-        trimmed = pc.utf8_trim_whitespace(texts)
-        has_value = pc.fill_null(pc.not_equal(trimmed, ""), False)
+        trimmed, has_value = trim(texts)
         values = self.best.parse(trimmed.filter(has_value))
         # the index of each row's value in `values`; NULL for a row without a value
         index = pc.subtract(pc.cumulative_sum(has_value.cast(pa.int64())), 1)
@@ -103,18 +107,21 @@ class ColumnType:
 
     @property
     def arrow_type(self) -> Any:
-        """The type of the values as Arrow has it."""
+        """The Arrow type of the values that `convert` returns."""
         return self.convert(pa.array([], pa.string())).type
 
 
-def drop_blank(texts: Array) -> Array:
-    """Return the texts that are neither NULL nor blank, trimmed."""
+def trim(texts: Array) -> tuple[Array, Array]:
+    """Return the texts without spaces around them, and for each whether it has a value.
+
+    A text that is NULL or blank has none.
+    """
     trimmed = pc.utf8_trim_whitespace(texts)
-    return trimmed.filter(pc.fill_null(pc.not_equal(trimmed, ""), False))
+    return trimmed, pc.fill_null(pc.not_equal(trimmed, ""), False)
 
 
 def from_first_fitting(chain: Sequence[ValueType], values: Array) -> tuple[ValueType, ...]:
-    """Return the chain from the first type that fits all values; nothing if none fits."""
+    """Return the chain from the first type that fits all values on; empty if no type fits."""
     for index, value_type in enumerate(chain):
         try:
             value_type.parse(values)
@@ -228,7 +235,8 @@ def arrow_zone(zone: str) -> str:
     ['America/New_York', '+03:00', '-05:30']
 
     Raises:
-        MatchRecognizeError: Arrow does not know it, as most of Java's short names, such as PST.
+        MatchRecognizeError: Arrow does not know the time zone. It knows few of Java's short names,
+            such as PST.
     """
     name = find_offset(zone) or find_region(zone)
     if name is None:

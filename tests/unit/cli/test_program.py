@@ -18,7 +18,7 @@ from rich.console import Console
 import matchrec
 from matchrec.__main__ import main
 from matchrec.cli import failures
-from matchrec.cli.failures import ExitCode, sentence_of_spark
+from matchrec.cli.failures import ExitCode, shorten_spark_message
 from tests.quick.embedded import invoke
 
 STARTED = """
@@ -186,16 +186,16 @@ def test_a_terminal_shows_carets_in_colour(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_batch_that_is_too_large_has_its_cure() -> None:
     lost = "Lost task 0.0: org.apache.arrow.vector.util.OversizedAllocationException: Memory"
-    said = failures.refusal_of_spark(Exception(f"Job aborted: {lost}"))
+    said = failures.explain_spark_error(Exception(f"Job aborted: {lost}"))
     assert said == f"Job aborted: {lost}\n  help: {failures.SMALLER_BATCHES}"
-    assert failures.refusal_of_spark(Exception("Job aborted")) == "Job aborted"
+    assert failures.explain_spark_error(Exception("Job aborted")) == "Job aborted"
 
 
 def test_sentence_of_spark_has_no_plan_and_no_stack() -> None:
     text = "[X] no `t`; line 1 pos 14;\n'Project [*]\n+- 'UnresolvedRelation [t]\n"
-    assert sentence_of_spark(text) == "[X] no `t`; line 1 pos 14"
-    assert sentence_of_spark("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
+    assert shorten_spark_message(text) == "[X] no `t`; line 1 pos 14"
+    assert shorten_spark_message("[Y] bad\n\nJVM stacktrace:\nat x") == "[Y] bad"
     stack = 'Traceback (most recent call last):\n  File "w.py", line 1, in f\nValueError: no\n'
-    assert sentence_of_spark(f"\n An exception was thrown:\n{stack}") == (
+    assert shorten_spark_message(f"\n An exception was thrown:\n{stack}") == (
         "An exception was thrown:\nValueError: no"
     )
