@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.spark.environment import MAX_BYTES
+from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(2)
 
