@@ -39,7 +39,7 @@ class Commands(click.Group):
         """The command that the first argument names, and the arguments after it."""
         if re.search(r"\s|\.(?:sql|sase|py)\b", args[0]):
             cure = "write matchrec run before a file, matchrec run -c before the text of a query"
-            raise click.UsageError(f"`{args[0]}` is no command; {cure}", ctx)
+            raise click.UsageError(f"`{args[0]}` is not a command; {cure}", ctx)
         return super().resolve_command(ctx, args)
 
 

@@ -15,9 +15,9 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.message import give_codes, plan_error, refused, run_error, unsupported
 from matchrec.source import Span, counted
 
-no_match_graph = plan_error("""no match graph: a DataFrame of {columns}
+no_match_graph = plan_error("""this DataFrame is not a match graph: it has {columns}
     code: not-a-match-graph
-    explode what matchrec.match_sase(..., output="graph") gives, with all its columns""")
+    pass the result of matchrec.match_sase(..., output="graph") with all its columns""")
 
 
 def no_rows(
@@ -30,7 +30,8 @@ def no_rows(
     return _no_matched_rows(what=what, columns=columns, arrays=arrays, cure=hint)
 
 
-_no_matched_rows = plan_error("""no column has {what}: a DataFrame of {columns}
+_no_matched_rows = plan_error("""no column has {what}
+    note: the DataFrame has: {columns}
     note: arrays of structs: {arrays:some}
     {cure}""")
 
@@ -65,29 +66,31 @@ worker_cannot_sort = unsupported("""{reason}
     write {option[sort=auto]}, and Spark sorts the rows""")
 cannot_cut = unsupported("""the partitions of this query cannot be cut into ranges: {reason}
     code: partitions-cannot-be-cut
-    write {option[sort=auto]}, and each partition is one task's""")
-times_without_workers = unsupported("""rules with times where Spark sorts the rows: {reason}
+    write {option[sort=auto]}, so that one task searches each partition""")
+times_without_workers = unsupported("""rules with times are not supported if Spark sorts the rows:
+        {reason}
     code: rule-versions-need-workers
-    note: the workers tell the rows of each version apart before its conditions are tested
+    note: the workers separate the rows of each version before they test its conditions
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
-steps_of_event_selection = unsupported("""max_steps of a query with event selection
+steps_of_event_selection = unsupported("""max_steps is not supported for a query with event
+        selection
     code: max-steps-with-event-selection
-    note: steps are counted where the rows of a match follow each other
+    note: steps are counted only if the rows of a match follow each other
     leave out max_steps, and write WITHIN to bound the runs""")
 no_order = plan_error(
-    "order_by names nothing",
+    "order_by is empty",
     hint='write what the events are sorted by: order_by="ts"',
     code="empty-order-by",
 )
-several_in_one = plan_error("""a text in {argument} is one expression
+several_in_one = plan_error("""one text in {argument} must be one expression
     code: several-expressions-in-one-text
-    write each on its own: {argument}=["a", "b"]""")
-direction = plan_error("""{word} in {argument}
+    write each expression on its own: {argument}=["a", "b"]""")
+direction = plan_error("""{word} is not allowed in {argument}
     code: direction-in-order-by
     note: events come in ascending order, NULL first
-    leave it out; for another order sort by an expression, such as -rank""")
-nothing_counted = plan_error("""the counters have no values: no action on the result of a query with
-        them has finished
+    remove it; for another order, sort by an expression, such as -rank""")
+nothing_counted = plan_error("""the counters have no values, because no action on the result of
+        their query has finished
     code: counters-without-values
     pass them to one query, options=matchrec.Options(counters=counters), and run an action on its
         result""")
@@ -95,52 +98,51 @@ altered_by_pandas = unsupported("""transport `pandas` would alter column {column
         {type_name}
     code: column-altered-by-pandas
     write transport="arrow", or leave it out""")
-too_many_points = unsupported("""{count:,} combinations of values
+too_many_points = unsupported("""{count:,} combinations of values are too many
     code: too-many-combinations
-    vary less, or call sweep for one part of the values after the other: it searches at most
-        {limit:,} at once""")
+    pass fewer values, or call sweep several times, with at most {limit:,} combinations in each
+        call""")
 no_such_marker = plan_error("""the clause has no marker `:{name}`
     code: unknown-marker
     write :{name} in it, or leave {name} out""")
 
 # `:name` in a clause of `sweep` whose grid has no values for it.
-marker_without_values = plan_error("""parameter `:{name}` has no values
+marker_without_values = plan_error("""missing values of parameter `:{name}`
     code: sweep-parameter-without-values
     note: there are values of: {known}
     near: write :{near}, or add values of {name}
     add values of {name} beside those, or write the value itself""")
 
 # `backtest` and the DataFrame of labels that it is given.
-no_label_column = plan_error("""`{option[{argument}={name}]}` names no column of `labels`
+no_label_column = plan_error("""`{option[{argument}={name}]}` does not name a column of `labels`
     code: unknown-label-column
-    note: columns: {columns}
+    note: it has: {columns}
     near: write {option[{argument}={near}]}
     name one of these""")
-no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query divides its
+no_key_of_labels = plan_error("""`labels` has no column `{name}`, by which the query partitions its
         rows
     code: label-key-missing
-    note: columns: {columns}
-    write {option[key=...]} with the column of `labels` that has it, or key=[] where an incident
-        is one of all partitions""")
-other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} columns, and the query
-        divides its rows by {names}
+    note: it has: {columns}
+    write {option[key=...]} with the column of `labels` that has the same values, or key=[] if an
+        incident belongs to all partitions""")
+other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} columns, but the query
+        partitions its rows by {names}
     code: wrong-number-of-keys
     name a column of `labels` for each of these, in their order""")
-labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, and {what} is {wanted}
+labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, but {what} is {wanted}
     code: label-type-differs
-    write labels.withColumn("{name}", ...) with a CAST to {wanted} first, of pandas
-        labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, a date as
-        2026-01-31""")
-label_column_taken = plan_error("""`labels` has a column `{name}`, as the table of `Query.backtest`
-        has
+    convert it first: labels.withColumn("{name}", ...) with a CAST to {wanted}, or in pandas
+        labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, and a date
+        as 2026-01-31""")
+label_column_taken = plan_error("""`labels` has a column `{name}`, and so has the table of
+        `Query.backtest`
     write labels.withColumnRenamed("{name}", "label_{name}")""")
-no_order_of_labels = plan_error("""the rows of the query have no order, along which incidents begin
-        and end
+no_order_of_labels = plan_error("""missing ORDER BY in the query
     code: labels-without-order
+    note: incidents begin and end along the order of the rows
     write ORDER BY with the time of a row""")
-backtest_of_stream = unsupported("""`Query.backtest` is about rows that are all there, and {what}
-        come little by little
-    ask about the same rows as a table""")
+backtest_of_stream = unsupported("""`Query.backtest` is not supported for rows of a stream, {what}
+    pass the same rows as a table""")
 
 
 def no_attribute(
@@ -177,19 +179,19 @@ _unused_name = plan_error("""`{name}` is not an argument, and the query has no {
     code: unknown-argument
     {cure}""")
 
-field_as_argument = plan_error("""`{name}` is not an argument of {call}
+field_as_argument = plan_error("""`{name}` is an option, not an argument of {call}
     code: option-as-argument
     write {argument}=matchrec.Options({name}=...)""")
 no_query = plan_error("""a query of SQL does not begin with {word}
     code: not-a-query
     {here.clause[call]}, or write SELECT * FROM t MATCH_RECOGNIZE (...) around a clause""")
 option_of_others = plan_error(
-    "`{name}` of Options is not for {call}", hint="leave {name} out", code="option-not-for-call"
+    "option `{name}` is not allowed in {call}", hint="remove {name}", code="option-not-for-call"
 )
 unconverted_option = unsupported("""a query with {option} cannot be converted
     code: option-not-convertible
-    note: other languages say this in other ways, or not at all
-    leave it out, and say in the other language which matches come out""")
+    note: other languages write this differently, or not at all
+    remove it, and choose the matches in the other language""")
 
 
 def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecognizePlanError:
@@ -200,21 +202,21 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
     return _other_number_of_values(first, markers=markers, args=args, cure=hint)
 
 
-_other_number_of_values = plan_error("""the query has {markers} (?), args {args}
+_other_number_of_values = plan_error("""the query has {markers} (?), but args {args}
     code: wrong-number-of-values
     {cure}""")
 
 # `?` in what is passed to a function that takes no args.
-marker_without_value = plan_error("""a parameter marker (?) without a value
+marker_without_value = plan_error("""missing value of a parameter marker (?)
     write the value itself, or {here.marker}""")
-unbound_parameter = plan_error("""parameter `:{name}` has no value
+unbound_parameter = plan_error("""missing value of parameter `:{name}`
     code: parameter-without-value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
-lost_value = plan_error("""this session gives {parameter} no value, though args has one
+lost_value = plan_error("""this session ignores the value of {parameter} in args
     code: parameter-value-lost
-    note: neither does spark.sql without a clause; an extension such as Delta's is the cause
+    note: spark.sql without a clause ignores it too; the cause is an extension such as Delta's
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
 unused_value = plan_error("""the query has no `:{name}`
     code: unknown-parameter
@@ -228,20 +230,21 @@ no_table = plan_error("""`{{name}}` before MATCH_RECOGNIZE is {value}
 table_of_another_session = plan_error("""`{{name}}` is a DataFrame of another session
     note: a session knows its own temporary views, and no others
     ask that session, {name}.sparkSession, or read the rows of {name} in this one""")
-computed_column = plan_error("""a Column in `{argument}` must be one of the DataFrame's, not
+computed_column = plan_error("""a Column in `{argument}` must be a column of the DataFrame, not
         `{written}`
     add it by df.withColumn("name", ...), or write it as SQL: {argument}="upper(name)"
 """)
-no_arrow_tables = plan_error("""PySpark {version} makes no DataFrame of `{name}`, a table of Arrow
+no_arrow_tables = plan_error("""PySpark {version} cannot make a DataFrame of the Arrow table
+        `{name}`
     code: arrow-table-not-supported
-    note: it does from version 4.0 on
+    note: PySpark 4.0 and newer can
     pass {name}=spark.createDataFrame({name}.to_pandas())""")
 
 # A DataFrame of rows of the program, on an engine that takes rows in calls only.
-too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's rows cannot be
-        sent to the engine, which takes {most:,} MiB at once
-    pass the frame of pandas, Polars or Arrow itself, which is sent in pieces, or read the rows from
-        a file""")
+too_much_to_send = plan_error("""a DataFrame with {size:,} MiB of this program's rows cannot be sent
+        to the engine, which takes {most:,} MiB at once
+    pass the pandas, Polars or Arrow frame itself, which is sent in parts, or read the rows from a
+        file""")
 row_too_long = plan_error("""row {row:,} has {size:,} MiB, and the engine takes {most:,} MiB at once
     note: rows are counted from 0
     shorten the values of this row, or write the rows to a Parquet file and read it""")
@@ -249,9 +252,9 @@ no_columns = plan_error("""`{name}` is a pandas frame without columns
     code: frame-without-columns
     give it columns with types, such as
         pandas.DataFrame({"symbol": pandas.Series(dtype="string")})""")
-beyond_bigint = plan_error("""column `{column}` of `{name}` is of type uint64 and has numbers beyond
+beyond_bigint = plan_error("""column `{column}` of `{name}` has type uint64 and numbers beyond
         BIGINT, which PySpark would make negative
-    pass {name}=pyarrow.Table.from_pandas({name}), where it is a DECIMAL(20, 0), or cast it""")
+    pass {name}=pyarrow.Table.from_pandas({name}), which gives a DECIMAL(20, 0), or cast it""")
 whole_number_beyond_bigint = plan_error("""column `{column}` of `{name}` has whole numbers
         beyond BIGINT
     note: row {row:,}, counted from 0, has {value}
@@ -259,24 +262,25 @@ whole_number_beyond_bigint = plan_error("""column `{column}` of `{name}` has who
 time_would_change = plan_error("""column `{column}` of `{name}` has times of different types
     code: mixed-time-types
     note: row {row:,}, counted from 0, has {value}, {reason}
-    convert them before, such as by pandas.to_datetime({name}["{column}"], utc=True)""")
+    convert them first, such as by pandas.to_datetime({name}["{column}"], utc=True)""")
 values_without_common_type = plan_error("""column `{column}` of `{name}` has values without a common
         type
     note: row {row:,}, counted from 0, is the first that does not fit: {reason:note}
-    convert them to one type before, such as by {name}["{column}"].astype("string"), or leave the
+    convert them to one type first, such as by {name}["{column}"].astype("string"), or leave the
         column out""")
-no_dataframe_of = plan_error("""PySpark makes no DataFrame of `{name}`: {reason:note}
+no_dataframe_of = plan_error("""PySpark cannot make a DataFrame of `{name}`: {reason:note}
     code: cannot-make-dataframe
-    cast such columns to other types before, or leave them out""")
+    cast the columns to other types first, or leave them out""")
 column_refused = plan_error("""{engine} refuses the condition {column:short}: {reason}
     code: condition-refused-by-engine
     note: a condition is about one event
     write it over the columns of the DataFrame, or compute it before: df.withColumn("name", ...),
         and where("name")""")
-column_is_no_condition = plan_error("""a condition must be boolean, {column:short} is {type_name}
+column_is_no_condition = plan_error("""a condition must be boolean, but {column:short} is
+        {type_name}
     code: condition-not-boolean
-    compare it with something, such as col(...) > 0; a function of your own returns what its type
-        says: udf(f, "boolean")""")
+    compare it with something, such as col(...) > 0; declare the type of your own function: udf(f,
+        "boolean")""")
 cannot_write = unsupported("""MATCH_RECOGNIZE has no equivalent of {what}
     code: no-equivalent
     {cure}""")
@@ -321,7 +325,7 @@ def unknown_word(
 ) -> MatchRecognizePlanError:
     near = nearest(value, known)
     is_source = argument == "write" and value in ("sase", "pattern")
-    read_only = "SASE+ and Patterns are written as SQL; no SQL is written as one of them: "
+    read_only = "SASE+ and Patterns can be read, but not written: "
     written = SHORT.repr(value)[1:-1]
     hint = f"{read_only * is_source}write {current_surface().option(argument, near or known[0])}"
     return _unknown_word(argument=argument, written=written, call=call, known=known, cure=hint)
@@ -338,53 +342,53 @@ _unknown_word = plan_error("""unknown {argument} `{written}` of {call}
 # The local session could not be made; the reason is what Spark wrote last.
 spark_did_not_start = refused("""Spark did not start
     note: {reason}
-    note: it runs on Java, PySpark 4 on Java 17 or newer
+    note: Spark runs on Java; PySpark 4 needs Java 17 or newer
     install Java 17 (`apt install openjdk-17-jre-headless`, `brew install openjdk@17`) and set
         JAVA_HOME to its folder""")
 worker_cannot = refused("""Spark would run its Python workers with `{worker}`, which {reason}
     code: incompatible-worker-python
     set the environment variable PYSPARK_PYTHON to {driver} before the Spark session starts""")
-no_room_in_worker = run_error("""a Python worker of Spark's has no room: its memory is limited to
-        {mebibytes} MiB
+no_room_in_worker = run_error("""a Python worker of Spark is out of memory: its limit is {mebibytes}
+        MiB
     code: worker-out-of-memory
-    note: it reserves about 600 MiB for its libraries; the rows of a call come on top
-    set spark.executor.pyspark.memory to 2g or more, or leave it out""")
-no_room_on_machine = run_error("""a Python worker has no room: its machine, or its container, has no
-        more memory
+    note: it reserves about 600 MiB for its libraries, and needs more for the rows of a call
+    set spark.executor.pyspark.memory to 2g or more, or do not set it""")
+no_room_on_machine = run_error("""a Python worker of Spark is out of memory: its machine or
+        container has no more
     code: machine-out-of-memory
-    set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine, by
+    set spark.executor.memoryOverhead to more, or run fewer tasks at a time on a machine with
         spark.executor.cores""")
-no_room_on_disk = run_error("""no room on the disk of {folder} for rows that are being sorted
+no_room_on_disk = run_error("""the disk of {folder}, where rows are sorted, is full
     code: disk-full
-    name folders with more room in spark.local.dir, or on Sail in TMPDIR, or have Spark sort:
+    set spark.local.dir, or TMPDIR on Sail, to folders with more space, or let Spark sort:
         {option[sort=spark]}""")
-no_file_for_sorting = run_error("""rows that are being sorted cannot be written to the folder of
-        {folder}: {reason}
+no_file_for_sorting = run_error("""the folder {folder}, where rows are sorted, cannot be written to:
+        {reason}
     code: sort-folder-not-writable
-    name folders that exist and can be written to in spark.local.dir, or on Sail in TMPDIR""")
+    set spark.local.dir, or TMPDIR on Sail, to folders that exist and can be written to""")
 stopped_session = refused("""the Spark session has been stopped
-    start another, matchrec.session(), and read its DataFrames anew""")
-nested_zeros = unsupported("""{clause:part} by {type_name}: this session takes 0.0 and -0.0 in it
-        for two values, which are one
+    start a new session with matchrec.session(), and read the DataFrames again""")
+nested_zeros = unsupported("""{clause:part} by {type_name} is not supported in this session, which
+        treats 0.0 and -0.0 as two values
     code: signed-zeros-in-key
     write a key without floating-point numbers, such as to_json(x), or run on Spark""")
-hours_along_dates = unsupported("""WITHIN {interval} along a date: this session adds whole days only
-        to a date
+hours_along_dates = unsupported("""WITHIN {interval} along a date is not supported in this session,
+        which adds only whole days
     write ORDER BY CAST(x AS TIMESTAMP), or run on Spark""")
 no_session = plan_error("""missing session: no Spark session is running
     code: missing-session
     write spark = matchrec.session(), and call the function again""")
-session_runs = plan_error("""a session is running already, so `{given}` cannot be chosen
+session_runs = plan_error("""`{given}` is not allowed while a session is running
     code: session-already-runs
-    leave it out, or end that session with its stop() before""")
-setting_of_spark = refused("""`{name}` is no setting of this session
+    remove it, or call stop() on the running session first""")
+setting_of_spark = refused("""unknown setting `{name}` of this session
     code: unknown-setting
-    leave it out, or run on Spark: {option[engine=spark]}""")
-nothing_observed = unsupported("""counters of a query are not to be had in this session, which has
-        no Observation
+    remove it, or run on Spark: {option[engine=spark]}""")
+nothing_observed = unsupported("""counters are not supported in this session, which has no
+        Observation
     code: counters-not-supported
     leave {given} out, or run on Spark: {option[engine=spark]}""")
-no_watermarks = unsupported("""streams cannot be searched in this session, which has no watermarks
+no_watermarks = unsupported("""streams are not supported in this session, which has no watermarks
     code: streams-not-supported
     run on Spark: {option[engine=spark]}""")
 no_server = plan_error("""no server answers at {address}: {reason}
@@ -394,9 +398,9 @@ sail_refuses_client = refused("""Sail does not run with PySpark {version}
     code: incompatible-pyspark
     note: {reason}
     install matchrec with its extra sail, which brings a PySpark that fits, or run on Spark""")
-no_matplotlib = refused("""matches are drawn with matplotlib, which is not installed
+no_matplotlib = refused("""missing matplotlib, which draws the matches
     code: missing-matplotlib
-    pip install matplotlib""")
+    run pip install matplotlib""")
 
 
 class NotCarriedError(MatchRecognizeUnsupportedError):
@@ -410,31 +414,31 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
 
 _not_carried = unsupported("""matches cannot be counted without building them: {reason}
     code: matches-must-be-built
-    add up the matches in what reads them""")
+    aggregate the matches instead, in a query or DataFrame over the result""")
 
 
-no_aggregate = plan_error("""`{text:short}` is no aggregate over matches
+no_aggregate = plan_error("""`{text:short}` is not an aggregate over matches
     code: not-an-aggregate
     note: measures: {measures}
     write count(*), or count, sum, avg, min or max of a measure, such as sum(n); a count or a sum
         may be in CAST(... AS DOUBLE) or CAST(... AS DECIMAL(38, 0))""")
-rounding_cast = plan_error("""`{asked}` asks for a type that has not its digits
+rounding_cast = plan_error("""`{asked}` casts to a type that cannot hold all digits of the value
     code: inexact-cast
     write {exact}""")
-unknown_measure = plan_error("""no measure is called `{name}`
+unknown_measure = plan_error("""unknown measure `{name}`
     note: measures: {measures}
     name one of these""")
-no_column_of_order = plan_error("""rows are not sorted by a column, which would say with which row a
-        match has its {per}
+no_column_of_order = plan_error("""{option[per={per}]} is not supported unless the rows are sorted
+        by a column
     code: no-sort-column
     leave out {option[per={per}]}, or sort by a column""")
-unfinished_groups = unsupported("""aggregates over all matches per="{per}" over a streaming
-        DataFrame
+unfinished_groups = unsupported("""aggregates over all matches with per="{per}" are not supported
+        over a streaming DataFrame
     code: unfinished-groups-over-stream
-    note: further matches of such a group may still come
-    write {option[per=end]}, whose rows are final, and add these up in what reads them""")
+    note: more matches of such a group may still come
+    write {option[per=end]}, whose rows are final, and add these up afterwards""")
 
-NOT_TAKEN = "each match is to be built"
+NOT_TAKEN = "each match must be built"
 total_too_large = run_error("""an aggregate over all matches is too large for {type_name}
     note: it is {asked}
     note: {place}
@@ -450,18 +454,18 @@ def too_large_together(type_name: str, asked: str) -> str:
     return f"{error.message}: {asked} [{error.code}]; {error.hint}"
 
 
-BY_ONE_AT_A_TIME = "the algorithm that you chose finds one match at a time"
+BY_ONE_AT_A_TIME = "the chosen algorithm finds one match at a time"
 MEASURE_BY_SPARK = "Spark computes a measure after the match"
-FIRST_MATCHES = "only the first matches of a partition are asked for"
-NOT_ALL_MATCHES = "not all matches are asked for"
-RUNS_THAT_ARE_NO_MATCH = "runs that are no match come out as well"
+FIRST_MATCHES = "the query returns only the first matches of a partition"
+NOT_ALL_MATCHES = "the query does not return all matches"
+RUNS_THAT_ARE_NO_MATCH = "the query also returns runs that are not matches"
 SKIP_STRATEGY = "a skip strategy leaves some of them out"
-ABSENT_ROWS = "where rows must be absent depends on the whole match"
-ABSENCE_BY_LATER_ROW = "a row that must be absent is compared with a later row of the match"
-ABSENCE_MAY_FAIL = "the condition of a row that must be absent may fail, so only matches ask it"
-COMPLETE_LATER = "a match that waits for the end of its window is not told by its last row"
+ABSENT_ROWS = "the rows that NOT forbids depend on the whole match"
+ABSENCE_BY_LATER_ROW = "the condition of a forbidden row reads a later row of the match"
+ABSENCE_MAY_FAIL = "the condition of a forbidden row may raise, so only matches may evaluate it"
+COMPLETE_LATER = "a match that waits for the end of its window is not complete at its last row"
 MAPPED_TWICE = "PATTERN has several ways to map the same rows to the same variables"
-ROW_BESIDE = "a measure reads a row that is not the first or last one of a variable"
+ROW_BESIDE = "a measure reads a row that is not the first or last row of a variable"
 
 
 def not_carried(function: str, inside: str, type_name: str) -> NotCarriedError:

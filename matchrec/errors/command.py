@@ -6,44 +6,46 @@ from matchrec.errors.message import give_codes, plan_error, refused, run_error
 
 malformed_table = refused("""--table `{argument}` is not NAME=PATH
     write for example --table stocks=data/stocks.csv""")
-file_for_table = refused("""`{path}` is a file, and wanted is the name of a table
+file_for_table = refused("""`{path}` is a file, but the name of a table is needed
     write --table labels={path} --labels labels""")
-rows_for_query = refused("""`{path}` is a file of rows, and wanted is the query
-    write the query in a file of its own, and --table {name}={path}""")
+rows_for_query = refused("""`{path}` is a file of rows, but a query is needed
+    write the query in its own file, and pass --table {name}={path}""")
 no_such_file = refused("{what} `{path}` does not exist", hint="{cure}")
 no_such_query = refused("""the query `{path}` does not exist
-    if this is the query itself, write -c before it""")
-colon_before_name = refused("""`{name}` begins with a colon, which stands in the query only
-    leave it out: --arg {plain}=VALUE""")
-no_name_of_marker = refused("""`{name}` is no name of a marker
+    write -c before it if it is the query itself""")
+colon_before_name = refused("""`{name}` begins with a colon, which is written only in the query
+    remove it: --arg {plain}=VALUE""")
+no_name_of_marker = refused("""`{name}` is not a parameter name
     code: malformed-marker-name
-    write --grid days=3,5,8, and :days in the clause""")
-range_of_values = refused("""`{values}` is one text, and no range
+    write --grid days=3,5,8 for :days in the clause""")
+range_of_values = refused("""a range of values, `{values}`, is not supported
     code: malformed-value-range
     write --grid {name}={written}""")
-not_a_text_file = refused("the query `{path}` is not a text file in UTF-8")
-unknown_format = refused("the name of `{path}` does not show its format", notes=("known: {known}",))
+not_a_text_file = refused("""the query `{path}` is not a text file in UTF-8
+    save the file in UTF-8""")
+unknown_format = refused("""unknown format of `{path}`
+    note: known endings: {known}
+    name a file that ends with one of these""")
 several_formats = refused("""the files of `{pattern}` have several formats: {formats}
-    give each format a table of its own""")
+    make one table for each format""")
 empty_table = refused("""the file of table `{name}`, `{path}`, is empty
     a csv file needs a line of names, or --no-header and a row; a json file an object""")
 unreadable_table = refused("the file of table `{name}`, `{path:short}`, cannot be read: {reason}")
 different_columns = refused("""the files of table `{name}` have different columns
     note: `{first}` has: {of_first}
     note: `{other}` has: {of_other}
-    give files with other columns a table of their own""")
+    make one table for the files with each set of columns""")
 time_zone_not_for_csv = refused("""time zone `{zone}` is not supported for csv files
     pass --conf spark.sql.session.timeZone= with a region such as Europe/Paris, or an offset such as
         +03:00""")
-not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8, as its line {line:,}
-        shows
-    if it is in {encoding}, write another by iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}
-        and name that""")
-no_json = refused("""the file of table `{name}`, `{path}`, is no array of objects: {reason}
+not_in_utf8 = refused("""the file of table `{name}`, `{path}`, is not in UTF-8: see line {line:,}
+    convert it, if it is in {encoding}: iconv -f {encoding} -t utf-8 {plain} > utf8.{suffix}, and
+        name the new file""")
+no_json = refused("""the file of table `{name}`, `{path}`, is not an array of objects: {reason}
     code: malformed-json
     write an object on each line, or all of them in one array""")
-malformed_delimiter = refused("`{argument}` is no delimiter", hint="write one character, or tab")
-file_exists = refused("`{path}` exists", hint="add --overwrite, or name another file")
+malformed_delimiter = refused("`{argument}` is not a delimiter", hint="write one character, or tab")
+file_exists = refused("`{path}` exists already", hint="add --overwrite, or name another file")
 compressed_parquet = refused("""`{path}` would be compressed twice: Parquet compresses by itself
     leave .gz or .bz2 out""")
 malformed_schema = refused("""--schema `{argument}` is not NAME: COLUMNS
@@ -61,17 +63,18 @@ output_folder_not_writable = refused("""`{path}` cannot be written: its folder t
     name a file in another folder""")
 output_not_writable = refused("`{path}` cannot be written: {reason}")
 output_not_written = run_error("`{path}` cannot be written: {reason}")
-not_one_query = refused("""--output writes the rows of one query, and the text has {count}
-    make the other queries views, by CREATE TEMPORARY VIEW, or leave them out""")
+not_one_query = refused("""--output writes the rows of one query, but the text has {count}
+    make the other queries views with CREATE TEMPORARY VIEW, or leave them out""")
 cannot_write = refused("the result cannot be written: {reason}", code="result-not-written")
-no_such_folder = refused("the folder of `{path}` does not exist", hint="make it first")
-malformed_setting = refused("`{argument}` is not NAME=VALUE")
+no_such_folder = refused("the folder of `{path}` does not exist", hint="create it first")
+malformed_setting = refused("""`{argument}` does not have the form NAME=VALUE
+    write a name, = and a value""")
 unknown_engine = refused("""unknown engine `{argument}`
     write sail, spark, or the address of a server, sc://HOST:PORT""")
-repeated_column = refused("""two columns of the result are called `{name}`, and {whole} has each
-        name once
-    write AS with another name, or have csv""")
-malformed_pattern = refused("""`{where}` does not say where the Pattern is
+repeated_column = refused("""two columns of the result are called `{name}`, but {whole} allows each
+        name only once
+    rename one of them with AS, or write csv""")
+malformed_pattern = refused("""`{where}` does not name a Pattern
     write FILE.py:NAME, FILE.py for the name `pattern`, or MODULE:NAME""")
 no_such_module = refused("`{module}` cannot be imported", notes=("{reason}",))
 no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
@@ -79,57 +82,62 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
 
-no_column = plan_error("""`{argument}` of `plot` is `{name}`, and no one column has that name
+no_column = plan_error("""`{argument}` of `plot` is `{name}`, but there is not exactly one column of
+        that name
     code: unknown-plot-column
+    note: columns: {known}
     near: write "{near}"
-    note: columns: {known}""")
+""")
 no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
     code: wrong-axis-type
-    note: wanted: a date, a timestamp or a number
+    note: it must be a date, a timestamp or a number
     pass data with such a column""")
 no_places = plan_error("""no columns of `matches` say where a match begins and ends
     code: no-match-columns
-    note: wanted: arrays of events with `{x}`, or columns such as first_{x} and last_{x}
-    note: or, of ALL ROWS PER MATCH, `{x}` and match_number
+    note: it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}
+    note: for ALL ROWS PER MATCH it needs `{x}` and match_number
     note: columns of the type of `{x}`: {alike}
     {here.ends}""")
 no_series = plan_error("""`matches` has no column that `by` of `plot` names
     code: series-column-missing
     add it to the query's result, as PARTITION BY does""")
-no_line_of = plan_error("""incidents are drawn along numbers, dates and instants, and rows are
-        sorted by {kind}
+no_line_of = plan_error("""incidents cannot be drawn along an order of type {kind}
     code: backtest-not-drawable
-    sort by one of these, or print the figures""")
+    sort by a number, a date or a timestamp, or print the figures""")
 no_page = plan_error(
-    "page {given} of `plot`, and there are {pages}", hint="write page={pages}", code="unknown-page"
+    "unknown page {given} of `plot`: there are {pages}",
+    hint="write page={pages}",
+    code="unknown-page",
 )
 
 # The first line of a cell is not understood. sentence: why not, in the words of argparse.
 wrong_arguments = plan_error("""{sentence} of %%matchrec
     code: wrong-cell-arguments
-    %%matchrec? lists the arguments and what they take""")
-no_text = plan_error("""%%matchrec without a query
+    run %%matchrec? to list the arguments""")
+no_text = plan_error("""missing query in %%matchrec
     code: empty-cell
     write the query into the cell, below the line of %%matchrec, or after %matchrec""")
-argument_without_other = plan_error("""`{given}` of %%matchrec says nothing without {other}
+argument_without_other = plan_error("""`{given}` of %%matchrec is not allowed without {other}
     add {other}, or leave {given} out""")
 wrong_plot = plan_error("""`--plot {given}` of %%matchrec has {names}
     code: wrong-plot-columns
-    note: wanted: the column along the line, that up it, and that of the series, if any
+    note: it needs the column of the horizontal axis, the column of the vertical axis and, if there
+        are several series, their column
     write --plot date close ticker""")
 no_events = plan_error("""`--events {name}` of %%matchrec is not the variable of a DataFrame
     code: unknown-dataframe
     note: DataFrames: {known:some}
     near: write %%matchrec --events {near}
     write %%matchrec --events stocks, where stocks is a DataFrame""")
-no_order_in_cell = plan_error("""SASE+ and a Pattern in a cell need to know what events are sorted
-        by
+no_order_in_cell = plan_error("""missing --order-by for SASE+ or a Pattern in a cell
     code: order-by-missing-in-cell
     write %%matchrec --events stocks --order-by date""")
 unfit_in_cell = plan_error(
-    "`{option}` of %%matchrec is not for {what}", hint="leave it out", code="option-not-for-cell"
+    "`{option}` of %%matchrec is not allowed for {what}",
+    hint="remove it",
+    code="option-not-for-cell",
 )
-wrong_partition = plan_error("""`--partition {given}` of %%matchrec has no value
+wrong_partition = plan_error("""missing value in `--partition {given}` of %%matchrec
     code: partition-without-value
     write --partition ticker=AAPL""")
 

@@ -15,18 +15,18 @@ not_known_during_the_match = unsupported("""`{what:bare}` in {part[DEFINE]} comb
     code: function-of-several-rows
     note: values of several rows may be combined there with operators, CASE, LIKE, CAST, and
         functions of numbers, texts, times and arrays: docs/reference/expressions.md
-    write the function around each navigation by itself: {word.alone}, or compute it as a column
-        before; or name its value in {part[MEASURES]}, and filter the matches by it""")
+    call it on each value alone, {word.alone}; or compute it as a column of the input; or make it a
+        measure, and filter the matches by that""")
 only_spark_computes = unsupported("""{condition:short} spans several {word.rows}, and only Spark can
         compute it
     code: only-spark-can-compute
-    let Spark sort the rows""")
-lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} combines several
+    write {option[sort=spark]}""")
+lambda_of_several_rows = unsupported("""`{what}` with a lambda in {part[DEFINE]} reads several
         {word.rows} of the match
-    note: a lambda is Spark's, which computes it of one row
-    compare what Spark makes of one row, array_max(A.xs) > B.y, or an aggregate,
-        array_contains(collect_list(A.x), B.y); or name the value in {part[MEASURES]}, and filter
-        the matches by it""")
+    note: Spark computes a lambda, from one row at a time
+    compare values of one row, such as array_max(A.xs) > B.y; use an aggregate, such as
+        array_contains(collect_list(A.x), B.y); or make it a measure, and filter the matches by
+        that""")
 
 
 def cannot_combine(operator: str, left: str, right: str, span: Span) -> MatchRecognizeError:
@@ -44,37 +44,37 @@ _cannot_combine = unsupported("""`{operator}` in {part[DEFINE]} cannot combine {
 negated_decimal = unsupported("""`-` before a DECIMAL in an argument or a lambda is not supported on
         Sail without ANSI mode
     note: Sail would move the decimal point of the value
-    write 0 - x for - x, or set spark.sql.ansi.enabled to true""")
-does_not_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {value}
+    write 0 - x instead of - x, or set spark.sql.ansi.enabled to true""")
+does_not_take = unsupported("""`{function}` in {part[DEFINE]} does not take {value}
     code: wrong-argument-type
-    note: it is computed there of values of several {word.rows} of the match
-    write the function around each navigation by itself: {word.alone}""")
+    note: here it reads values of several {word.rows} of the match, and takes fewer types
+    call it on each value alone: {word.alone}""")
 unknown_time_zone = unsupported("""`{function}` in {part[DEFINE]} needs the time zone `{name}`,
-        which Python has not
-    note: it is that of the session
+        which Python does not know
+    note: it is the time zone of the session
     set spark.sql.session.timeZone to a region, such as Europe/Paris, or install tzdata""")
-filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} is {type_name}, not
-        boolean
+filter_not_boolean = plan_error("""FILTER of {function} in {part[DEFINE]} must be boolean, but this
+        is {type_name}
     write a comparison, such as FILTER (WHERE A.x > 0)""")
-not_boolean = plan_error("""{word.condition} must be boolean, this is {type_name}
+not_boolean = plan_error("""{word.condition} must be boolean, but this is {type_name}
     compare it with something, such as x > 0, x = 'a' or x IS NOT NULL""")
 operations_nested_too_deep = unsupported("""an expression in {part[DEFINE]} that depends on the run
         has over {limit} nested operations
-    note: CASE and COALESCE nest one for each branch, a + b + c has two
-    write AND, OR or IN, which may have any number of parts, or compute parts of it before: FROM
-        (SELECT *, ... AS y FROM t)""")
+    note: CASE and COALESCE nest one operation for each branch; a + b + c has two
+    write AND, OR or IN, which may have any number of parts; or compute parts first: FROM (SELECT *,
+        ... AS y FROM t)""")
 
 # Expressions or groups in one another beyond the interpreter's stack.
 nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
     remove parentheses and groups, or compute parts of it as columns of the input""")
-clauses_nested_too_deep = unsupported("""more clauses are nested in one another than Spark Connect
-        sends in a query
-    make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read
-        FROM inner""")
+clauses_nested_too_deep = unsupported("""the query nests more clauses in one another than Spark
+        Connect can send
+    make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read FROM
+        inner""")
 too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
         operations
-    note: ABS, COALESCE, GREATEST, LEAST and NULLIF ask several times for what they take
-    do not nest them, or compute parts of it before: FROM (SELECT *, ... AS y FROM t)""")
+    note: ABS, COALESCE, GREATEST, LEAST and NULLIF evaluate their arguments several times
+    do not nest these functions, or compute parts first: FROM (SELECT *, ... AS y FROM t)""")
 aggregate_not_grown = unsupported("""aggregate `{function}` is not supported in {part[DEFINE]}
     code: aggregate-not-supported-in-define
     note: {part[DEFINE]} takes count, sum, avg, min, max and others that
@@ -99,9 +99,9 @@ _aggregate_of_several = plan_error(
     "`{function}` in {part[DEFINE]} takes one argument, not {count}",
     code="aggregate-takes-one-argument",
 )
-_aggregate_cannot_take = unsupported("""`{function}` in {part[DEFINE]} cannot take {taken}
-    note: it takes there what it takes as a measure, but no strings of other collations, no
-        variants, and nothing that had to become another type first
+_aggregate_cannot_take = unsupported("""`{function}` in {part[DEFINE]} does not take {taken}
+    note: it takes the same types as in a measure, except VARIANT, strings with other collations,
+        and values that Spark would first convert to another type
     {cure}""")
 _OF_ONE_VALUE = frozenset({"avg", "mean", "sum", "min", "max", "median", "stddev", "variance"})
 AS_MEASURE = "make it a measure, and test that with WHERE after the clause"
@@ -137,11 +137,11 @@ duplicate_output_column = plan_error("""the result would have two columns `{name
 two_classifiers = plan_error("""MATCHED_ROWS would have two fields `classifier`: the input has a
         column of that name
     code: duplicate-classifier-field
-    rename it before: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
+    rename the column first: FROM (SELECT * EXCEPT (classifier), classifier AS c ...)""")
 within_needs_ascending_order = unsupported("""WITHIN needs a first {part[ORDER BY]} key that ascends
-    order by the time, ascending; without WITHIN any order will do""")
-no_output_columns = plan_error("""the result would have no column: ONE ROW PER MATCH without
-        PARTITION BY and MEASURES
+    order by the time, ascending; without WITHIN any order is allowed""")
+no_output_columns = plan_error("""the result would have no columns: ONE ROW PER MATCH has neither
+        PARTITION BY nor MEASURES
     add MEASURES, such as MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH""")
 
 give_codes(globals())

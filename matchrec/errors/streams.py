@@ -4,51 +4,55 @@ from __future__ import annotations
 
 from matchrec.errors.message import give_codes, plan_error, run_error, unsupported
 
-no_time = plan_error("""MATCH_RECOGNIZE over a streaming DataFrame without ORDER BY
+no_time = plan_error("""missing ORDER BY in MATCH_RECOGNIZE over a streaming DataFrame
     code: stream-without-order
-    note: rows of a stream are put in order once the watermark has passed them
+    note: rows of a stream are sorted once the watermark has passed them
     add ORDER BY and the column that has the watermark""")
-backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC over a streaming DataFrame
+backwards_in_time = plan_error("""{part[ORDER BY]} {order} DESC is not allowed over a streaming
+        DataFrame
     code: descending-over-stream
-    note: rows of a stream come in the order of time
+    note: the rows of a stream come in ascending order of time
     order by {order} first, ascending; further columns may be descending""")
 no_watermark = plan_error("""{part[ORDER BY]} {order} has no watermark
     code: missing-watermark
-    note: events of a stream are put in order once the watermark has passed them
+    note: events of a stream are sorted once the watermark has passed them
     write df.withWatermark("<time column>", "<delay>"), and order by that column first""")
-another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE over a streaming DataFrame
+another_clause_over_a_stream = unsupported("""a second MATCH_RECOGNIZE is not supported over a
+        streaming DataFrame
     code: second-clause-over-stream
-    note: Spark takes one such operator in a streaming query
-    start a streaming query for each clause; the second may read what the first writes""")
-altered_in_stream = unsupported("""column {column} of type {type_name} over a streaming DataFrame
+    note: Spark allows one such operator in a streaming query
+    start one streaming query for each clause; the second may read what the first writes""")
+altered_in_stream = unsupported("""column {column} of type {type_name} is not supported over a
+        streaming DataFrame
     code: column-altered-in-stream
-    note: events of a stream pass through pandas, which would alter its values
-    leave the column out, or cast it: to_json(x) of an array, a map or a VARIANT,
-        CAST(x AS TIMESTAMP) of a TIMESTAMP_NTZ""")
-state_of_another_query = run_error("""the checkpoint holds the state of another query, or of another
+    note: events of a stream pass through pandas, which would change its values
+    leave the column out, or cast it: write to_json(x) for an array, a map or a VARIANT, and CAST(x
+        AS TIMESTAMP) for a TIMESTAMP_NTZ""")
+state_of_another_query = run_error("""the checkpoint has the state of another query, or of another
         version of matchrec
     code: checkpoint-of-other-query
     start this query with a checkpoint directory of its own""")
 
 # Of a checkpoint, the rules are other ones than they were; `time` is that of the newest row.
-changed_in_the_past = run_error("""rule `{name}` is not what it was for rows that the stream has
-        taken in, up to {time}
+changed_in_the_past = run_error("""rule `{name}` has changed for rows that the stream has already
+        read, up to {time}
     code: rule-changed-in-the-past
-    note: what is new, another or gone begins or ends later than all rows that have come
-    write a later valid_from, and leave all that was before as it was; or start this query with a
-        checkpoint directory of its own""")
+    note: only versions that begin or end after all rows read so far may be added, changed or
+        removed
+    write a later valid_from, and keep the earlier versions as they were; or start this query with
+        its own checkpoint directory""")
 
 _FEWER_RUNS = (
     "write WITHIN, or a tighter pattern, so that fewer runs live at a time: SKIP TILL ANY MATCH "
-    "and allow_combinations() go every way through the events. "
+    "and allow_combinations() try every combination of events. "
 )
 _LIMIT_OF_WORKER = (
-    "A worker with a limit of its own, spark.executor.pyspark.memory, takes all that this allows"
+    "If spark.executor.pyspark.memory is set, a worker uses all memory that it allows"
 )
 stream_without_room = run_error(
     "the search over a stream would take {mebibytes:,} MiB at once for the runs of a partition, or "
     "for the matches that one event completes, and no more than {limit:,} are allowed",
-    notes=("it has come to an event {place}",),
+    notes=("the search has reached an event {place}",),
     hint=f"{_FEWER_RUNS}Numbers of matches and sums over them, by "
     f"`matchrec.query(...).aggregate(...)`, build no match. {_LIMIT_OF_WORKER}",
     code="stream-out-of-memory",
@@ -60,85 +64,88 @@ state_without_room = run_error(
     hint=f"{_FEWER_RUNS}{_LIMIT_OF_WORKER}, below 2,048 MiB",
     code="stream-state-too-large",
 )
-divided_over_stream = unsupported("""an equivalence test over {column} in a rule set over a
-        streaming DataFrame
+divided_over_stream = unsupported("""an equivalence test over {column} in a rule set is not
+        supported over a streaming DataFrame
     code: equivalence-test-over-stream
-    note: it divides the partitions of its rule further, and matches are numbered by partition
+    note: it would divide the partitions of this rule further, but matches are numbered by partition
     name the column in partition_by, or call matchrec.match_sase for this query""")
-cached_stream = unsupported("""cache() of a rule set over a streaming DataFrame
+cached_stream = unsupported("""cache() of a rule set is not supported over a streaming DataFrame
     code: cache-over-stream
     note: rows of a stream are not kept
-    write `matches`, and read what is written""")
+    write `matches` to a table, and read that table""")
 
 # What a plan asks for; spans: of its place.
 
-window_over_stream = unsupported("""PATTERN in a window over a streaming DataFrame
+window_over_stream = unsupported("""PATTERN in a window is not supported over a streaming DataFrame
     code: pattern-window-over-stream
-    note: each row comes out once, and whether a match begins there later rows may decide
+    note: each row is returned once, but later rows may decide whether a match begins there
     write FROM t MATCH_RECOGNIZE (...), which gives the matches""")
-graph_over_stream = unsupported("""output="graph" over a streaming DataFrame
+graph_over_stream = unsupported("""output="graph" is not supported over a streaming DataFrame
     note: the graph of all matches has no last row
     write output="matches"
 """)
-row_gap_over_stream = unsupported("""WITHIN BETWEEN ROWS over a streaming DataFrame
-    note: which rows follow each other is known of whole partitions
+row_gap_over_stream = unsupported("""WITHIN BETWEEN ROWS is not supported over a streaming DataFrame
+    note: which rows follow each other is known only in complete partitions
     write ts < LAST(ts, 1) + ... in the conditions of all variables but the first""")
-partial_over_stream = unsupported("""{words} over a streaming DataFrame
+partial_over_stream = unsupported("""{words} is not supported over a streaming DataFrame
     code: timeouts-over-stream
-    note: runs that are no matches are looked for once a partition is there as a whole
+    note: matchrec looks for runs that are not matches once a partition is complete
     use matchrec.match_pattern with timeouts=True""")
-end_over_stream = unsupported("""`$` in PATTERN over a streaming DataFrame
+end_over_stream = unsupported("""`$` in PATTERN is not supported over a streaming DataFrame
     note: a stream has no last row
     leave `$` out; with WITHIN a match also ends with its window""")
-negation_over_stream = unsupported("""NOT in PATTERN over a streaming DataFrame
+negation_over_stream = unsupported("""NOT in PATTERN is not supported over a streaming DataFrame
     code: not-over-stream
-    note: whether a row that must not follow does is not known before it comes
+    note: whether a forbidden row follows is unknown until the next row comes
     write the condition on the row before, as in NEXT(x) IS NULL OR NEXT(x) < 3""")
-preferred_over_stream = unsupported("""one match for each starting row where rows may be skipped
-        over a streaming DataFrame
-    note: of these, what is preferred is not known before the last row
+preferred_over_stream = unsupported("""preferred matches that may skip rows are not supported over a
+        streaming DataFrame
+    note: which match is preferred is known only at the last row
     write ALL MATCHES or NON-OVERLAPPING MATCHES after PATTERN (...)""")
-neighbours_over_stream = unsupported("""a condition on neighbouring rows over a streaming DataFrame
+neighbours_over_stream = unsupported("""a condition on neighbouring rows is not supported over a
+        streaming DataFrame
     note: an event's neighbours may not have come yet
     write it as a stage with `next`""")
-frame_over_stream = unsupported("""an aggregate OVER rows of the partition over a streaming
-        DataFrame
+frame_over_stream = unsupported("""an aggregate OVER rows of the partition is not supported over a
+        streaming DataFrame
     note: Spark has no such window functions over a stream
     aggregate the rows of a pattern variable, as in avg(A.x)""")
 
 # Options.
 
-arrow_over_stream = unsupported("""transport="arrow" over a streaming DataFrame
-    note: Spark's stateful operator hands events over in pandas
+arrow_over_stream = unsupported("""transport="arrow" is not supported over a streaming DataFrame
+    note: Spark's stateful operator passes events through pandas
     leave transport out""")
-counters_over_stream = unsupported("""counters over a streaming DataFrame
-    note: they are of one action
-    see StreamingQuery.lastProgress instead""")
-sort_over_stream = unsupported("""sort="{sort}" over a streaming DataFrame
-    note: events are sorted as the watermark lets them go
+counters_over_stream = unsupported("""counters are not supported over a streaming DataFrame
+    note: counters belong to one action
+    read StreamingQuery.lastProgress instead""")
+sort_over_stream = unsupported("""sort="{sort}" is not supported over a streaming DataFrame
+    note: events are sorted as the watermark passes them
     leave sort out""")
-algorithm_over_stream = unsupported("""algorithm="{algorithm}" over a streaming DataFrame
+algorithm_over_stream = unsupported("""algorithm="{algorithm}" is not supported over a streaming
+        DataFrame
     note: it goes back to rows that a stream no longer has
     write algorithm="breadth_first", or leave it out""")
 
 # What a search or its results need.
 
-aggregate_over_stream = unsupported("""an aggregate that only Spark knows over a streaming DataFrame
-    note: it needs a GROUP BY after the matches, which a stream cannot have there
+aggregate_over_stream = unsupported("""an aggregate that only Spark can compute is not supported
+        over a streaming DataFrame
+    note: it needs a GROUP BY after the matches, which Spark does not allow there in a stream
     use count, sum, avg, min, max or collect_list, or aggregate arrays of events""")
-list_over_stream = unsupported("""an aggregate over a list of events in a condition over a streaming
-        DataFrame
+list_over_stream = unsupported("""an aggregate over a list of events in a condition is not supported
+        over a streaming DataFrame
     note: lists are not kept between two micro-batches
     use count, sum, avg, min or max of numbers, without DISTINCT""")
-rank_over_stream = unsupported("""min or max of strings, or of other values that are not numbers, in
-        a condition, over a streaming DataFrame
+rank_over_stream = unsupported("""min or max of values that are not numbers, in a condition, is not
+        supported over a streaming DataFrame
     code: min-of-strings-over-stream
     note: they are compared by their rank among all events
     compare with first or last instead""")
-skipped_over_stream = unsupported("""PREV or NEXT of a row of a match that may skip rows over a
-        streaming DataFrame
+skipped_over_stream = unsupported("""PREV or NEXT of a row of a match that may skip rows is not
+        supported over a streaming DataFrame
     code: skipped-row-over-stream
-    note: rows that are skipped are not kept
+    note: skipped rows are not kept
     read the rows of the match, as in LAST(A.x, 1)""")
 
 give_codes(globals())

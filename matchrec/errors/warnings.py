@@ -134,17 +134,17 @@ class UntunedSessionWarning(MatchRecognizeWarning):
     """
 
 
-no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE without ORDER BY
+no_order = of(NoOrderWarning)("""MATCH_RECOGNIZE has no ORDER BY
     note: the order of rows, and so the result, may differ each time
     add ORDER BY and the column of time""")
-no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE without DEFINE
+no_conditions = of(NoConditionsWarning)("""MATCH_RECOGNIZE has no DEFINE
     note: every pattern variable is true for every row
     add conditions after PATTERN (...), such as DEFINE {variable} AS x > 1""")
 
 # PATTERN (A UP+) DEFINE A AS ...; `written` is the loop.
 any_rows = of(AnyRowsWarning)("""`{written}` at the end of PATTERN takes all rows that follow
     note: {variable} has no condition in DEFINE, so it is true for every row
-    add {variable} to DEFINE; if every row is meant, write {variable} AS TRUE""")
+    add {variable} to DEFINE; if you mean every row, write {variable} AS TRUE""")
 
 
 def repetitions_taken(least: int) -> str:
@@ -173,7 +173,7 @@ _reluctant_end = of(ReluctantEndWarning)("""`{written}` at the end of PATTERN {s
 
 # PATTERN (A*?), PATTERN (); `written` is the row pattern.
 empty_matches = of(EmptyMatchesWarning)("""every match of `{written}` in PATTERN is empty
-    note: a row is taken only where the pattern needs or prefers one
+    note: a row is taken only if the pattern needs or prefers one
     write a part that takes a row, such as A or A+""")
 same_value = of(SameValueWarning)("""a comparison in {part[DEFINE]} has the same value on both sides
     write {word.another}""")
@@ -196,7 +196,7 @@ compared_with_own = of(NeverTrueWarning)("""a comparison with `{read}` in {part[
     note: {own} has no row yet when its first is tested, so that {read} is NULL
     write {column} for the row that is tested""")
 false_constants = of(NeverTrueWarning)("""a comparison of constants in {part[DEFINE]} is never true
-    compare a column; if no row is meant, write FALSE""")
+    compare a column; if no row should match, write FALSE""")
 
 
 def false_texts(span: Span | None, quoted: str) -> NeverTrueWarning:
@@ -236,8 +236,8 @@ _loop_that_completes_first = of(EarlyEndWarning)("""`{written}` at the end of PA
 # PATTERN (A NOT B) WITHIN INTERVAL 7 DAYS; `written` is the negation.
 not_for_next_row = of(NextRowWarning)("""`{written}` at the end of PATTERN tests the next row only
     note: WITHIN limits the rows of the match, not the rows that NOT tests
-    for no such row until the window ends, write SKIP TILL NEXT MATCH ALL MATCHES before WITHIN; if
-        the next row is meant, test NEXT(x) in the condition of the row before it""")
+    to forbid such a row until the window ends, write SKIP TILL NEXT MATCH ALL MATCHES before
+        WITHIN; to test only the next row, write NEXT(x) in the condition of the row before it""")
 
 # DEFINE A AS kind LIKE 'payment*'.
 star_in_like = of(WildcardWarning)("""`{operator} '{text}'` in {part[DEFINE]} looks for an asterisk
@@ -259,7 +259,7 @@ percent_in_regex = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DE
     write {like} '{text}'""")
 
 # f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
-braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, and `{name}` has
+braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}` has
         one
     note: a Python f-string turns {name}{{count}} into {name}{count}
     write {name}{{{count}}} in an f-string; if another variable is meant, add {variable} to
@@ -267,8 +267,8 @@ braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no conditi
 
 # WITHIN INTERVAL 1 DAY, on Sail, in America/New_York.
 days_in_hours = of(DaysInHoursWarning)("""this session counts the days of {written} as 24 hours each
-    note: clocks change in its time zone: Spark ends a day at the same time of the next day
-    if hours are meant, set spark.sql.session.timeZone to UTC; if days are, run on Spark""")
+    note: clocks change in its time zone, and Spark ends a day at the same time of the next day
+    if you mean hours, set spark.sql.session.timeZone to UTC; if you mean days, run on Spark""")
 
 # ORDER BY ts, over a pandas frame in which two rows have the same microsecond.
 nanoseconds = of(NanosecondsWarning)("""{count:,} rows of `{frame}` differ from another row only in
@@ -277,10 +277,10 @@ nanoseconds = of(NanosecondsWarning)("""{count:,} rows of `{frame}` differ from 
     pass {part}, and write ORDER BY {column:name}, ns""")
 unbounded_state = of(UnboundedStateWarning)("""a match of PATTERN over a stream may wait for any
         number of rows
-    note: until it is decided, its rows are kept, and searched again as more rows come
-    add WITHIN after PATTERN (...), or bound what is repeated, as in B{1,100}""")
+    note: until the match is decided, its rows are kept and searched again as more rows come
+    add WITHIN after PATTERN (...), or bound the repetition, as in B{1,100}""")
 unbounded_runs = of(UnboundedStateWarning)("""a run over a stream may wait for any number of rows
-    note: until it ends, it is kept with the rows that it leads to
+    note: until the run ends, it is kept with its rows
     add WITHIN, or .within(...) to a Pattern""")
 
 
@@ -297,7 +297,7 @@ _tied_rows = of(TiesWarning)("""{rows}
     note: their order may differ each time, and so may the result
     note: for example, two rows have {example}
     add a column to {clause} that tells these rows apart""")
-refused_rule = of(RefusedRuleWarning)("""left out: {error}""")
+refused_rule = of(RefusedRuleWarning)("""a rule is left out: {error}""")
 other_in_product = of(ProductWarning)("""{title}: {message}""")
 untuned_session = of(UntunedSessionWarning)("""matchrec.tune(spark) would make the queries of this
         session faster: it sets {names}""")

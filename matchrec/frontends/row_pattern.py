@@ -308,6 +308,8 @@ def pattern_tokens(text: str, span: Span) -> tuple[Token, ...]:
             character, place = text[position], Span(position, position + 1)
             if character in '`"':
                 raise errors.unclosed_name(place)
+            if text.startswith("->", position):  # as other languages write "A, then B"
+                raise errors.stray_character(Span(position, position + 2), text="->")
             raise errors.stray_character(place, text=character)
         here = Span(*match.span())
         position = here.end

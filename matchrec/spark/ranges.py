@@ -156,7 +156,9 @@ def cutting(question: Question, plan: MatchPlan, executable: Executable) -> Rang
     assert plan.within is not None
     order = OrderTimes(question.relation.type_of(plan.order_by[0].expression.text))
     if order.kind is None:
-        return f"an order of type {order.type.simpleString()} is no whole number, date or time"
+        return (
+            f"an order of type {order.type.simpleString()} is not a whole number, a date or a time"
+        )
     if (window := window_of(plan, order)) is None:
         return f"no length is known of {plan.within.interval.text}"
     needed = bits_of(executable.needed)

@@ -62,7 +62,9 @@ def cast_strictly(use: FunctionUse) -> Compute:
         try:
             return rule(value, asked)
         except NoValueError:
-            raise NoValueError(f"{value!r} of type {own.name} is no {target.name}") from None
+            raise NoValueError(
+                f"{value!r} of type {own.name} cannot be cast to {target.name}"
+            ) from None
 
     return cast
 

@@ -21,20 +21,20 @@ skip_to_no_row = run_error("""AFTER MATCH SKIP TO `{variable}`: the match has no
 
 # SKIP TO the match's own first row would find the same match for ever.
 skip_to_first_row = run_error("""AFTER MATCH SKIP TO `{variable}` goes to the first row of the
-        match, and would not end
+        match, so the search would not end
     note: the match starts {place}
     skip to a later variable, or write AFTER MATCH SKIP TO NEXT ROW""")
-stage_missed = run_error("""skip to stage `{stage}`: the match has no event of it
+stage_missed = run_error("""the skip to stage `{stage}` fails: the match has no event of it
     code: skip-to-missing-stage
     note: the match starts {place}
-    leave out throw_on_miss(), or make the stage mandatory""")
+    remove throw_on_miss(), or make the stage mandatory""")
 
 # throw_on_miss, and the stage's event is the first one of the match.
-stage_is_first = run_error("""skip to stage `{stage}` goes to the first event of the match, and
-        would not go on
+stage_is_first = run_error("""the skip to stage `{stage}` goes to the first event of the match, so
+        the search would not end
     code: skip-to-first-event
     note: the match starts {place}
-    leave out throw_on_miss(), or skip to a later stage""")
+    remove throw_on_miss(), or skip to a later stage""")
 
 # The engine that prepares rows has failed at one; it says of which kind, and not where.
 row_not_computed = run_error("a row of the input cannot be computed: {reason}")
@@ -62,7 +62,7 @@ column_has_null = run_error(
 overflow_in_condition = run_error("""a number in the condition of `{variable}` is too large for its
         type
     note: {place}
-    write a CAST of what is computed with to a wider type, such as BIGINT or DOUBLE""")
+    cast the operands to a wider type, such as BIGINT or DOUBLE""")
 window_wraps = run_error("""the distance in the conditions of {variables} is too large for the type
         of the order column, and would wrap around
     code: window-overflow
@@ -70,8 +70,7 @@ window_wraps = run_error("""the distance in the conditions of {variables} is too
     order by a wider type, or set spark.sql.ansi.enabled to true""")
 
 # A window that SQL measures, by a length of its own for each row, or of days and months.
-window_without_end = run_error("""{words} has no end after a row: its length is NULL or negative, or
-        what lies it after the row is too large for the type of the order column
+window_without_end = run_error("""the length of {words} is NULL, negative or too large at this row
     note: {place}
     write a number or an INTERVAL of weeks to microseconds, or order by a wider type""")
 division_by_zero = run_error("""the condition of `{variable}` divides by zero
@@ -81,68 +80,68 @@ division_by_zero = run_error("""the condition of `{variable}` divides by zero
 _not_computed = partial(
     run_error, "the condition of `{variable}` cannot be computed: {reason}", notes=("{place}",)
 )
-_LEAVE_OUT = "leave such rows out by another condition"
+_LEAVE_OUT = "add a condition that excludes such rows"
 
 # A function in a condition has no result for its values; `reason` is Spark's.
-function_failed = _not_computed(hint=f"write other arguments of the function, or {_LEAVE_OUT}")
+function_failed = _not_computed(hint=f"change the arguments of the function, or {_LEAVE_OUT}")
 
 # The same, where outside ANSI it would be NULL.
 function_failed_under_ansi = _not_computed(
     hint=f"{_LEAVE_OUT}, or set spark.sql.ansi.enabled to false", code="function-failed"
 )
-too_many_steps = run_error("""conditions that depend on the run were asked more than {limit} times
-        in a partition
-    note: the search has come to a match that would begin {place}
-    bound the quantifiers, write WITHIN, or let a condition look at rows and not at the run; if the
-        query is worth it, pass a larger max_steps, in Options or as --max-steps""")
+too_many_steps = run_error("""conditions that depend on the run were evaluated more than {limit}
+        times in a partition
+    note: the search has reached a match that would begin {place}
+    bound the quantifiers, write WITHIN, or test rows instead of the run; or raise the limit,
+        max_steps in Options or --max-steps""")
 
 _MORE_MEMORY = (
     "give workers more memory, by spark.executor.memoryOverhead (spark.executor.pyspark.memory "
-    "where it is set) or by fewer tasks at a time on a machine"
+    "if it is set) or by fewer tasks at a time on a machine"
 )
 
 # The runs of a search, or the matches of one row, take more memory than there is.
 _no_room = partial(
     run_error,
-    "a Python worker of Spark's has no room for the runs of a search: they need {mebibytes} MiB "
-    "more",
-    notes=("the search has come to a match that would begin {place}",),
+    "a Python worker of Spark has too little memory for the runs of a search: they need "
+    "{mebibytes} MiB more",
+    notes=("the search has reached a match that would begin {place}",),
 )
 _FEWER_RUNS = "bound the quantifiers or write WITHIN, so that fewer runs live at a time, or "
 no_room_for_search = _no_room(hint=_FEWER_RUNS + _MORE_MEMORY, code="search-out-of-memory")
 no_room_for_matches = _no_room(
-    hint="where numbers of matches or sums over them are enough, ask `matchrec.query(...)"
+    hint="if counts of matches or sums over them are enough, use `matchrec.query(...)"
     ".aggregate(...)` or `matchrec run --aggregate`, which build no match; else "
     + _FEWER_RUNS
     + _MORE_MEMORY,
     code="search-out-of-memory",
 )
 partition_without_room = run_error(
-    "a Python worker of Spark's has no room for a partition: this query needs each partition as a "
-    "whole, and {rows:,} rows of it take {mebibytes:,} MiB",
+    "a Python worker of Spark has too little memory for a partition: this query needs the whole "
+    "partition, and {rows:,} rows of it take {mebibytes:,} MiB",
     notes=("it is {place}",),
     hint=f"write a finer PARTITION BY, or {_MORE_MEMORY}",
     code="partition-out-of-memory",
 )
 undecided_without_room = run_error(
-    "a Python worker of Spark's has no room for a partition: {rows:,} rows of it, which take "
-    "{mebibytes:,} MiB, wait because it is not known yet whether a match begins with the first",
+    "a Python worker of Spark has too little memory for a partition: {rows:,} rows of it, which "
+    "take {mebibytes:,} MiB, wait until it is known whether a match begins with the first",
     notes=("they end {place}",),
     hint="write WITHIN or bound the quantifiers, so that matches end sooner, or a finer "
     f"PARTITION BY, or {_MORE_MEMORY}",
     code="waiting-rows-out-of-memory",
 )
-row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, and no more than
-        {limit:,} cross from a Python worker to Spark
+row_too_large = run_error("""a row of the result would take {mebibytes:,} MiB, but a Python worker
+        can send at most {limit:,} MiB to Spark
     note: {place}
-    bound the quantifiers or write WITHIN, so that matches are shorter, or read fewer columns, of
-        rules by event_columns""")
+    bound the quantifiers or write WITHIN, so that matches are shorter; or read fewer columns, in
+        rules with event_columns""")
 
 # Rows that an engine in this program holds together, often since each has all rows of its match.
-rows_too_large = run_error("""rows of the result that come out together take {mebibytes:,} MiB, for
-        which there is no room
+rows_too_large = run_error("""rows of the result that are returned together take {mebibytes:,} MiB,
+        which do not fit into memory
     note: {place}
-    note: some measures bring all rows of a match to each of its rows
+    note: some measures add all rows of a match to each of its rows
     write ONE ROW PER MATCH and join it with the rows, bound the quantifiers or write WITHIN, so
         that matches are shorter, or read fewer columns of long values""")
 sum_too_large = run_error("""a sum in MEASURES is too large for {type_name}
@@ -167,103 +166,107 @@ no_rules = plan_error("""`rules` of `match_rules` is empty
     write rules={"name": "PATTERN (...) DEFINE ..."}""")
 no_rule = plan_error("""rule `{name}` of `match_rules` is {value:shown}
     code: not-a-rule
-    note: wanted: the text of a clause or of SASE+, a Pattern, or a dict of these by when each
-        becomes valid
-    write "{name}": "PATTERN (...) DEFINE ..." in it""")
-alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ in case only
+    note: it must be the text of a clause or of SASE+, a Pattern, or a dict of these with the time
+        from which each is valid as key
+    write "{name}": "PATTERN (...) DEFINE ..."
+""")
+alike_but_for_case = plan_error("""rules `{first}` and `{second}` differ only in case
     code: rule-names-differ-in-case
     give one of them another name""")
-clause_of_its_own = plan_error("""{clause} in a rule
+clause_of_its_own = plan_error("""{clause} is not allowed in a rule
     code: keys-in-rule
     note: all rules of a set have the same partitions and the same order
-    leave it out, and write match_rules(..., {argument}="...")""")
+    remove it, and write match_rules(..., {argument}="...")""")
 taken_name = plan_error("""{what} `{name}` has the name of a column of the result
     code: name-taken
     rename it first: df.withColumnRenamed("{name}", "{name}_")""")
 two_columns_of_one_name = plan_error("""the input has two columns `{name}`
     code: duplicate-input-column
-    rename one of them, or write event_columns= with those that events are to have""")
-no_times_of_order = unsupported("""times of rules over rows ordered by {order} of type {type_name}
+    rename one of them, or write event_columns= with the columns that events need""")
+no_times_of_order = unsupported("""times of rules are not supported for rows ordered by {order} of
+        type {type_name}
     code: rule-versions-need-time
-    note: a version of a rule has the rows of its time, by the first column of order_by
+    note: the first column of order_by decides which version of a rule applies to a row
     order by a timestamp, a date or a whole number first""")
 
 # {"fall": {"monday": "PATTERN ..."}}.
-wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}
-    write {wanted}, as the rows are ordered by, or None for the beginning""")
+wrong_valid_from = plan_error("""a version of rule `{name}` is valid from {value:shown}, which does
+        not fit the order
+    write {wanted}, like the values that sort the rows, or None for the beginning""")
 two_versions_at_once = plan_error("""rule `{name}` has two versions that are valid from {time}
     code: duplicate-rule-version
-    leave one of them out""")
+    remove one of them""")
 rules_column_missing = plan_error("""the table of rules has no column `{name}`
     note: columns: {known}
-    a table of rules has the columns rule, text and valid_from""")
+    name its columns rule, text and valid_from""")
 rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
     code: rules-column-type
-    it is to be of type {wanted}""")
-rule_marker_without_value = plan_error("""parameter `:{name}` has no value
+    cast it to {wanted}""")
+rule_marker_without_value = plan_error("""missing value of parameter `:{name}`
     code: parameter-without-value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself
-    write the value itself, or have it in column `parameters` of a table of rules""")
-wrong_parameters = plan_error("""the parameters are {text:repr}, which is no JSON object of numbers,
-        texts and truth values
+    write the value itself, or put it into column `parameters` of a table of rules""")
+wrong_parameters = plan_error("""the parameters are {text:repr}, which is not a JSON object of
+        numbers, strings and booleans
     code: malformed-rule-parameters
-    write {"name": value} for :name; null is NULL""")
-no_name_in_rules = plan_error("""a row of the table of rules has no name of a rule
+    write {"name": value} for :name, with null for NULL""")
+no_name_in_rules = plan_error("""missing name of a rule in a row of the table of rules
     code: rule-without-name
     write a name into column `rule`""")
-versions_over_stream = unsupported("""rule(...) of `{name}`, which has several versions, over a
-        streaming DataFrame
+versions_over_stream = unsupported("""rule(...) of `{name}`, which has several versions, is not
+        supported over a streaming DataFrame
     code: rule-versions-over-stream
-    note: each version is a view of its own, and Spark would search for each of them
+    note: each version is its own view, and Spark would search for each of them
     write `rows` with foreachBatch, and take of(rows).rule(...) there""")
 versions_of_other_columns = plan_error("""the versions of rule `{name}` have different columns
     code: rule-versions-differ
     note: {columns[0]}
     note: {columns[1]}
     give the measures the same names and types, or use `matches`""")
-unknown_rule = plan_error("""there is no rule `{name}`
+unknown_rule = plan_error("""unknown rule `{name}`
     note: rules: {known}
     near: write rule("{near}")
     write rule("{known[0]}")""")
-unknown_event_column = plan_error("""`{name}` of event_columns is no column of the input
-    note: columns: {known}
+unknown_event_column = plan_error("""unknown column `{name}` in event_columns
+    note: the input has: {known}
     near: write {near}
     write one of these""")
-not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} in a rule set
+not_divided_by = unsupported("""an equivalence test over {column} of type {type_name} is not
+        supported in a rule set
     code: equivalence-test-in-rule-set
-    note: rules share their partitions; a worker divides them further for one rule
+    note: rules share their partitions, and a worker divides them further for one rule
     name the column in partition_by, or call matchrec.match_sase for this query""")
-rows_of_something_else = plan_error("""the rows given to of() have no column `{missing[0]}`
+rows_of_something_else = plan_error("""the rows passed to of() have no column `{missing[0]}`
     code: not-rows-of-rule-set
-    note: they are `rows` of the same rule set, as they are read where they were written
+    note: of() takes `rows` of the same rule set, or a table to which they were written
     write and read all columns of `rows`""")
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
 
 no_literal = plan_error("""a value of `{argument}` is {value:shown}
     code: not-a-literal
-    note: wanted: a text, a number, True, False, None, a date, a datetime or a timedelta
-    write the value as text; an array as "[1, 2]", as CAST(x AS STRING) writes it""")
-no_value_of_type = plan_error("""`{argument}` is {value:repr}, and `{name}` is {kind}
+    note: it must be a string, a number, True, False, None, a date, a datetime or a timedelta
+    write the value as a string; an array as "[1, 2]", like CAST(x AS STRING)""")
+no_value_of_type = plan_error("""`{argument}` is {value:repr}, but `{name}` is {kind}
     code: value-of-wrong-type
     note: a value of `{name}`: {example}
-    write one of this type, or leave {argument} out""")
-asked_of_stream = unsupported("""{asked} over a stream: its rows come little by little
+    write a value of this type, or remove {argument}""")
+asked_of_stream = unsupported("""{asked} is not supported over a stream, whose rows come over time
     code: question-about-stream
-    ask about the same rows as a table: spark.read in place of spark.readStream""")
-no_clause = plan_error("""the query has no MATCH_RECOGNIZE clause to ask about
+    read the same rows as a table: spark.read instead of spark.readStream""")
+no_clause = plan_error("""missing MATCH_RECOGNIZE clause in the query
     code: missing-clause
-    pass the query that has it""")
+    pass the query that has the clause""")
 
 # Several clauses, and none is named. names: a line each, in the order in which they are evaluated.
-several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses
+several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses, but none is chosen
     note: they are:{names}
     write {option[clause=1]} for the first of them""")
-unknown_clause = plan_error("""there is no clause {asked:repr}
+unknown_clause = plan_error("""unknown clause {asked:repr}
     note: the query has:{names:some}
     write the number of one of them, {option[clause=1]}""")
-unknown_partition_column = plan_error("""`{name}` of `partition` divides no partitions
+unknown_partition_column = plan_error("""unknown column `{name}` in `partition`
     note: PARTITION BY has: {known}
     near: write {near}
     write one of these, or leave partition out""")
@@ -274,16 +277,16 @@ def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizeP
     return _partition_column_missing(name=name, wanted=wanted)
 
 
-_partition_column_missing = plan_error("""`partition` has no value of `{name}`
+_partition_column_missing = plan_error("""missing value of `{name}` in `partition`
     write {wanted}""")
 
 # No partition is named, and there are several. some: a line each.
-several_partitions = plan_error("""`why` is about one partition, and there are several
+several_partitions = plan_error("""`why` looks at one partition, but there are several
     note: some of them:{some}
     write {example}""")
 
 # The partition that is named has no rows. some: a line for each of some that have.
-no_such_partition = plan_error("""the partition has no rows: {wanted}
+no_such_partition = plan_error("""the partition with {wanted} has no rows
     code: unknown-partition
     note: some of them:{some}
     write {example}""")
@@ -305,9 +308,9 @@ def example(keys: Mapping[str, str | None], numbers: Collection[str]) -> str:
     return current_surface().keys(pairs)
 
 
-partition_too_large = unsupported("""the partition has more than {limit:,} rows, which `why` does
-        not bring to the driver
-    ask about a part of it: put WHERE before the clause, or pass fewer rows""")
+partition_too_large = unsupported("""the partition has more than {limit:,} rows, which is too many
+        for `why`
+    look at a part of it: write WHERE before the clause, or pass fewer rows""")
 
 
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
@@ -317,9 +320,9 @@ def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchReco
     return _other_number_of_order_values(values=values, columns=columns, orders=orders, cure=hint)
 
 
-_other_number_of_order_values = plan_error("""`row` has {values}, ORDER BY has {columns}
-    note: ORDER BY: {orders}
+_other_number_of_order_values = plan_error("""`row` has {values}, but ORDER BY has {columns}
     code: wrong-number-of-order-values
+    note: ORDER BY: {orders}
     {cure}""")
 
 # No row has these values. near: a line for each of the rows about there.
@@ -327,17 +330,17 @@ no_such_row = plan_error("""the partition has no row with {wanted}
     code: unknown-row
     note: the nearest rows:{rows}
     {here.row}""")
-coverage_of_match_number = unsupported("""coverage of a query with event selection and
-        MATCH_NUMBER() in a condition
-    note: every row is a starting row then, so matches have no numbers
-    leave that condition out, or ask why() about a partition""")
-coverage_of_longest = unsupported("""coverage of LONGEST MATCH
+coverage_of_match_number = unsupported("""coverage is not supported for a query with event selection
+        and MATCH_NUMBER() in a condition
+    note: there every row is a starting row, so matches have no numbers
+    remove that condition, or call why() for a partition""")
+coverage_of_longest = unsupported("""coverage is not supported for LONGEST MATCH
     code: coverage-of-longest-match
-    note: starting rows are counted while the preferred match of each is sought
-    leave LONGEST MATCH out: the same starting rows begin no match""")
-coverage_of_negation = unsupported("""coverage of a query with NOT in PATTERN
+    note: coverage follows the search for the preferred match of each starting row
+    remove LONGEST MATCH: the same starting rows begin no match""")
+coverage_of_negation = unsupported("""coverage is not supported for a query with NOT in PATTERN
     code: coverage-of-not
-    note: it counts how often each variable takes a row, and NOT takes none
-    ask why() about a starting row""")
+    note: coverage counts how often each variable takes a row, and NOT takes none
+    call why() for a starting row""")
 
 give_codes(globals())

@@ -19,10 +19,12 @@ from matchrec.errors.language import current_surface
 from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported, worded
 from matchrec.source import Span, read_table
 
-_ORDER = (
-    "the order is: PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, "
-    "AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE"
+_PARTS = (
+    "PARTITION BY, ORDER BY, MEASURES, ONE ROW or ALL ROWS PER MATCH, AFTER MATCH SKIP, PATTERN, "
+    "WITHIN, SUBSET, DEFINE"
 )
+_ORDER = f"the order is: {_PARTS}"
+_IN_ORDER = f"write the parts in this order: {_PARTS}"
 
 
 def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
@@ -34,38 +36,40 @@ def unexpected_start(text: str, span: Span) -> MatchRecognizeParseError:
 
 
 _unexpected_start = parse_error(
-    "unexpected `{text}` in MATCH_RECOGNIZE", notes=(_ORDER,), hint="{cure}"
+    "`{text}` is not allowed at the start of MATCH_RECOGNIZE", notes=(_ORDER,), hint="{cure}"
 )
 
-empty_clause = parse_error("""MATCH_RECOGNIZE without PATTERN
+empty_clause = parse_error("""missing PATTERN in MATCH_RECOGNIZE
     code: missing-pattern
-    the least clause is: PATTERN (A)""")
+    write at least PATTERN (A)""")
 missing_pattern = parse_error(
-    "MATCH_RECOGNIZE without PATTERN", notes=(_ORDER,), hint="add PATTERN (A B+) here"
+    "missing PATTERN in MATCH_RECOGNIZE", notes=(_ORDER,), hint="add PATTERN (A B+) here"
 )
-misspelt_pattern = parse_error("{where} without PATTERN, but with `{text}`", hint="write PATTERN")
-malformed_selection = parse_error("""event selection in MATCH_RECOGNIZE is not understood
-    note: after PATTERN (...) may stand: STRICT CONTIGUITY, SKIP TILL NEXT MATCH or SKIP TILL ANY
-        MATCH, then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then FIRST 10 MATCHES
-    for partition contiguity write PARTITION BY: rows of other partitions are not seen""")
-skip_among_all = parse_error("""AFTER MATCH SKIP with {output} in MATCH_RECOGNIZE
+misspelt_pattern = parse_error("""missing PATTERN in {where}
+    note: `{text}` is not a keyword
+    write PATTERN""")
+malformed_selection = parse_error("""unknown event selection after PATTERN
+    note: the event selections are STRICT CONTIGUITY, SKIP TILL NEXT MATCH and SKIP TILL ANY MATCH,
+        then ALL MATCHES or NON-OVERLAPPING MATCHES; or LONGEST MATCH; then FIRST 10 MATCHES
+    write one of these after PATTERN (...); for partition contiguity write PARTITION BY""")
+skip_among_all = parse_error("""AFTER MATCH SKIP is not allowed with {output} in MATCH_RECOGNIZE
     code: skip-with-all-matches
     note: AFTER MATCH SKIP says where the search for the next preferred match begins
     remove AFTER MATCH SKIP, or remove {output}""")
 
 # PATTERN (A B) $; `written` is the symbol outside, `text` all of the row pattern.
-pattern_goes_on = parse_error("""`{written}` stands outside of the parentheses of PATTERN
+pattern_goes_on = parse_error("""`{written}` is not allowed outside the parentheses of PATTERN
     code: symbol-outside-pattern
     write PATTERN ({text:line})""")
-pattern_without_parentheses = parse_error("""PATTERN without parentheses
+pattern_without_parentheses = parse_error("""missing parentheses after PATTERN
     write PATTERN (A B+)""")
 parenthesis_not_closed = parse_error("""parenthesis of {part} is not closed
-    add `)`; mind that `--` starts a comment, also in `{--` and `--}`""")
-last_closes_another = parse_error("""the last `)` closes this `(`, and none closes that of
-        MATCH_RECOGNIZE
+    note: `--` starts a comment, also in `{--` and `--}`
+    add `)` where it ends""")
+last_closes_another = parse_error("""missing `)` of MATCH_RECOGNIZE: the last `)` closes this `(`
     code: clause-not-closed
-    add `)` where what stands in the first one ends; mind that `--` starts a comment, also in `{--`
-        and `--}`""")
+    note: `--` starts a comment, also in `{--` and `--}`
+    add `)` where this parenthesis ends""")
 
 _CLOSED = {"(": "add `)` where it ends", "[": "add `]` where it ends", "{": "add `}` where it ends"}
 not_closed_before = parse_error(
@@ -77,7 +81,7 @@ closed_before = parse_error("""parenthesis of MATCH_RECOGNIZE is closed before {
     code: closed-too-early
     remove one `)` before {keyword}, or add the `(` that it closes""")
 outside_parentheses = parse_error(
-    """{part} stands after the closing parenthesis of MATCH_RECOGNIZE
+    """{part} is not allowed after the closing parenthesis of MATCH_RECOGNIZE
     code: part-outside-clause
     case PATTERN: move it into the parentheses
     case WITHIN | SUBSET | DEFINE: move it into the parentheses, after PATTERN (...)
@@ -86,11 +90,11 @@ outside_parentheses = parse_error(
 )
 
 # A part after one that it must precede; `order` is the right one of those written.
-out_of_order = parse_error("""{earlier} stands after {later} in MATCH_RECOGNIZE
+out_of_order = parse_error("""{earlier} is not allowed after {later} in MATCH_RECOGNIZE
     code: part-out-of-order
     write the parts in this order: {order}""")
 written_twice = parse_error(
-    "{part} twice in MATCH_RECOGNIZE", hint="write one {part}", code="duplicate-part"
+    "{part} is written twice in MATCH_RECOGNIZE", hint="write one {part}", code="duplicate-part"
 )
 nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
     code: empty-part
@@ -99,22 +103,23 @@ nothing_in = parse_error("""nothing follows {part} in MATCH_RECOGNIZE
     case WITHIN: write WITHIN INTERVAL 1 HOUR, or leave {part} out
     case SUBSET: write SUBSET U = (A, B), or leave {part} out
     case DEFINE: write DEFINE A AS x > 1, or leave {part} out""")
-nothing_beside_comma = parse_error("""a comma too many in {part}
+nothing_beside_comma = parse_error("""{part} has a comma too many
     code: extra-comma
-    remove it, or add what it divides""")
-second_window = parse_error("""two windows between the same rows in WITHIN
+    remove the comma, or write what is missing before or after it""")
+second_window = parse_error("""WITHIN limits the distance between the same rows twice
     code: duplicate-within
-    keep the smaller one""")
-window_of_rows_and_time = parse_error("""a window of time and one of rows in WITHIN
+    keep the smaller window""")
+window_of_rows_and_time = parse_error("""WITHIN limits both the time and the number of rows
     code: within-rows-and-time
     keep one, and write the other as a condition in DEFINE, such as count(*) <= 20""")
-not_a_number_of_rows = parse_error("""`{number}` is no number of rows in WITHIN
-    note: a match spans so many rows of its partition at most, from 1 to {limit:,}
+not_a_number_of_rows = parse_error("""`{number}` is not a number of rows for WITHIN
+    note: WITHIN n ROWS limits the rows of the partition that a match spans; n is from 1 to
+        {limit:,}
     write WITHIN 20 ROWS""")
-not_a_number_of_matches = parse_error("""`{number}` is no number of matches in FIRST
-    note: so many matches of a partition come out at most, from 1 to {limit:,}
+not_a_number_of_matches = parse_error("""`{number}` is not a number of matches for FIRST
+    note: FIRST n MATCHES limits the matches of each partition; n is from 1 to {limit:,}
     write FIRST 10 MATCHES""")
-distance_without_interval = parse_error("""WITHIN of a time without the word INTERVAL
+distance_without_interval = parse_error("""missing INTERVAL in WITHIN
     code: missing-interval
     write WITHIN INTERVAL {text}""")
 
@@ -127,24 +132,41 @@ unit_in_number = parse_error("""`{written}` in WITHIN is not a length of time
 # x + INTERVAL 5; WITHIN INTERVAL :gap, and the value has no unit.
 interval_without_unit = plan_error("""INTERVAL {number} in {where} has a number without a unit
     write INTERVAL {number} {unit}""")
-interval_of_parameter = unsupported("""INTERVAL {parameter} in {where}
+interval_of_parameter = unsupported("""INTERVAL {parameter} is not supported in {where}
     note: only WITHIN takes INTERVAL and a parameter
     write {parameter} alone, and {here.length}""")
-malformed_rows_per_match = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
-    note: ALL ROWS PER MATCH may go on with SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or WITH UNMATCHED
-        ROWS; runs that are no matches come out by SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or
-        SHOW TIMEOUT AND UNFINISHED MATCHES
-    write ONE ROW PER MATCH or ALL ROWS PER MATCH, and one of these or nothing""")
-malformed_skip = parse_error("""cannot read `{text:short}` in MATCH_RECOGNIZE
+_OUTPUTS = (
+    "ONE ROW PER MATCH",
+    "ALL ROWS PER MATCH",
+    "ALL ROWS PER MATCH SHOW EMPTY MATCHES",
+    "ALL ROWS PER MATCH OMIT EMPTY MATCHES",
+    "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+)
+
+
+def malformed_rows_per_match(text: str, span: Span) -> MatchRecognizeParseError:
+    """Return the error for ONE ROWS PER MATCH, or for a combination that does not exist."""
+    near = nearest(" ".join(text.split()), _OUTPUTS)
+    cure = f"write {near}" if near else "write ONE ROW PER MATCH or ALL ROWS PER MATCH"
+    return _malformed_rows_per_match(span, text=text, cure=cure)
+
+
+_malformed_rows_per_match = parse_error("""unknown output option `{text:short}` in MATCH_RECOGNIZE
+    note: after ALL ROWS PER MATCH, MATCH_RECOGNIZE takes SHOW EMPTY MATCHES, OMIT EMPTY MATCHES or
+        WITH UNMATCHED ROWS
+    note: for runs that are not matches, write SHOW TIMEOUT MATCHES, SHOW UNFINISHED MATCHES or SHOW
+        TIMEOUT AND UNFINISHED MATCHES
+    {cure}""")
+malformed_skip = parse_error("""unknown skip strategy `{text:short}` in MATCH_RECOGNIZE
     write AFTER MATCH SKIP PAST LAST ROW, TO NEXT ROW, TO FIRST A, TO LAST A or TO A""")
-measure_without_name = parse_error("""measure without a name in MEASURES
+measure_without_name = parse_error("""missing name of a measure in MEASURES
     write {text:short} AS {name}""")
-star_as_measure = parse_error("""`{text}` in MEASURES
+star_as_measure = parse_error("""`{text}` is not allowed in MEASURES
     note: a measure is one expression with a name
     name the columns: MEASURES A.x AS x; ALL ROWS PER MATCH gives every input column""")
 string_as_name = parse_error("""the name of a {what} in {clause} is a string
     write AS {text:quoted}""")
-malformed_subset = parse_error("""cannot read `{text:short}` in SUBSET
+malformed_subset = parse_error("""`{text:short}` in SUBSET does not have the form U = (A, B)
     write SUBSET U = (A, B), V = (B, C)""")
 
 
@@ -156,16 +178,17 @@ def malformed_definition(
     if meant and meant[1][0] not in "<>!":
         hint = f"write {meant[0]} AS {shortened(meant[1])}"
     if after_comma:
-        hint += ", or AND in place of the comma"
+        hint += ", or AND instead of the comma"
     return _malformed_definition(span, text=text, cure=hint)
 
 
-_malformed_definition = parse_error("""cannot read `{text:short}` in DEFINE
+_malformed_definition = parse_error("""`{text:short}` in DEFINE does not have the form A AS
+        condition
     {cure}""")
 
-joined_definitions = parse_error("""{word} before another variable in DEFINE
+joined_definitions = parse_error("""{word} is not allowed between two variables in DEFINE
     code: and-between-definitions
-    write a comma in its place: DEFINE A AS x > 1, B AS x > 2""")
+    write a comma instead: DEFINE A AS x > 1, B AS x > 2""")
 search_outside_window = unsupported("""{word} in MATCH_RECOGNIZE is not supported
     code: initial-or-seek-outside-window
     note: INITIAL and SEEK belong to row pattern recognition in the WINDOW clause
@@ -188,30 +211,34 @@ def refuse_other_language(text: str, offset: int = 0) -> None:
             raise _other_language(Span(offset + start, offset + end), meant=meant)
 
 
-_other_language = parse_error("""a pattern in another language
+_other_language = parse_error("""a pattern in another language is not supported
     code: pattern-of-other-language
     note: this is {meant}
     write SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES ... PATTERN (A B)
         DEFINE ...)""")
-misspelt_clause = parse_error("unexpected `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE")
-clause_without_parenthesis = parse_error("""MATCH_RECOGNIZE without a parenthesis after it
+misspelt_clause = parse_error(
+    "unknown clause `{text}` with a PATTERN", hint="write MATCH_RECOGNIZE"
+)
+clause_without_parenthesis = parse_error("""missing parenthesis after MATCH_RECOGNIZE
     write FROM t MATCH_RECOGNIZE (... PATTERN (...) ...)""")
-point_before_clause = parse_error("""a point before MATCH_RECOGNIZE
-    write a space in its place""")
-several_statements = parse_error("""another statement after `;`
-    write each statement in a call of its own""")
-clause_without_relation = parse_error("""MATCH_RECOGNIZE without a relation before it
+point_before_clause = parse_error("""a point is not allowed before MATCH_RECOGNIZE
+    write a space instead""")
+several_statements = parse_error("""a second statement after `;` is not allowed in one call
+    pass each statement in its own call""")
+clause_without_relation = parse_error("""missing table before MATCH_RECOGNIZE
     write FROM t MATCH_RECOGNIZE (...)""")
-comma_before_from = parse_error("a comma before FROM", hint="remove the comma")
-misspelt_from = parse_error("`{text}` before the relation of MATCH_RECOGNIZE", hint="write FROM")
+comma_before_from = parse_error("a comma is not allowed before FROM", hint="remove the comma")
+misspelt_from = parse_error("""missing FROM before the table of MATCH_RECOGNIZE
+    note: `{text}` is not a keyword
+    write FROM""")
 
 # FROM 'stocks.csv' MATCH_RECOGNIZE (...), as DuckDB reads a file.
-relation_in_quotes = parse_error("""a string before MATCH_RECOGNIZE
+relation_in_quotes = parse_error("""a string is not allowed before MATCH_RECOGNIZE
     code: table-in-quotes
-    note: it follows one relation in FROM: a table, a subquery, VALUES or a function
+    note: MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a function
     write {name:quoted} for a table of that name; {here.file}""")
-clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE cannot stand here
-    note: it follows one relation in FROM: a table, a subquery, VALUES or a function
+clause_in_wrong_place = parse_error("""MATCH_RECOGNIZE is not allowed here
+    note: MATCH_RECOGNIZE follows one relation in FROM: a table, a subquery, VALUES or a function
     wrap what precedes it in a subquery: FROM (SELECT * FROM ...) MATCH_RECOGNIZE (...)""")
 clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MATCH_RECOGNIZE is not
         supported
@@ -220,16 +247,16 @@ clause_in_clause = unsupported("""MATCH_RECOGNIZE in an expression of another MA
 unpivot_alias = unsupported("""an alias in UNPIVOT is not supported on Sail
     rename the column in a subquery: FROM (SELECT *, {column} AS {alias} FROM ...) UNPIVOT (... IN
         ({alias}, ...))""")
-changed_relation = parse_error("""MATCH_RECOGNIZE on the table of {word}
+changed_relation = parse_error("""MATCH_RECOGNIZE is not allowed on the table of {word}
     code: clause-on-changed-table
-    note: the clause gives new rows, and {word} changes those of a table
+    note: MATCH_RECOGNIZE returns new rows, but {word} changes the rows of a table
     write the clause in a subquery of its condition: {word} ... WHERE x IN (SELECT ...)""")
 lateral_relation = unsupported("""MATCH_RECOGNIZE after a LATERAL relation is not supported
-    note: its input is matched once, not once for each row of another relation
+    note: MATCH_RECOGNIZE reads its input once, not once for each row of another relation
     remove LATERAL, or join the relations in a subquery and match its result""")
-correlated_relation = unsupported("""input of MATCH_RECOGNIZE depends on `{name}` of the query
+correlated_relation = unsupported("""the input of MATCH_RECOGNIZE depends on `{name}` of the query
         around it
-    note: its input is matched once, not once for each row of another relation
+    note: MATCH_RECOGNIZE reads its input once, not once for each row of another relation
     join the relations in a subquery, match its result, and add the key to PARTITION BY""")
 recursive_relation = unsupported("""MATCH_RECOGNIZE in the recursive definition of `{name}` is not
         supported
@@ -240,17 +267,18 @@ stored_text = unsupported("""MATCH_RECOGNIZE in {kind} is not supported
     write CREATE TEMPORARY VIEW, once in each session, or CREATE TABLE ... AS to keep the rows""")
 global_view = unsupported("""MATCH_RECOGNIZE in the text of a global temporary view is not supported
     code: clause-in-global-view
-    note: Spark stores the text, and other sessions have not what stands in it for clauses
-    make it of the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
+    note: Spark stores the text, and other sessions do not have what matchrec replaces the clause
+        with
+    make the view from the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
 clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported
-    note: the table that a clause reads may be made by a statement before it
+    note: the table that a clause reads may be made by an earlier statement of the script
     pass the statements one by one, and write loops and branches in Python""")
 clause_in_string = unsupported("""MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported
-    note: Spark reads this text by itself, without matchrec
+    note: Spark reads this text itself, without matchrec
     pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO""")
-unknown_frame = plan_error("""no DataFrame is passed for `{{name}}`
+unknown_frame = plan_error("""missing DataFrame for `{{name}}`
     code: missing-dataframe
-    note: passed: {frames}
+    note: the call passes: {frames}
     near: write {{near}}
     {here.frame[name]}""")
 
@@ -261,19 +289,31 @@ IN_DOUBLE_QUOTES = (
 
 IN_BACKTICKS = "write {text:quoted} in backticks, or pass {option[dialect=snowflake|oracle|trino]}"
 alias_in_double_quotes = parse_error(
-    "alias of MATCH_RECOGNIZE in double quotes", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
+    "double quotes are not allowed around the alias of MATCH_RECOGNIZE",
+    notes=(IN_DOUBLE_QUOTES,),
+    hint=IN_BACKTICKS,
 )
-unreadable_text = parse_error("""text that is opened here and never closed
+unreadable_text = parse_error("""a string, a quoted name or a comment is not closed
     code: unclosed-text
-    close the string, the quoted name or the comment""")
+    close it where it ends""")
 
 
 def unexpected_token(text: str, where: str, span: Span) -> MatchRecognizeParseError:
-    hint = cure_of_look_alike(text) or meant_by(text, where) or _separated(text, where)
-    return _unexpected_token(span, text=text, where=where, cure=hint)
+    """Return the error for a word or sign that cannot come next; its headline says why not."""
+    what = f"`{text}` is not allowed here"
+    hint = cure_of_look_alike(text) or meant_by(text, where)
+    if hint is None:
+        hint = _separated(text, where)
+        if hint in _NEXT_ITEMS.values():
+            what = f"missing comma or operator before `{text}`"
+    else:
+        keyword = meant_keyword(text) or text
+        if hint == f"write {keyword}" and not keyword.startswith(f"{text.upper()} "):
+            what = f"unknown keyword `{text}`"
+    return _unexpected_token(span, what=what, where=where, cure=hint)
 
 
-_unexpected_token = parse_error("""unexpected `{text}` in {where}
+_unexpected_token = parse_error("""{what} in {where}
     code: unexpected-word
     {cure}""")
 
@@ -288,9 +328,9 @@ def meant_by(text: str, where: str) -> str | None:
         return "limit the time of a match after PATTERN (...): WITHIN INTERVAL 1 HOUR"
     keyword = meant_keyword(text)
     if (where, text.upper()) == ("ORDER BY", "AS"):
-        return "leave AS and the name out: a key of ORDER BY has none"
+        return "remove AS and the name: a key of ORDER BY has no name"
     if keyword == text.upper():
-        return _ORDER
+        return _IN_ORDER
     cure = _cures_of_words().get(text.upper())
     if keyword or cure:
         return worded(cure or f"write {keyword}")
@@ -327,7 +367,7 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
     """A word with a character that no SQL has outside of quotes.
 
     >>> print(strange_sign("n≥", "MATCH_RECOGNIZE", Span(0, 2)))
-    unexpected `≥` in MATCH_RECOGNIZE [unexpected-word]
+    `≥` is not allowed here in MATCH_RECOGNIZE [unexpected-word]
       help: write >= for ≥
     """
     strange = [one for one in text if not one.isascii() and not one.isalnum()]
@@ -341,9 +381,11 @@ def strange_sign(text: str, where: str, span: Span) -> MatchRecognizeParseError:
 
 
 _unseen = parse_error(
-    "the character {code} in {where} is not seen", hint="remove it", code="invisible-character"
+    "the invisible character {code} is not allowed in {where}",
+    hint="remove it",
+    code="invisible-character",
 )
-_not_of_names = parse_error("""unexpected `{text}` in {where}
+_not_of_names = parse_error("""`{text}` is not allowed in {where}
     code: unquoted-special-character
     write a name with such characters in backticks""")
 
@@ -362,36 +404,43 @@ def _cures_of_words() -> dict[str, str]:
 
 
 _UNITS = frozenset({"SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "YEAR"})
-_NEXT = "write an operator before it, or a comma: {}; a name with a blank stands in backticks"
-_SEPARATED = {
+_NEXT = "write a comma, as in {}, or an operator before it; write a name with a blank in backticks"
+_NEXT_ITEMS = {
     "PARTITION BY": _NEXT.format("PARTITION BY a, b"),
     "ORDER BY": _NEXT.format("ORDER BY a, b DESC"),
     "MEASURES": _NEXT.format("MEASURES FIRST(x) AS a, LAST(x) AS b"),
     "DEFINE": _NEXT.format("DEFINE A AS x > 1, B AS x > 2"),
+}
+_SEPARATED = {
+    **_NEXT_ITEMS,
     "WITHIN": "write one interval or number: WITHIN INTERVAL 1 HOUR",
-    "MATCH_RECOGNIZE": "after PATTERN come WITHIN, SUBSET and DEFINE",
+    "MATCH_RECOGNIZE": "write WITHIN, SUBSET or DEFINE after PATTERN (...)",
 }
 
-UNFINISHED = "something is missing before the end, or between two operators"
-unfinished_expression = parse_error("cannot read the expression in {where}", notes=(UNFINISHED,))
-case_without_end = parse_error("""cannot read the expression in {where}
-    note: CASE has no END""")
-in_without_parentheses = parse_error("""IN without parentheses in {where}
+UNFINISHED = "a value is missing before the end, or between two operators"
+unfinished_expression = parse_error(
+    "the expression in {where} is not complete",
+    notes=(UNFINISHED,),
+    hint="write the missing value, or remove the operator",
+)
+case_without_end = parse_error("""missing END of CASE in {where}
+    write CASE WHEN x > 1 THEN 'a' ELSE 'b' END""")
+in_without_parentheses = parse_error("""missing parentheses after IN in {where}
     write IN ({value}), or = {value}""")
 unclosed_bracket = parse_error(
     "`{opening}` is not closed in {where}", hints=_CLOSED, code="unclosed-bracket-in-expression"
 )
-missing_expression = parse_error("expression missing in {where}")
+missing_expression = parse_error("missing expression in {where}")
 
 # Parentheses in parentheses beyond the parser's stack.
-expression_nested_too_deep = unsupported("""expression in {where} is nested too deep to read
-    note: what is marked lies in more parentheses and calls than can be read
+expression_nested_too_deep = unsupported("""the expression in {where} is nested too deep to read
+    note: the marked part is inside more parentheses and calls than matchrec can read
     remove parentheses, or compute parts of it as columns of the input""")
-other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}, and the clause
-        gives {found}
+other_number_of_names = plan_error("""the list after MATCH_RECOGNIZE has {given}, but the clause
+        returns {found}
     code: wrong-number-of-column-names
-    note: the clause gives: {columns}
-    write a name for each of them""")
+    note: the clause returns: {columns}
+    write one name for each of these columns""")
 
 
 class Advice(NamedTuple):

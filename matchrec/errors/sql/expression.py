@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,7 +19,7 @@ from matchrec.errors.message import (
     unsupported,
     worded,
 )
-from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES, cure_of_look_alike
+from matchrec.errors.sql.clause import IN_BACKTICKS, IN_DOUBLE_QUOTES
 from matchrec.errors.sql.foreign_names import cure_of, or_dialect
 from matchrec.source import Span
 
@@ -29,23 +28,24 @@ unknown_variable = plan_error("""unknown pattern variable `{name}` in {clause}
     note: SUBSET has: {unions:some}
     near: write {near}, or add {name} to {part[PATTERN]}
     add {name} to {part[PATTERN]}""")
-two_variables = plan_error("""{function} in {clause} looks at rows of {first} and of {second}
+two_variables = plan_error("""{function} in {clause} reads rows of two variables, {first} and
+        {second}
     code: columns-of-two-variables
-    note: every column in it must belong to one variable; x alone belongs to all of them
+    note: every column in it must belong to one variable; a column without a variable belongs to all
     write the variable before each column, or one {function} for each variable""")
-aggregate_in = plan_error("""aggregate {aggregate} cannot stand in {outer} in {clause}
+aggregate_in = plan_error("""aggregate {aggregate} is not allowed in {outer} in {clause}
     code: aggregate-inside-call
-    write the two side by side, each over columns only""")
-navigation_in_aggregate = plan_error("""{navigation} cannot stand in aggregate {aggregate} in
+    write them side by side, each over columns only""")
+navigation_in_aggregate = plan_error("""{navigation} is not allowed in aggregate {aggregate} in
         {clause}
-    note: an aggregate is over columns of the rows that are mapped to one variable
+    note: an aggregate reads columns of the rows that are mapped to one variable
     compute the value as a column of the input, e.g. with LAG, and aggregate that""")
 expression_for_variable = plan_error("""{function} in {clause} takes a pattern variable, not an
         expression
     write {function}() or {function}(A)""")
-matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS cannot stand in {clause}
+matched_rows_of_unfinished_match = plan_error("""MATCHED_ROWS is not allowed in {clause}
     code: matched-rows-in-define
-    note: it is the whole match, which is known when its last row is
+    note: MATCHED_ROWS is the whole match, which is known only after its last row
     in {clause} write an aggregate of the rows so far, such as collect_list(A.x)""")
 
 
@@ -53,7 +53,7 @@ def constant_key(text: str, clause: str, span: Span) -> MatchRecognizePlanError:
     """ORDER BY 1, PARTITION BY "sym"."""
     if text.startswith('"'):
         return _STRING_AS_KEY(span, text=text, clause=clause)
-    note = "a number is no position of a column there" if text.isdigit() else ""
+    note = "a number is not a column position there" if text.isdigit() else ""
     return _CONSTANT_KEY(span, text=text, clause=clause, note=note)
 
 
@@ -65,40 +65,42 @@ _STRING_AS_KEY = plan_error(
     _KEY_OF_ALL, notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS, code="constant-key"
 )
 column_in_double_quotes = parse_error(
-    "column in double quotes in {clause}", notes=(IN_DOUBLE_QUOTES,), hint=IN_BACKTICKS
+    "double quotes are not allowed around a column in {clause}",
+    notes=(IN_DOUBLE_QUOTES,),
+    hint=IN_BACKTICKS,
 )
 
-semantics_before = plan_error("""{word} cannot stand before {what} in {clause}
+semantics_before = plan_error("""{word} is not allowed before {what} in {clause}
     code: misplaced-running-or-final
-    note: {word} stands before FIRST, LAST, CLASSIFIER and aggregates
+    note: {word} is allowed before FIRST, LAST, CLASSIFIER and aggregates
     remove {word}, or write {word} LAST(A.x)""")
-order_in_call = parse_error("""ORDER BY in a call in {clause}
+order_in_call = parse_error("""ORDER BY is not allowed in a call in {clause}
     note: a call sees the rows of a match in the order of {part[ORDER BY]}
     remove it, or sort the values: array_sort(collect_list(x)), max_by(x, y), listagg(x, ',') WITHIN
         GROUP (ORDER BY y)""")
-final_in_define = plan_error("""FINAL cannot stand before {function} in {part[DEFINE]}
-    note: while rows are being matched only the rows so far are known
-    leave FINAL out: everything in {part[DEFINE]} is RUNNING""")
-nondeterministic = plan_error("""{function}() in {part[DEFINE]} gives another value at every
+final_in_define = plan_error("""FINAL is not allowed before {function} in {part[DEFINE]}
+    note: in {part[DEFINE]} only the rows so far are known, so everything is RUNNING
+    remove FINAL""")
+nondeterministic = plan_error("""{function}() in {part[DEFINE]} returns another value at every
         evaluation
     code: nondeterministic-condition
     note: {word.condition} may be evaluated never, once or several times
     condition: MATCH_RECOGNIZE_NONDETERMINISTIC_DEFINE
     compute it as a column of the input""")
-changing_measure = plan_error("""measure `{name}` cannot be read by another one
+changing_measure = plan_error("""measure `{name}` is not allowed in another measure
     code: nondeterministic-measure
-    note: {function}() would give another value there
+    note: {function}() would return another value there
     compute with {name} in the SELECT around the clause""")
 
 # OVER, or a function that needs it.
 _in_place_of_a_window = partial(
     plan_error,
-    notes=("the {word.rows} of the match take the place of a window",),
+    notes=("the {word.rows} of the match replace the window",),
     hint="write {word.of_rows}, or compute it as a column of the input",
     condition="MATCH_RECOGNIZE_UNSUPPORTED_WINDOW_FUNCTION",
 )
-window = _in_place_of_a_window("OVER in {clause}", code="over-not-allowed")
-window_function = _in_place_of_a_window("""window function {function} in {clause}
+window = _in_place_of_a_window("OVER is not allowed in {clause}", code="over-not-allowed")
+window_function = _in_place_of_a_window("""window function {function} is not allowed in {clause}
     code: window-function-not-allowed
     case LAG: write PREV(x, n), or pass {option[dialect=snowflake]}
     case LEAD: write NEXT(x, n), or pass {option[dialect=snowflake]}
@@ -113,7 +115,7 @@ kept_nulls = unsupported("""RESPECT NULLS of {function} in {clause} is not suppo
     code: respect-nulls
     collect what is never NULL, such as {function}(struct(A.x))""")
 identifier_call = unsupported("""IDENTIFIER(...) in {clause} is not supported
-    write the name itself; a name that varies is put into the text of the query by Python""")
+    write the name itself; if the name varies, let Python put it into the text of the query""")
 
 # MATCH_NUMBER() in a navigation, or in an aggregate over a frame; MATCH_STATUS() or MATCH_TIMEOUT()
 # in a navigation or an aggregate; MATCH_ROW_NUMBER() in an aggregate in DEFINE, or in a navigation.
@@ -121,27 +123,29 @@ called_inside = unsupported("""{inner}() in the argument of {function} in {claus
     code: call-inside-navigation
     case MATCH_ROW_NUMBER: write MATCH_ROW_NUMBER() by itself, or in an aggregate in MEASURES
     write {inner}() outside {function}: it is the same on every row of a match""")
-ending_in_define = plan_error("""{function}() in DEFINE
+ending_in_define = plan_error("""{function}() is not allowed in DEFINE
     code: status-in-define
-    note: how a run ends is not known before it has ended
+    note: how a run ends is known only after it has ended
     write it in MEASURES""")
-reads_rows_of_a_match = plan_error("""{function} cannot stand in {clause}
+reads_rows_of_a_match = plan_error("""{function} is not allowed in {clause}
     code: match-function-before-match
-    note: {clause} is evaluated before the match, on each row by itself
+    note: {clause} is evaluated before the match, on each row alone
     compute it as a column of the input, in a subquery before the clause""")
-star_outside_count = plan_error("""`*` cannot stand in {function} in {clause}
+star_outside_count = plan_error("""`*` is not allowed in {function} in {clause}
     write count(*) or count(A.*), or name the columns""")
-bare_star = unsupported("""all columns of a row, `*`, outside a navigation are not supported in
+bare_star = unsupported("""`*`, all columns of a row, is not supported outside a navigation in
         {clause}
     code: star-outside-navigation
     write LAST(struct(A.*)), or name the columns""")
 
-_PLAIN = "compare plain values computed from each, such as to_json(x), size(x) or x.field"
+_PLAIN = (
+    "compare or combine plain values computed from each, such as to_json(x), size(x) or x.field"
+)
 _OF_COLLATIONS = (
     "compare CAST({word.before} AS STRING) with CAST({word.current} AS STRING),"
     " both in lower(...) if the collation ignores case"
 )
-_ONE_TYPE = "compute values of one type as columns of the input, and combine these"
+_ONE_TYPE = "compute columns of one type in the input, and combine these"
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 _COMPARISONS = ("=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IF")
@@ -288,7 +292,7 @@ def unknown_column(
 def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
     """What a name is that is no column, nothing where it is nothing else, and what to write."""
     if not known.columns:
-        return "", "if the input is a folder, look whether there are files in it"
+        return "", "if the input is a folder, check that it has files"
     if known.columns[0] == "_c0":
         return "", _WITH_NAMES
     if cure := _called_otherwise(name, known):
@@ -310,7 +314,7 @@ def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
         return "", _OF_INDEX.format(f'rename_axis("{name}").reset_index()')
     if name in known.keys:
         what = f"`{name}` is a name that PARTITION BY gives to a column of the result"
-        return what, f"repeat the expression that stands before AS {name}"
+        return what, f"repeat the expression before AS {name}"
     return "", f"write {as_name(near)}" if near else "write one of these"
 
 
@@ -321,7 +325,9 @@ def _of_measure(name: str, clause: str, so_far: str) -> tuple[str, str]:
         cure = f"repeat its expression, or compute with {name} in the SELECT around the clause"
         return what, cure
     if so_far and current() is PATTERN_CALLS:
-        return f"`{name}` is a stage, which has an event or several", worded("write {word.another}")
+        return f"`{name}` is a stage, which has one or several events", worded(
+            "write {word.another}"
+        )
     cure = f"test {name} in a query around this one: SELECT * FROM (SELECT ...) WHERE {name} ..."
     if so_far:
         cure = f"write {shortened(so_far)} for its value so far, or {cure}"
@@ -333,7 +339,7 @@ _unknown_column = plan_error("""unknown column `{name:short}` in {clause:part}
     note: the input has: {known}
     culprit: name
     {cure}""")
-_OF_INDEX = "write df.{} for the DataFrame of pandas: its index is no column"
+_OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
 _WITH_NAMES = (
     "read the file with the names in its first line: spark.read.csv(path, header=True, "
     "inferSchema=True)"
@@ -367,21 +373,22 @@ unknown_type_column = plan_error("""unknown column `{name}` in type_column
     note: the input has: {known}
     near: write {option[type_column={near:name}]}
     write one of these""")
-type_column_without_texts = plan_error("""type_column is {type_name}, and types of events in SEQ are
-        texts
+type_column_without_texts = plan_error("""type_column is {type_name}, but event types in SEQ are
+        strings
     write {option[type_column=CAST({name} AS STRING)]}""")
-_variable_before_the_match = plan_error("""pattern variable `{qualifier}` cannot stand in
+_variable_before_the_match = plan_error("""pattern variable `{qualifier}` is not allowed in
         {clause:part}
-    note: {clause:part} is evaluated before the match, on each row by itself
+    note: {clause:part} is evaluated before the match, on each row alone
     culprit: qualifier
     write {column}""")
-_variable_over_window = plan_error("""pattern variable `{qualifier}` in a function over a window
-    note: outside of MEASURES, functions know the rows of the match, but no variables
+_variable_over_window = plan_error("""pattern variable `{qualifier}` is not allowed in a function
+        over a window
+    note: outside MEASURES, functions see the rows of the match, but not its variables
     culprit: qualifier
-    write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
+    make it a measure of the window: MEASURES ... AS m, then m OVER w""")
 _variable_of_table = plan_error("""unknown column `{name}` in {clause:part}
     code: unknown-column
-    note: `{variable}` is a pattern variable, which stands alone before a column
+    note: `{variable}` is a pattern variable; no table name is allowed before it
     culprit: name
     write {variable}.{column}""")
 _unknown_qualifier = plan_error("""unknown pattern variable `{name}` in {clause:part}
@@ -394,12 +401,12 @@ ambiguous_column = plan_error("""column `{name}` in {clause:part} is ambiguous
     note: several columns of the input have this name
     culprit: name
     rename them in a subquery before the clause: SELECT a.x, b.x AS x2 FROM ...""")
-doubtful_column = plan_error("""`{name}` in {clause:part} is a column of the input and a value that
-        Spark knows
+doubtful_column = plan_error("""`{name}` in {clause:part} is both a column of the input and a
+        function of Spark
     code: column-or-function
     culprit: name
-    write A.{name}, with the pattern variable whose row is meant, for the column, or {name}() for
-        the value""")
+    write A.{name}, with the pattern variable of the row, for the column, or {name}() for the
+        function""")
 
 
 def unknown_function(
@@ -411,7 +418,7 @@ def unknown_function(
     own = f"if {name} is a function of your own, register it with spark.udf.register"
     if name.upper() in ("FINAL", "RUNNING"):
         near, own = None, f"write {name} before each FIRST, LAST and aggregate in the parentheses"
-    called = f"write {plain}(x): a function stands before its value" if qualifier else own
+    called = f"write {plain}(x): a function comes before its argument" if qualifier else own
     cure = cure_of(plain) or (f"write {near}" if near else called)
     return _unknown_function(span, name=name, clause=clause, cure=cure)
 
@@ -436,99 +443,8 @@ def not_sortable(clause: str, type_name: str, span: Span | None) -> MatchRecogni
 
 
 _not_sortable = plan_error("""{clause:part} has a key of type {type_name}, which Spark cannot sort
-    note: rows are sorted by both, {part[PARTITION BY]} and {part[ORDER BY]}
+    note: rows are sorted by {part[PARTITION BY]} and {part[ORDER BY]}
     write an expression of another type, such as {sortable}""")
-
-
-def refused_by_engine(
-    engine: str, clause: str, sentence: str, span: Span | None, cure: str | None = None
-) -> MatchRecognizePlanError:
-    """An expression that the engine's analyzer refuses, in its words. cure: where names tell."""
-    hint = cure_of_look_alike(sentence) or cure or cure_of_types(sentence)
-    return _refused_by_engine(span, engine=engine, clause=clause, sentence=sentence, cure=hint)
-
-
-_refused_by_engine = plan_error("""{engine} refuses an expression in {clause:part}: {sentence}
-    {cure}""")
-
-_TEXT_AS_VALUE = re.compile(r"Cannot cast string '(.*)' to value of")
-
-
-def cure_of_quoted_column(sentence: str, columns: Collection[str]) -> str | None:
-    """What to write where a column stands in quotes, so that it is a text, or None.
-
-    >>> cure_of_quoted_column("Cannot cast string 'temp' to value of Int32 type", ["id", "temp"])
-    'quotes make a text of it: write temp for the column'
-    """
-    found = _TEXT_AS_VALUE.search(sentence)
-    if found is None or found[1].lower() not in map(str.lower, columns):
-        return None
-    return f"quotes make a text of it: write {found[1]} for the column"
-
-
-# What to write where types do not go together, by what Sail or Spark says of them.
-_TYPES = {
-    # A text, or a number, that is added to a time; a text beside a length of time.
-    r"Timestamp\([^)]*\) [+-] (?:Utf8|Int)|(?:Duration|Interval)\(.*\) \S+ Utf8|"
-    r'"INTERVAL"\), not "TIMESTAMP|'
-    r'"[(].* [+-] .*\("TIMESTAMP(?:_NTZ)?" and "': "write INTERVAL '10' MINUTE; for a parameter "
-    "{here.length}",
-    # The difference of two times beside a number.
-    r'(?:Duration|Interval)\(.*\) \S+ (?:Int|Float)|\("INTERVAL [^"]*" and': "the difference of "
-    "two times is a length of time: write INTERVAL '10' MINUTE in place of the number",
-    # A time beside a number, a text, or a truth value.
-    r"Timestamp\(.*\) \S+ (?:Int|Float)|comparison operation .*Timestamp|"
-    r"string '.*' to value of Timestamp": "compare a time with a time, such as "
-    "TIMESTAMP'2026-01-31 12:00:00'",
-    # Texts in arithmetic.
-    r"Utf8 [-+*/%]|[-+*/%] Utf8|takes no value of type String": "a text is neither a number nor a "
-    "time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)",
-    # NOT of what is no condition; a truth value beside another type.
-    r"IS DISTINCT FROM Boolean": "NOT takes a condition: compare the value with something, such as "
-    "NOT x > 0",
-    r'bitwise operation Boolean|expression Boolean - Int32|"INTEGRAL", not "BOOLEAN"|'
-    r'"~.*"INTEGRAL" type, however .*"BOOLEAN"': "write AND for &, OR for |, NOT x for ~x",
-    r'operation Boolean [<>]=? (?:Int|Float)|"\(\(.*\) [<>]=? .*\("BOOLEAN" and': "write "
-    "x > 1 AND x < 5 for a value between two others",
-    r"(?:Cannot|compatible).*\bBoolean\b": "TRUE and FALSE are no numbers, texts or times: compare "
-    "x with a value of its type, or write CAST(x AS BOOLEAN)",
-    # A list as the only item of a list.
-    r'to compare \w+ with \[List|nput to `in`.*"ARRAY<': "write array_contains(:list, x) for a "
-    "parameter that is a list",
-    # A value that nothing has filled in.
-    r"string ':\w+' to value of|near '\{'": "write :name for a value, without quotes or braces",
-    # A text beside a number, or a time.
-    r"string '.*' to value of (?:U?Int|Float|Decimal)": "write a number in place of the text",
-    r"coerce .* in I?LIKE": "LIKE takes texts: write CAST(x AS STRING) LIKE '5%'",
-    r"extract value from data type|Can't extract a value from": "x[0] and x.y are for arrays, "
-    "structs and maps; write FIRST(A.x) or LAST(A.x, 1) for one row of the match",
-    r"string '.*' to value of Date": "write a date such as DATE'2026-01-31' in place of the text",
-}
-
-
-def cure_of_types(sentence: str) -> str | None:
-    """What to write where types do not go together, or None.
-
-    >>> cure_of_types("Cannot coerce arithmetic expression Timestamp(µs) + Utf8 to valid types")
-    "write INTERVAL '10' MINUTE; for a parameter pass a timedelta, such as timedelta(minutes=10)"
-    >>> cure_of_types("Cannot coerce arithmetic expression Utf8 - Utf8 to valid types")
-    'a text is neither a number nor a time: write CAST(x AS DOUBLE) or CAST(x AS TIMESTAMP)'
-    >>> cure_of_types("Cannot infer type for comparison operation Utf8 IS DISTINCT FROM Boolean")
-    'NOT takes a condition: compare the value with something, such as NOT x > 0'
-    """
-    cures = (cure for said, cure in _TYPES.items() if re.search(said, sentence))
-    found = next(cures, None)
-    return None if found is None else worded(found)
-
-
-def cure_of_typed_literal(type_name: str) -> str | None:
-    """What to write where Spark takes a word for the type of a literal, as in `IN (SELECT 'a')`.
-
-    >>> cure_of_typed_literal('"SELECT"')
-    "give the text a name: SELECT 'a' AS name"
-    """
-    is_query = type_name.strip('"').upper() == "SELECT"
-    return "give the text a name: SELECT 'a' AS name" if is_query else None
 
 
 give_codes(globals())

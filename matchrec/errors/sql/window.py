@@ -11,20 +11,19 @@ _FRAMES = (
 window_without_select = unsupported("""PATTERN in a window outside of a SELECT is not supported
     code: pattern-window-outside-select
     write SELECT ... OVER w FROM t WINDOW w AS (...)""")
-window_without_relation = unsupported("""SELECT with PATTERN in a window, but without a FROM after
-        its list
+window_without_relation = unsupported("""missing FROM in a SELECT with PATTERN in a window
     code: pattern-window-without-from
     write SELECT ... FROM t""")
 joined_rows = unsupported("""PATTERN in a window over several relations is not supported
     code: pattern-window-with-join
     join them in a subquery: FROM (SELECT ... FROM a JOIN b ...) AS t""")
-grouped_rows = unsupported("""PATTERN in a window beside {word} is not supported
+grouped_rows = unsupported("""PATTERN in a window is not supported together with {word}
     code: pattern-window-with-grouping
-    group in a subquery: FROM (SELECT ... GROUP BY ...) AS t
-    case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
+    case QUALIFY: keep rows in a query around this one: SELECT * FROM (SELECT ...) WHERE ...
+    group in a subquery: FROM (SELECT ... GROUP BY ...) AS t""")
 duplicate_window = parse_error("""window `{name}` is defined twice in WINDOW
     give one of them another name""")
-derived_window = unsupported("""a window that is derived from `{name}`, which has PATTERN
+derived_window = unsupported("""a window derived from `{name}`, which has PATTERN, is not supported
     code: derived-from-pattern-window
     note: a window that has a frame cannot be extended
     derive both from a window without PATTERN, or write OVER {name}""")
@@ -33,23 +32,23 @@ unknown_base = plan_error("""unknown window `{name}`
     note: WINDOW has: {known}
     near: write {near}
     add WINDOW {name} AS (PARTITION BY ... ORDER BY ...), or write these in OVER""")
-second_keys = parse_error("""{part} in a window that is derived from `{name}`
+second_keys = parse_error("""{part} is not allowed in a window derived from `{name}`
     code: derived-window-keys
-    note: only ORDER BY can be added, where there is none
-    remove {part}, or write all of the window without `{name}`""")
-base_with_frame = parse_error("""a window with PATTERN that is derived from `{name}`, which has a
-        frame
+    note: only ORDER BY can be added, if `{name}` has none
+    remove {part}, or write the whole window without `{name}`""")
+base_with_frame = parse_error("""a window with PATTERN is not allowed to derive from `{name}`, which
+        has a frame
     code: window-base-has-frame
     remove the frame of `{name}`""")
-call_in_wrong_place = unsupported("""a call over a window with PATTERN stands in the SELECT list or
-        in ORDER BY only
+call_in_wrong_place = unsupported("""a call over a window with PATTERN is supported only in the
+        SELECT list and in ORDER BY
     code: misplaced-pattern-window-call
     test it in a query around this one: SELECT * FROM (SELECT ...) WHERE ...""")
 star_with_changes = unsupported("""* {word} in a SELECT with PATTERN in a window is not supported
     code: star-with-pattern-window
     name the columns, or write it in a query around this one""")
 window_without_frame = parse_error(
-    "a window with PATTERN, but without a frame",
+    "missing frame in a window with PATTERN",
     notes=(_FRAMES,),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING after MEASURES",
     code="pattern-window-without-frame",
@@ -57,7 +56,7 @@ window_without_frame = parse_error(
 
 # RANGE, GROUPS, another start than CURRENT ROW, EXCLUDE, a length such as 1.5 or count(*).
 wrong_frame = parse_error(
-    "frame `{text}` of a window with PATTERN",
+    "frame `{text}` is not allowed in a window with PATTERN",
     notes=(_FRAMES, "a match begins at the current row"),
     hint="write ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
     code="wrong-pattern-window-frame",
@@ -66,11 +65,11 @@ wrong_frame_length = plan_error("""the length of a frame is {length}
     code: wrong-frame-length
     note: a length is a whole number of rows after the current row, 0 or more
     write AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
-not_in_window = unsupported("""{what} cannot stand in a window
+not_in_window = unsupported("""{what} is not supported in a window
     code: not-in-pattern-window
     case ONE ROW PER MATCH | ALL ROWS PER MATCH: remove it: the result has each row of the input
         once
-    case MATCHED_ROWS(): write collect_list(struct(x, y)), with the columns that are wanted
+    case MATCHED_ROWS(): write collect_list(struct(x, y)) with the columns that you need
     case WITHIN: limit the frame instead: AND n FOLLOWING, or write FROM t MATCH_RECOGNIZE (...)
     remove {what}, or write FROM t MATCH_RECOGNIZE (...)""")
 not_with_seek = unsupported("""{what} in a window with SEEK is not supported
@@ -79,11 +78,12 @@ frame_in_condition = unsupported("""OVER in DEFINE of a window with PATTERN is n
     code: over-in-window-define
     note: a match sees the rows of the window's frame only
     compute it in a subquery: FROM (SELECT *, avg(x) OVER (...) AS y FROM t)""")
-rows_beyond_frame = unsupported("""{function} of a row that may lie outside of the window's frame
-    note: only from the row that is tested is it known how far the frame goes
+rows_beyond_frame = unsupported("""{function} of a row that may be outside the window's frame is not
+        supported
+    note: the end of the frame is known only relative to the tested row
     write {function}(x) of that row, or move functions into it: {function}(upper(x))""")
-next_in_own_frame = unsupported("""NEXT in MEASURES of a window whose rows say how long their frames
-        are
+next_in_own_frame = unsupported("""NEXT in MEASURES of a window is not supported if the frame's
+        length varies
     code: next-with-varying-frame
     write a number of rows, AND 5 FOLLOWING, or AND UNBOUNDED FOLLOWING""")
 
@@ -104,11 +104,11 @@ measure_of_plain_window = plan_error("""`{name}` before OVER is not a function, 
 # upper(x) OVER w, prev(x) OVER w, first_value(x) IGNORE NULLS OVER w.
 not_over_rows = unsupported("""`{name}` over a window with PATTERN is not supported
     code: call-not-over-pattern-window
-    note: there may stand: a measure, an aggregate, first_value, last_value, nth_value;
-    note: row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead
-    write it as a measure of the window: MEASURES ... AS m, then m OVER w""")
+    note: these are supported: a measure, an aggregate, first_value, last_value, nth_value,
+        row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag and lead
+    make it a measure of the window: MEASURES ... AS m, then m OVER w""")
 needs_order = parse_error(
-    "a window with PATTERN, but without ORDER BY",
+    "missing ORDER BY in a window with PATTERN",
     hint="add ORDER BY",
     code="pattern-window-without-order",
 )
@@ -119,13 +119,13 @@ window_asked_about = unsupported("""{call} of a window with PATTERN is not suppo
 # Errors and notes about queries of other products.
 
 unreadable = parse_error(
-    "cannot read this as {product:sql}", notes=("{reason:note}",), code="unreadable-in-product"
+    "this is not valid {product:sql}", notes=("{reason:note}",), code="unreadable-in-product"
 )
 without_equivalent = unsupported("""{product:sql} has no equivalent of {what}
     code: no-equivalent-in-product
     note: {reason}
     {cure}""")
-moved = unsupported("""cannot translate this to {product:sql}: translation would reorder its parts
+moved = unsupported("""this cannot be translated to {product:sql} without reordering its parts
     code: translation-reorders-parts
     write the query around the clause as Spark SQL""")
 unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
@@ -134,18 +134,18 @@ unknown_option = unsupported("""unknown option of MATCH_RECOGNIZE
 no_windows = unsupported("""{product:sql} has no PATTERN in windows
     code: product-without-pattern-windows
     write FROM t MATCH_RECOGNIZE (...)""")
-malformed_duration = parse_error("""malformed LIMIT DURATION
+malformed_duration = parse_error("""LIMIT DURATION is malformed
     code: malformed-limit-duration
     write LIMIT DURATION (minute, 5)""")
-ordered_by_arrival = unsupported("""{product} orders events by the time at which they arrive, which
-        a table does not say
+ordered_by_arrival = unsupported("""{product} orders events by their time of arrival, which a table
+        does not have
     code: order-of-arrival
     write TIMESTAMP BY and a column of the table after its name""")
-own_time = unsupported("""each `{key}` has a time of its own, but PARTITION BY has not this key
+own_time = unsupported("""each `{key}` has its own time, but PARTITION BY does not have `{key}`
     code: time-per-key
     add {key} to PARTITION BY, or leave OVER out""")
 not_written = unsupported(
-    "queries are read from {product}, not written for it", code="product-not-written"
+    "writing queries for {product} is not supported", code="product-not-written"
 )
 not_in = unsupported("{product} has no {what}", code="not-in-product")
 
@@ -156,7 +156,7 @@ no_within = unsupported("""{product} has no WITHIN
 # `.` in PATTERN beside Classifier(), of Azure Stream Analytics.
 name_of_any_row = unsupported("""`.` in PATTERN has no name that Classifier() could give
     code: any-row-without-name
-    write a name that DEFINE does not mention""")
+    write a variable that DEFINE does not mention""")
 
 # `FROM input PARTITION BY key` before a clause, of Azure Stream Analytics.
 divided_input = unsupported("""PARTITION BY of an input is not supported
@@ -164,7 +164,7 @@ divided_input = unsupported("""PARTITION BY of an input is not supported
     leave it out here, and write PARTITION BY in the clause""")
 
 # TIMESTAMP BY in a query that no clause follows, of Azure Stream Analytics.
-time_of_step = unsupported("""TIMESTAMP BY stands where no MATCH_RECOGNIZE follows
+time_of_step = unsupported("""TIMESTAMP BY is not supported without MATCH_RECOGNIZE after it
     code: misplaced-timestamp-by
     write it right before MATCH_RECOGNIZE, as in FROM step TIMESTAMP BY time""")
 

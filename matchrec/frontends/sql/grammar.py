@@ -483,7 +483,7 @@ def _rows_per_match(clause: ClauseTokens, section: Section) -> Rows:
             first = section.end - len(partial.words.split())
             return rows, replace(partial, span=clause.span(first, section.end))
     found = clause.part(section.start, section.end)
-    raise errors.malformed_rows_per_match(found.whole, text=found.text)
+    raise errors.malformed_rows_per_match(found.text, found.whole)
 
 
 _SKIPS = {f"AFTER MATCH SKIP {to.value}": to for to in SkipTo}

@@ -19,6 +19,7 @@ from matchrec.conditions.row_column import end_columns
 from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql import expression as errors
+from matchrec.errors.sql import refusals
 from matchrec.errors.sql.foreign_names import cure_of_arguments
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
@@ -209,7 +210,7 @@ class Diagnosis:
         if refused := first_refused(tuple(around_aggregates(plan)), relation):
             return self.explain_refusal(*refused)
         engine = relation.runner.backend.engine
-        return errors.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
+        return refusals.refused_by_engine(engine, "MATCH_RECOGNIZE", first_line(error), None)
 
     def refused_correlation(self, said: str) -> MatchRecognizeError | None:
         """A subquery of a measure over a column of the input, which is gone after the match."""
@@ -249,9 +250,9 @@ class Diagnosis:
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
         engine, said, columns = runner.backend.engine, first_line(error), self.columns
-        cure = errors.cure_of_quoted_column(said, columns.names)
+        cure = refusals.cure_of_quoted_column(said, columns.names)
         cure = cure or cure_of_arguments(function_of(error))
-        return errors.refused_by_engine(engine, clause, said, span, cure)
+        return refusals.refused_by_engine(engine, clause, said, span, cure)
 
     def names(self, written: WrittenSql) -> errors.Names:
         plan, here = self.plan, written.span

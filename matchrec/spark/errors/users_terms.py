@@ -32,8 +32,8 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
-from matchrec.errors.sql.expression import cure_of_typed_literal
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
+from matchrec.errors.sql.refusals import cure_of_typed_literal
 from matchrec.errors.sql.ungrouped import find_ungrouped_column
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
 from matchrec.source import Source, Span

@@ -47,8 +47,8 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("measure", "words"),
     [
-        ("FINAL abs(LAST(value))", "FINAL cannot stand before abs"),
-        ("FINAL round(sum(value))", "FINAL cannot stand before round"),
+        ("FINAL abs(LAST(value))", "FINAL is not allowed before abs"),
+        ("FINAL round(sum(value))", "FINAL is not allowed before round"),
         ("FINAL mod(LAST(value), 2)", "FINAL stands before FIRST, LAST, CLASSIFIER and aggregates"),
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors.language import PATTERN_CALLS, reading
-from matchrec.errors.sql.expression import Names, cure_of_types, unknown_column
+from matchrec.errors.sql.expression import Names, unknown_column
+from matchrec.errors.sql.refusals import cure_of_types
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,10 @@ REFUSED = [
     ("flink", "SELECT a FROM t WHERE a SIMILAR TO 'b'", "SIMILAR TO", "write RLIKE"),
     ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "does not look from the end"),
     ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
-    ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "cannot read this"),
+    ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "this is not valid"),
     ("bigquery", "SELECT FORMAT_TIMESTAMP(x) FROM t", "SELECT", "a function lacks an argument"),
     ("azure", "SELECT System.Timestamp() AS t FROM i", "SELECT", "no System.Timestamp outside"),
-    ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "no MATCH_RECOGNIZE follows"),
+    ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "without MATCH_RECOGNIZE"),
     ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
     (
         "flink",

@@ -324,9 +324,9 @@ REFUSED = [
         "oracle",
         "trino",
         'MEASURES FINAL "A".x AS s PATTERN (A)',
-        "FINAL cannot stand before a column",
+        "FINAL is not allowed before a column",
     ),
-    ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "cannot read this as Snowflake SQL"),
+    ("snowflake", "spark", "PATTERN (A) DEFINE A AS x::", "this is not valid Snowflake SQL"),
 ]
 
 

@@ -190,8 +190,11 @@ def test_what_is_no_row_pattern_window_stays_sparks() -> None:
 @pytest.mark.parametrize(
     ("window", "message"),
     [
-        (f"{UNBOUNDED} PATTERN (A B) WITHIN 3 DEFINE A AS x > 1", "WITHIN cannot stand"),
-        (f"{UNBOUNDED} PATTERN (A B) LONGEST MATCH DEFINE A AS x > 1", "LONGEST MATCH cannot"),
+        (f"{UNBOUNDED} PATTERN (A B) WITHIN 3 DEFINE A AS x > 1", "WITHIN is not supported"),
+        (
+            f"{UNBOUNDED} PATTERN (A B) LONGEST MATCH DEFINE A AS x > 1",
+            "LONGEST MATCH is not supported",
+        ),
         (f"{UNBOUNDED} SEEK PATTERN (`the match`) DEFINE `the match` AS x > 1", "a variable"),
     ],
 )
