@@ -44,7 +44,7 @@ LOWERED = {
 SIZES: dict[str, tuple[int, dict[str, int]]] = {"few rows": (24, {}), "many": (120, LOWERED)}
 
 RUN_ERROR = "MatchRecognizeRunError"
-NO_ROOM = "has no room for the runs of a search"
+NO_ROOM = "has too little memory for the runs of a search"
 Answer = Counter[str] | str
 
 

@@ -192,7 +192,7 @@ def test_spark_errors_of_the_rest_of_the_query_are_sparks(
     [
         (CLAUSE.replace("PREV(v)", "PREV(w)"), "unknown column `w` in DEFINE"),
         (CLAUSE.replace("PREV(v)", "PREV(W.v)"), "unknown pattern variable `W` in DEFINE"),
-        (CLAUSE.replace("v > PREV(v)", "v"), "must be boolean, this is int"),
+        (CLAUSE.replace("v > PREV(v)", "v"), "must be boolean, but this is int"),
         (CLAUSE.replace("ORDER BY t", "ORDER BY tt"), "unknown column `tt` in ORDER BY"),
         (CLAUSE.replace("AS b", "AS a"), "two measures"),
         (CLAUSE.replace("U+", "U++"), "quantifier"),

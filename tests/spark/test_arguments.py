@@ -55,13 +55,13 @@ VALUES: dict[str, Any] = {
     "date": date(2020, 1, 1),
     "timedelta": timedelta(minutes=1),
     "pattern": Pattern.begin("a"),
-    "pattern without stages": Pattern(()),
+    "a pattern with stages": Pattern(()),
     "Column": "Column",  # made when a session is there
 }
 
 TEXTS = ("empty text", "text")
 LITERALS = ("3", "-1", "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "list of 3", "Column")
-STAGE = (*TEXTS, "pattern", "pattern without stages")
+STAGE = (*TEXTS, "pattern", "a pattern with stages")
 DURATION = ("3", "-1", "1.5", "5,000 digits", *TEXTS, "timedelta")
 WHOLE = ("3", "-1")
 ROW = ("None", *WHOLE, "1.5", "nan", "inf", "True", "5,000 digits", *TEXTS, "tuple", "date")
@@ -112,7 +112,7 @@ RIGHT_KINDS: dict[str, tuple[str, ...]] = {
     "column": ("None", *TEXTS),
     "event_columns": ("None", *TEXTS, "list", "tuple"),
     "type_column": TEXTS,
-    "pattern": ("pattern", "pattern without stages"),
+    "pattern": ("pattern", "a pattern with stages"),
     "content": STAGE,
     "name": STAGE,
     "condition": (*TEXTS, "Column"),

@@ -206,7 +206,7 @@ def test_a_syntax_error_that_spark_alone_sees(spark: SparkSession) -> None:
 
 
 def test_a_text_in_a_subquery_that_spark_takes_for_a_typed_literal(spark: SparkSession) -> None:
-    with pytest.raises(ParseException, match="give the text a name: SELECT 'a' AS name"):
+    with pytest.raises(ParseException, match="give the string a name: SELECT 'a' AS name"):
         matchrec.sql(spark, f"SELECT * FROM {CLAUSE} m WHERE g IN (SELECT 'a')")
 
 

@@ -216,9 +216,9 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"start": "nix"}, '`start="nix"` names no column of `labels`'),
+        ({"start": "nix"}, '`start="nix"` does not name a column of `labels`'),
         ({"end": "E_"}, "columns: k, b, e\n  help: name one of these"),
-        ({"key": "nix"}, '`key="nix"` names no column of `labels`'),
+        ({"key": "nix"}, '`key="nix"` does not name a column of `labels`'),
         ({"key": ["k", "b"]}, "`key` of `Query.backtest` has 2 columns"),
         ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),
         ({"start": "k"}, "`k` of `labels` is string, and the order of the query is int"),
@@ -256,10 +256,12 @@ def test_what_else_is_refused(spark: SparkSession, rows: DataFrame) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match="has a column `Outcome`"):
         asked.backtest(labels.selectExpr("*", "1 AS Outcome"), start="b", end="e")
     unordered = matchrec.query(rows, "PARTITION BY k PATTERN (A)")
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="have no order"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="missing ORDER BY"):
         unordered.backtest(labels, start="b", end="e")
     stream = matchrec.query(
         spark.readStream.format("rate").load(), "ORDER BY timestamp PATTERN (A)"
     )
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="come little by little"):
+    with pytest.raises(
+        matchrec.MatchRecognizeUnsupportedError, match="not supported for rows of a stream"
+    ):
         stream.backtest(labels, start="b", end="e", key=[])

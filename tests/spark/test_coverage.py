@@ -207,8 +207,8 @@ def test_no_rows(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(V NOT C)", "coverage of a query with NOT in PATTERN"),
-        ("(V C) LONGEST MATCH", "coverage of LONGEST MATCH"),
+        ("(V NOT C)", "coverage is not supported for a query with NOT in PATTERN"),
+        ("(V C) LONGEST MATCH", "coverage is not supported for LONGEST MATCH"),
     ],
 )
 def test_what_is_refused_by_name(spark: SparkSession, pattern: str, message: str) -> None:
@@ -263,7 +263,7 @@ def test_a_query_without_that_clause(spark: SparkSession) -> None:
         matchrec.query(spark, "PATTERN SEQ(Login a, Error b)").coverage()
     with pytest.raises(MatchRecognizePlanError, match="`query` of `query` is of type Pattern"):
         matchrec.query(spark, matchrec.Pattern.begin("a"))  # type: ignore[call-overload]
-    with pytest.raises(MatchRecognizePlanError, match="there is no clause 2"):
+    with pytest.raises(MatchRecognizePlanError, match="unknown clause 2"):
         matchrec.query(spark, FUNNEL, {"last": "pay"}).coverage(clause=2)
 
 

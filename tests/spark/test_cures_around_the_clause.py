@@ -138,16 +138,16 @@ def test_groups_in_plain_words(
 
 TYPES = {
     '"page" > 5': "write page for the column",
-    "page - PREV(page) > 5": "a text is neither a number nor a time",
-    "ts > 'high'": "write a number in place of the text",
+    "page - PREV(page) > 5": "a string is neither a number nor a time",
+    "ts > 'high'": "write a number instead of the string",
     "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) > 600": "times is a length of time",
     "timestamp_seconds(ts) - 600 > PREV(timestamp_seconds(ts))": "write INTERVAL '10' MINUTE",
     "timestamp_seconds(ts) > 5": "such as TIMESTAMP'",
     "date_add(DATE'2026-01-01', ts) > '2026-13-01'": "write a date such as DATE'2026-01-31'",
     "timestamp_seconds(ts) - PREV(timestamp_seconds(ts)) < '10 MINUTES'": "INTERVAL '10' MINUTE",
     "ts = TRUE": "compare x with a value of its type",
-    "NOT page": "NOT takes a condition",
-    "page LIKE 5": "LIKE takes texts",
+    "NOT page": "NOT needs a condition",
+    "page LIKE 5": "LIKE needs strings",
 }
 
 

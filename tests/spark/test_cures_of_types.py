@@ -99,7 +99,7 @@ OF_ONE_ROW = [
     ("s IN (:list)", "write array_contains(:list, x)", "array_contains(:list, s)"),
     ("s.isin('1', '2')", "write x IN (1, 2)", "s IN ('1', '2')"),
     ("i > i.shift(1)", "write PREV(x)", "i > PREV(i)"),
-    ("s.upper() = s", "write upper(x): a function stands before its value", "upper(s) = s"),
+    ("s.upper() = s", "write upper(x): a function comes before its argument", "upper(s) = s"),
 ]
 
 

@@ -99,7 +99,7 @@ def test_a_length_that_is_added_and_has_no_end_there(far: DataFrame, window: str
     )
     error = MatchRecognizeRunError.from_exception(raised(rows.collect))
     assert error is not None
-    assert " has no end after a row: its length is NULL or negative, or" in error.message
+    assert " is NULL, negative or too large at this row" in error.message
     assert error.row_number == (1 if "-" in window else 3)
 
 

@@ -83,7 +83,7 @@ def test_forms_with_more_than_matches_have_no_first_ones(rows: DataFrame) -> Non
     for query, asked in ((EVENTS, {"output": "graph"}), (STAGES, {"timeouts": True})):
         with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="more than matches"):
             matchrec.query(rows, query, order_by="id", **asked).to_df()
-    with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is no number of matches"):
+    with pytest.raises(matchrec.MatchRecognizeParseError, match="`0` is not a number of matches"):
         matchrec.match_sase(rows, EVENTS.replace("2", "0"), order_by="id")
     with pytest.raises(matchrec.MatchRecognizePlanError, match="`count` of"):
         STAGES.first_matches(0)

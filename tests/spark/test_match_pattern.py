@@ -151,9 +151,9 @@ def test_not_as_sql(pattern: Pattern, words: str) -> None:
     ("condition", "words"),
     [
         ("kimd = 'a'", "a, where: kimd"),
-        ("second > sum(second)", "sum in a condition of a stage is over no stage"),
-        ("second > PREV(second)", "PREV and NEXT in a condition"),
-        ("second + 1", "^a condition must be boolean, this is int"),
+        ("second > sum(second)", "sum in a condition of a stage does not name a stage"),
+        ("second > PREV(second)", "PREV and NEXT are not supported in a condition"),
+        ("second + 1", "^a condition must be boolean, but this is int"),
     ],
 )
 def test_messages_show_the_condition(events: DataFrame, condition: str, words: str) -> None:
@@ -206,7 +206,7 @@ def test_conditions_that_are_columns_are_checked(events: DataFrame) -> None:
     text = udf(lambda second, least: str(second > least))
     of_texts = refused(text("second", col("second") + 1))
     assert of_texts.startswith("a condition must be boolean, Column<'<lambda>(")
-    assert of_texts.endswith('a function of your own returns what its type says: udf(f, "boolean")')
+    assert of_texts.endswith('declare the type of your own function: udf(f, "boolean")')
     unknown = refused(text("nosuch", "second"))
     assert "refuses the condition Column<'<lambda>(" in unknown
     assert unknown.endswith('or compute it before: df.withColumn("name", ...), and where("name")')
@@ -225,7 +225,7 @@ def test_hours_between_neighbours_along_dates(
     else:
         near = Pattern.begin("a").followed_by_any("b").within("36 hours", "previous_to_current")
     if request.config.getoption("--on") == "sail":
-        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds whole days only"):
+        with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="adds only whole days"):
             matchrec.match_pattern(days, near, order_by="at")
         return
     found = matchrec.match_pattern(days, near, order_by="at", output="events").orderBy(

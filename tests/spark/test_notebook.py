@@ -102,11 +102,11 @@ def test_a_cell_over_events(shell: InteractiveShell, capsys: pytest.CaptureFixtu
     shell.user_ns["more"] = 2
     of_pattern = shell.run_line_magic("matchrec", f"{over} rises")
     assert sorted(row[1:3] for row in of_pattern.rows) == [("1", "2"), ("3", "4")]
-    assert "need to know what events" in printed(shell, "%matchrec --events steps rises", capsys)
+    assert "missing --order-by for SASE" in printed(shell, "%matchrec --events steps rises", capsys)
     clause = " ".join(clause.split())
     unfit = [f"{over} {one} rises" for one in ("--dialect trino", "--type-column v")]
     for wrong in (*unfit, f"{over} {clause}", f"--events steps --type-column v {clause}"):
-        assert "of %%matchrec is not for" in printed(shell, f"%matchrec {wrong}", capsys)
+        assert "of %%matchrec is not allowed for" in printed(shell, f"%matchrec {wrong}", capsys)
     assert "is not the variable of" in printed(shell, "%matchrec --events none rises", capsys)
     near = printed(shell, "%matchrec --events stesp --order-by t rises", capsys)
     assert "  help: write %%matchrec --events steps\n" in near
@@ -185,9 +185,9 @@ def test_coverage_of_a_cell_says_what_to_write_in_a_cell(shell: InteractiveShell
 
 
 def test_a_cell_without_a_query(shell: InteractiveShell) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="missing query"):
         shell.run_cell_magic("matchrec", "", " \n")
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="without a query"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="missing query"):
         shell.run_line_magic("matchrec", "")
 
 
@@ -251,7 +251,7 @@ def test_a_wrong_argument_is_refused(
 ) -> None:
     shown = printed(shell, "%%matchrec --limits 3\nSELECT 1", capsys)
     assert "unrecognized arguments: --limits 3 of %%matchrec" in shown.splitlines()[0]
-    assert "%%matchrec? lists the arguments" in shown
+    assert "run %%matchrec? to list the arguments" in shown
 
 
 def test_a_warning_is_told_without_the_line_that_gave_it(
@@ -261,7 +261,7 @@ def test_a_warning_is_told_without_the_line_that_gave_it(
         warnings.simplefilter("always")
         shell.run_cell_magic("matchrec", "", RISES[: RISES.index("DEFINE")] + ")")
     shown = capsys.readouterr().err
-    assert shown.startswith("matchrec: MATCH_RECOGNIZE without DEFINE\n  line 4, column 14\n")
+    assert shown.startswith("matchrec: MATCH_RECOGNIZE has no DEFINE\n  line 4, column 14\n")
     assert "result = fn" not in shown
 
 
@@ -273,7 +273,7 @@ def test_an_argument_that_only_another_heeds(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str], line: str, other: str
 ) -> None:
     said = printed(shell, f"%%matchrec {line}\nSELECT 1", capsys)
-    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec says nothing without {other}" in said
+    assert f"`{line.split(maxsplit=1)[0]}` of %%matchrec is not allowed without {other}" in said
 
 
 def test_a_wrong_limit_is_refused(

@@ -121,7 +121,9 @@ def test_series_come_in_pages(spark: SparkSession) -> None:
     page = drawn.page(2, 3)
     assert (list(page.series), page.number, page.pages) == (["3"], 2, 2)
     assert page.spans == (MatchSpan("3", 3, 8),)
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="page 3 of `plot`, and there are 2"):
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="unknown page 3 of `plot`: there are 2"
+    ):
         drawn.page(3, 3)
     assert len(Charted(matches.limit(0), data, "t", "v", "k").page(1, 9).series) == 5
 

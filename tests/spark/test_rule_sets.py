@@ -275,7 +275,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "names in two cases": (
         lambda df: matchrec.match_rules(df, {"v": V, "V": V}, **STREAMS),
-        "rules `v` and `V` differ in case only",
+        "rules `v` and `V` differ only in case",
     ),
     "an order of its own": (
         lambda df: matchrec.match_rules(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
@@ -284,7 +284,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
       ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
                ^^^
   note: all rules of a set have the same partitions and the same order
-  help: leave it out, and write match_rules(..., order_by="...")""",
+  help: remove it, and write match_rules(..., order_by="...")""",
     ),
     "partitions of its own": (
         lambda df: matchrec.match_rules(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
@@ -315,7 +315,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "an unknown column of events": (
         lambda df: matchrec.match_rules(df, {"v": V}, **STREAMS, event_columns="dya"),
-        "`dya` of event_columns is no column of the input",
+        "unknown column `dya` in event_columns",
     ),
     "two columns of one name": (
         lambda df: matchrec.match_rules(df.select("*", "price"), {"v": V}, **STREAMS),

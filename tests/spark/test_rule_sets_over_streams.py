@@ -183,33 +183,33 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     "no watermark": (query_of_rules({"a": CHEAP}, order_by="x"), "ORDER BY `x` has no watermark"),
     "a sort": (
         query_of_rules({"a": CHEAP}, options=matchrec.Options(sort="spark")),
-        'sort="spark" over a stream',
+        'sort="spark" is not supported over a stream',
     ),
     "an end": (
         query_of_rules({"a": CHEAP, "b": "PATTERN (A $) DEFINE A AS x > 1"}),
-        "rule `b`: `$` in PATTERN over a streaming DataFrame",
+        "rule `b`: `$` in PATTERN is not supported over a streaming DataFrame",
     ),
     "an aggregate of Spark's": (
         query_of_rules({"a": CHEAP, "b": "MEASURES mode(x) AS s PATTERN (A)"}),
-        "rule `b`: an aggregate that only Spark knows over a stream",
+        "rule `b`: an aggregate that only Spark can compute is not supported over a stream",
     ),
     "rows of the partition": (
         query_of_rules({"b": "PATTERN (A) DEFINE A AS x > avg(x) OVER (ROWS 2 PRECEDING)"}),
-        "rule `b`: an aggregate OVER rows of the partition over a stream",
+        "rule `b`: an aggregate OVER rows of the partition is not supported over a stream",
     ),
     "an equivalence test": (
         query_of_rules(
             {"b": "PATTERN SEQ(ANY p, ANY q) WHERE skip_till_next_match { [x] } WITHIN 9 seconds"}
         ),
-        "rule `b`: an equivalence test over `x` in a rule set over a stream",
+        "rule `b`: an equivalence test over `x` in a rule set is not supported over a stream",
     ),
     "rows of something else": (
         lambda df: query_of_rules({"a": CHEAP})(df).split(df),
-        "the rows given to of() have no column `__rule`",
+        "the rows passed to split() have no column `__rule`",
     ),
     "a cache": (
         lambda df: query_of_rules({"a": CHEAP})(df).cache(),
-        "cache() of a rule set over a stre",
+        "cache() of a rule set is not supported over a stre",
     ),
     "an unknown column": (
         query_of_rules({"a": CHEAP, "b": "PATTERN (A) DEFINE A AS y > 1"}),

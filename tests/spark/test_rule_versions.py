@@ -238,11 +238,11 @@ def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> N
 
 
 WRONG: dict[str, tuple[str, str | None, str]] = {
-    "another name": (FALLS, '{"days": 1, "bye": 1}', "parameter `:by` has no value"),
-    "no parameters": (FALLS, None, "parameter `:days` has no value"),
+    "another name": (FALLS, '{"days": 1, "bye": 1}', "missing value of parameter `:by`"),
+    "no parameters": (FALLS, None, "missing value of parameter `:days`"),
     "one too many": (FALL, '{"by": 1}', "the clause has no marker `:by`"),
-    "no JSON": (FALL, "by=1", "the parameters are 'by=1', which is no JSON object"),
-    "a list": (FALLS, '{"days": [1], "by": 1}', "which is no JSON object of numbers"),
+    "no JSON": (FALL, "by=1", "the parameters are 'by=1', which is not a JSON object"),
+    "a list": (FALLS, '{"days": [1], "by": 1}', "which is not a JSON object of numbers"),
     "a bound that is none": (FALLS, '{"days": "x", "by": 1}', "{:days,}"),
     "a column": (FALLS.replace("PREV(price)", "PREV(prise)"), '{"days": 1, "by": 1}', "`prise`"),
     "an event": (PAIRS.replace("b.price", "c.price"), '{"by": 1, "k": "A"}', "c.price + :by"),
@@ -322,12 +322,12 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no name": (
         table_of(f"IF(id = 1, 'x', NULL) AS rule; {TEXT}; NULL AS valid_from"),
         {},
-        "a row of the table of rules has no name of a rule",
+        "missing name of a rule in a row of the table of rules",
     ),
     "an order of doubles": (
         table_of(f"'x' AS rule; {TEXT}; NULL AS valid_from"),
         {"order_by": "CAST(day AS DOUBLE)"},
-        "times of rules over rows ordered by CAST(day AS DOUBLE) of type double",
+        "times of rules are not supported for rows ordered by CAST(day AS DOUBLE) of type double",
     ),
     "only ends": ({"fall": {3: None}}, {}, "`rules` of `match_rules` is empty"),
     "an order of no sense": ({"fall": {3: FALL}}, {"order_by": "dai"}, "`dai`"),
@@ -339,12 +339,12 @@ MESSAGES: dict[str, tuple[Any, dict[str, Any], str]] = {
     "what Spark sorts": (
         {"fall": {3: FALL}},
         {"options": matchrec.Options(sort="spark")},
-        "rules with times where Spark sorts the rows: it was asked to",
+        "rules with times are not supported if Spark sorts the rows: it was asked to",
     ),
     "what only Spark computes": (
         {"fall": {3: "PATTERN (A) DEFINE A AS price > avg(price) OVER (ROWS 2 PRECEDING)"}},
         {},
-        "rules with times where Spark sorts the rows: ",
+        "rules with times are not supported if Spark sorts the rows: ",
     ),
     "a version that is no rule": (
         {"fall": {None: FALL, 3: "PATTERN (A"}},
@@ -555,7 +555,7 @@ def test_what_has_come_is_searched_for_the_rules_of_its_time(
         return
     with pytest.raises(matchrec.MatchRecognizeRunError) as caught:
         list(then.batch(then.by_key[0][4:], group))
-    said = f"rule `{rule}` is not what it was for rows that the stream has taken in, up to "
+    said = f"rule `{rule}` has changed for rows that the stream has already read, up to "
     assert caught.value.message == f"{said}1970-01-01 00:02:25 UTC"
 
 

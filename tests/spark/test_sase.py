@@ -236,7 +236,7 @@ def test_a_part_of_the_graph_is_unwound_by_itself(stocks: DataFrame) -> None:
 
 
 def test_explode_graph_refuses_other_dataframes(stocks: DataFrame) -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="no match graph"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="not a match graph"):
         matchrec.explode_graph(stocks)
 
 

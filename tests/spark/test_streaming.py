@@ -440,7 +440,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
             lambda df: matchrec.match_sase(df, SEQ, order_by="ts", type_column="v", output="graph"),
             'write output="matches"',
         ),
-        (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "without ORDER BY"),
+        (lambda df: clause(df, "MEASURES 1 AS n PATTERN (A)"), "missing ORDER BY"),
         (lambda df: clause(df, "ORDER BY ts DESC MEASURES 1 AS n PATTERN (A)"), "further columns"),
         (lambda df: clause(df, "ORDER BY x MEASURES 1 AS n PATTERN (A)"), "has no watermark"),
         (lambda df: clause(df, "ORDER BY ts MEASURES 1 AS n PATTERN (A $)"), "has no last row"),
@@ -459,7 +459,7 @@ SEQ = "PATTERN SEQ(a x, b y) WHERE skip_till_any_match(x, y) { x.x < y.x } WITHI
         (lambda df: clause(df, GROUPED), "it needs a GROUP BY after the matches"),
         (
             lambda df: matchrec.query(df.sparkSession, ALONE, df=df).coverage(),
-            "spark.read in place of spark.readStream",
+            "spark.read instead of spark.readStream",
         ),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_path_or_a_type_is_no_marker() -> None:
         (
             "ORDER BY id PATTERN (A) DEFINE A AS id > :x AND id < :z",
             {"x": [1]},
-            "parameter `:z` has no values .*\n  line 1, column 54\n",
+            "missing values of parameter `:z` .*\n  line 1, column 54\n",
         ),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": []}, "`grid` of `sweep` is"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, "`grid` of"),

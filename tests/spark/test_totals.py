@@ -119,7 +119,7 @@ def test_built_matches_give_what_the_search_gives(spark: SparkSession, per: str)
     rows = spark.table("t")
     found = matchrec.query(rows, CLAUSE).aggregate(asked, per=per)  # type: ignore[arg-type]
     built = matchrec.query(rows, CLAUSE, options=one_at_a_time)
-    assert "each match is built, because the algorithm that you chose finds one match" in (
+    assert "each match is built, because the chosen algorithm finds one match" in (
         built.explain(aggregates=asked).text
     )
     aggregated = built.aggregate(asked, per=per)  # type: ignore[arg-type]
@@ -203,7 +203,7 @@ def test_casts_that_are_not_carried_out(spark: SparkSession) -> None:
         "CAST(avg(n) AS DECIMAL(38, 0))",
         "CAST(count(*) AS INT)",
     ):
-        with pytest.raises(matchrec.MatchRecognizeError, match="is no aggregate over matches"):
+        with pytest.raises(matchrec.MatchRecognizeError, match="is not an aggregate over matches"):
             query.aggregate({"c": aggregate})
 
 
@@ -377,8 +377,11 @@ WAITING = (
     .within("9")
 )
 BUILT_ALL_THE_SAME = [
-    (ABSENCES[0].replace("> a[a.LEN].v", "< b.v"), "compared with a later row of the match"),
-    (ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"), "may fail, so only matches ask it"),
+    (ABSENCES[0].replace("> a[a.LEN].v", "< b.v"), "reads a later row of the match"),
+    (
+        ABSENCES[0].replace("> a[a.LEN].v", "+ a[1].v > 9"),
+        "may raise, so only matches may evaluate it",
+    ),
 ]
 
 
@@ -410,14 +413,16 @@ def test_rows_that_only_a_match_finds(events: DataFrame, text: str, reason: str)
 def test_what_is_no_aggregate_is_refused(events: DataFrame) -> None:
     query = matchrec.query(events, ALL_PAIRS, order_by="ts", partition_by="k")
     for asked, words in (
-        ({"x": "median(n)"}, "`median\\(n\\)` is no aggregate over matches"),
-        ({"x": "sum(*)"}, "`sum\\(\\*\\)` is no aggregate over matches"),
-        ({"x": "sum(z)"}, "no measure is called `z`"),
+        ({"x": "median(n)"}, "`median\\(n\\)` is not an aggregate over matches"),
+        ({"x": "sum(*)"}, "`sum\\(\\*\\)` is not an aggregate over matches"),
+        ({"x": "sum(z)"}, "unknown measure `z`"),
     ):
         with pytest.raises(matchrec.MatchRecognizeError, match=words):
             query.aggregate(asked)
     by_sum = matchrec.query(events, ALL_PAIRS, order_by="ts + 1", partition_by="k")
-    with pytest.raises(matchrec.MatchRecognizeError, match="not sorted by a column"):
+    with pytest.raises(
+        matchrec.MatchRecognizeError, match="not supported unless the rows are sorted by a column"
+    ):
         by_sum.aggregate(per="start")
 
 
@@ -476,6 +481,6 @@ def test_over_a_stream_only_ends_are_final(spark: SparkSession) -> None:
     rows = stream.selectExpr("timestamp", "'A' AS event_type")
     asked = matchrec.query(rows, sase, order_by="timestamp")
     for per in ("start", "partition"):
-        with pytest.raises(matchrec.MatchRecognizeError, match="further matches of such a group"):
+        with pytest.raises(matchrec.MatchRecognizeError, match="more matches of such a group"):
             asked.aggregate(per=per)  # type: ignore[arg-type]
     assert asked.aggregate(per="end").columns == ["timestamp", "matches"]

@@ -152,9 +152,9 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
     ("asked", "message"),
     [
         ({}, "note: some of them:\n        ticker = AAPL\n        ticker = GOOG\n  help: write"),
-        ({"partition": {"tiker": "X"}}, "`tiker` of `partition` divides no partitions"),
-        ({"partition": {}}, "`partition` has no value of `ticker`"),
-        ({"partition": {"ticker": "X"}}, "the partition has no rows: ticker = X ["),
+        ({"partition": {"tiker": "X"}}, "unknown column `tiker` in `partition`"),
+        ({"partition": {}}, "missing value of `ticker` in `partition`"),
+        ({"partition": {"ticker": "X"}}, "the partition with ticker = X has no rows ["),
         ({"partition": {"ticker": 7}}, "the partition has no rows"),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
         ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),

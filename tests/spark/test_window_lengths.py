@@ -11,8 +11,8 @@ from pyspark.sql.functions import lit
 
 import matchrec
 
-ZERO = "WITHIN of 0 or less: no row lies less than that after another [within-without-length]"
-NULL = "WITHIN of NULL: no row lies less than that after another [within-without-length]"
+ZERO = "WITHIN needs a length above 0, not 0 or less [within-without-length]"
+NULL = "WITHIN needs a length above 0, not NULL [within-without-length]"
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_numbers_as_values(rows: DataFrame, value: float) -> None:
 @pytest.mark.parametrize("value", [timedelta(0), timedelta(seconds=-1), "0 seconds"])
 def test_times_as_values(rows: DataFrame, value: object) -> None:
     sentence, marked = refusal(rows, "ts", ":gap", {"gap": value})
-    assert sentence.endswith("less than that after another [not-a-positive-duration]")
+    assert sentence.endswith("but must be more than 0 [not-a-positive-duration]")
     assert marked == ":gap"
 
 

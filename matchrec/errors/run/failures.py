@@ -237,7 +237,7 @@ not_divided_by = unsupported("""an equivalence test over {column} of type {type_
     code: equivalence-test-in-rule-set
     note: rules share their partitions, and a worker divides them further for one rule
     name the column in partition_by, or call matchrec.match_sase for this query""")
-rows_of_something_else = plan_error("""the rows passed to of() have no column `{missing[0]}`
+rows_of_something_else = plan_error("""the rows passed to split() have no column `{missing[0]}`
     code: not-rows-of-rule-set
     note: of() takes `rows` of the same rule set, or a table to which they were written
     write and read all columns of `rows`""")

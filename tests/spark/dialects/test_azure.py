@@ -22,10 +22,10 @@ MATCH_RECOGNIZE (
 @pytest.mark.parametrize(
     ("written", "instead", "message"),
     [
-        ("TIMESTAMP BY time OVER tollBoothId", "", "orders events by the time at which they"),
-        ("(minute, 1)", "(minute)", "malformed LIMIT DURATION"),
-        ("(minute, 1)", "(fortnight, 1)", "malformed LIMIT DURATION"),
-        ("(minute, 1)", "(minute, -1)", "malformed LIMIT DURATION"),
+        ("TIMESTAMP BY time OVER tollBoothId", "", "orders events by their time of arrival"),
+        ("(minute, 1)", "(minute)", "LIMIT DURATION is malformed"),
+        ("(minute, 1)", "(fortnight, 1)", "LIMIT DURATION is malformed"),
+        ("(minute, 1)", "(minute, -1)", "LIMIT DURATION is malformed"),
         ("OVER tollBoothId", "PARTITION BY make", "PARTITION BY of an input"),
         ("OVER tollBoothId", "OVER make", "add make to PARTITION BY"),
         ("OVER tollBoothId", "OVER tollBoothId, make", "add make to PARTITION BY"),
@@ -38,5 +38,5 @@ def test_what_is_refused(spark: SparkSession, written: str, instead: str, messag
     query = BOOTHS.replace(written, instead)
     with pytest.raises(matchrec.MatchRecognizeError, match=message):
         matchrec.sql(spark, query, dialect="azure")
-    with pytest.raises(matchrec.MatchRecognizeError, match="not written for it"):
+    with pytest.raises(matchrec.MatchRecognizeError, match="writing queries for"):
         matchrec.transpile(query, write="azure")

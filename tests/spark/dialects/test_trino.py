@@ -49,7 +49,10 @@ def test_a_key_that_is_written_twice_is_named(spark: SparkSession) -> None:
     [
         ("FINAL abs(LAST(value))", "FINAL is not allowed before abs"),
         ("FINAL round(sum(value))", "FINAL is not allowed before round"),
-        ("FINAL mod(LAST(value), 2)", "FINAL stands before FIRST, LAST, CLASSIFIER and aggregates"),
+        (
+            "FINAL mod(LAST(value), 2)",
+            "FINAL is allowed before FIRST, LAST, CLASSIFIER and aggregates",
+        ),
     ],
 )
 def test_final_stands_before_what_sees_rows(spark: SparkSession, measure: str, words: str) -> None:

@@ -107,6 +107,6 @@ def test_the_text_of_a_floating_point_number_is_refused(
 ) -> None:
     text = """SELECT * FROM {t} MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS m PATTERN (A B)
         DEFINE B AS CAST(A.d + B.d AS STRING) = '1.5')"""
-    told = "`CAST` in DEFINE cannot take double as STRING"
+    told = "`CAST` in DEFINE does not take double as STRING"
     with pytest.raises(MatchRecognizeUnsupportedError, match=told):
         matchrec.sql(spark, text, t=rows)

@@ -165,7 +165,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     labels = ("--table", "labels=labels.csv", "--labels", "labels")
     asked = ("--start", "begin", "--end", "ends")
     assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
-        "matchrec: `--start begin` names no column of `labels` [unknown-label-column]\n"
+        "matchrec: `--start begin` does not name a column of `labels` [unknown-label-column]\n"
         "  note: columns: sym, begins, ends\n"
         "  help: write --start begins\n"
     )
@@ -188,7 +188,7 @@ def test_sweep(embedded: Path) -> None:
     ("asked", "message", "code"),
     [
         ("- --grid n", "NAME=VALUE", 2),
-        ("- --grid 1n=3", "`1n` is no name of a marker", 2),
+        ("- --grid 1n=3", "`1n` is not a parameter name", 2),
         ("- --grid n=1..3", "write --grid n=1,2,3", 2),
         ("- --grid n=-1..9", "write --grid n=-1,0,1,...", 2),
         ("- --grid n=3 --grid n=4", "`n` is given twice", 2),
@@ -338,7 +338,7 @@ def test_a_warning_is_a_notice(embedded: Path) -> None:
         warnings.simplefilter("default")
         result = invoke("run", "-", *STOCKS, given=STREAKS.replace("ORDER BY ts", ""))
     assert result.exit_code == 0
-    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE without ORDER BY\n  line 5,")
+    assert result.stderr.startswith("matchrec: MATCH_RECOGNIZE has no ORDER BY\n  line 5,")
     assert ".py" not in result.stderr
 
 
@@ -348,7 +348,7 @@ def test_two_columns_of_one_name(embedded: Path) -> None:
     assert "two columns of the result are called `a`" in shown
     assert invoke("run", "-", "--format", "csv", given=query).stdout == "a,a\n1,2\n"
     shown = refused("run", "-", "--output", "a.parquet", given=query, code=1)
-    assert "and a Parquet file has each name once" in " ".join(shown.split())
+    assert "but a Parquet file allows each name only once" in " ".join(shown.split())
 
 
 def test_a_query_that_is_not_there() -> None:
@@ -357,7 +357,7 @@ def test_a_query_that_is_not_there() -> None:
 
 def test_a_file_of_rows_in_the_place_of_the_query(files: Path) -> None:
     told = refused("run", "prices.csv")
-    assert "`prices.csv` is a file of rows, and wanted is the query" in told
+    assert "`prices.csv` is a file of rows, but a query is needed" in told
     assert "--table prices=prices.csv" in told
     assert "--table events=2.json.gz" in refused("why", "2.json.gz")
 
@@ -374,7 +374,7 @@ def test_a_query_that_is_no_text(files: Path) -> None:
         ("=prices.csv", "--table `=prices.csv` is not NAME=PATH"),
         ("a b=prices.csv", "--table `a b=prices.csv` is not NAME=PATH"),
         ("t=no.csv", "the file of table `t`, `no.csv` does not exist"),
-        ("t=streaks.sql", "the name of `streaks.sql` does not show its format"),
+        ("t=streaks.sql", "unknown format of `streaks.sql`"),
     ],
 )
 def test_a_table_argument_that_is_wrong(argument: str, sentence: str, files: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_table_that_is_named_twice(files: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "file", "sentence"),
     [
-        ("--output", "rows.xlsx", "the name of `rows.xlsx` does not show its format"),
+        ("--output", "rows.xlsx", "unknown format of `rows.xlsx`"),
         ("--output", "no/such/rows.csv", "the folder of `no/such/rows.csv` does not exist"),
     ],
 )
@@ -408,12 +408,12 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("run", "-", "--limit", "2147483647"), "'--limit'"),
         (("run", "-", "--algorithm", "x"), "'--algorithm'"),
         (("run", "-", "--format", "xml"), "'--format'"),
-        (("run", "-", "--arg", "n"), "`n` is not NAME=VALUE"),
-        (("run", "-", "--arg", ":n=1"), "leave it out: --arg n=VALUE"),
-        (("run", "-", "--conf", "=1"), "`=1` is not NAME=VALUE"),
+        (("run", "-", "--arg", "n"), "`n` does not have the form NAME=VALUE"),
+        (("run", "-", "--arg", ":n=1"), "remove it: --arg n=VALUE"),
+        (("run", "-", "--conf", "=1"), "`=1` does not have the form NAME=VALUE"),
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
-        (("why", "-", "--svg", "why.png"), "the name of `why.png` does not show its format"),
+        (("why", "-", "--svg", "why.png"), "unknown format of `why.png`"),
         (("demo", "--output", "x.gif"), "known: .png, .svg"),
     ],
 )
@@ -461,8 +461,8 @@ def test_type_checkers_know_all_dialects_and_algorithms() -> None:
     ("text", "said"),
     [
         ("[]", "the file of table `t`, `t.json`, is empty"),
-        ("[1, 2]", "is no array of objects: it is an array of something else"),
-        ('[{"k": 1},', "is no array of objects: Expecting value: line 1 column 11"),
+        ("[1, 2]", "is not an array of objects: it is an array of something else"),
+        ('[{"k": 1},', "is not an array of objects: Expecting value: line 1 column 11"),
     ],
 )
 def test_a_json_array_of_no_objects_is_refused(text: str, said: str, embedded: Path) -> None:

@@ -47,8 +47,8 @@ def test_names(name: str, suffix: str, embedded: Path) -> None:
     [
         ("-", "`--output -` is not a file [output-to-stdout]\n"),
         ("/dev/stdout", "`--output /dev/stdout` is not a file [output-to-stdout]\n"),
-        ("rows", "the name of `rows` does not show its format"),
-        ("rows.txt", "the name of `rows.txt` does not show its format"),
+        ("rows", "unknown format of `rows`"),
+        ("rows.txt", "unknown format of `rows.txt`"),
         ("no/x.csv", "the folder of `no/x.csv` does not exist"),
         ("prices.csv/x.csv", "is a file, and not a folder"),
         ("prices.csv/deep/x.csv", "is a file, and not a folder"),

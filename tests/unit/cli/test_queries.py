@@ -107,7 +107,7 @@ def test_aggregates_in_place_of_matches(clicks: Path) -> None:
     assert rows("any.sase", *EVENTS, *asked) == ["ann,1,1", "bob,1,1"]
     shown = invoke("explain", "any.sase", *EVENTS, "--per", "end")
     assert "by the search, which builds no match" in shown.stdout
-    assert "is no aggregate over matches" in refused(
+    assert "is not an aggregate over matches" in refused(
         "run", "any.sase", *EVENTS, "--aggregate", "n=median(since)", code=1
     )
 

@@ -125,7 +125,7 @@ def test_a_parameter_that_no_statement_names(embedded: Path) -> None:
 def test_rows_of_one_of_several_statements_go_to_a_file(embedded: Path) -> None:
     asked = ("run", "-", "--arg", "least=3", "--output", "x.csv")
     said = refused(*asked, given=SEVERAL, code=2)
-    assert "--output writes the rows of one query, and the text has 2" in said
+    assert "--output writes the rows of one query, but the text has 2" in said
     one = SEVERAL.replace("SELECT count(*) AS n FROM streaks;", "")
     assert printed(*asked, given=one) == ""
     assert (embedded / "x.csv").read_text() == "sym,s\nX,;\n"

@@ -78,7 +78,7 @@ def test_a_function_that_spark_alone_computes_is_refused_of_several_rows(name: s
     with pytest.raises(MatchRecognizeUnsupportedError) as caught:
         split(plan)
     assert caught.value.message.startswith(f"`{name.upper()}` in DEFINE combines several rows")
-    assert caught.value.hint.startswith("write the function around each navigation by itself")
+    assert caught.value.hint.startswith("call it on each value alone")
 
 
 @pytest.mark.parametrize("name", WITH_LAMBDAS.split())

@@ -92,12 +92,12 @@ FORBIDDEN = [
     (
         rules.negated_variables_have_no_rows,
         MatchPlan(Concatenation((A, Negation(("B",)))), subsets=(Subset("U", ("A", "B")),)),
-        "`B` in SUBSET stands under NOT in PATTERN: no row is mapped to it",
+        "`B` in SUBSET has no rows, because PATTERN has it under NOT",
     ),
     (
         rules.definitions_are_of_primary_variables,
         MatchPlan(AB, subsets=(Subset("U", ("A",)),), definitions=(Definition("U", TRUE),)),
-        "DEFINE of `U`, which SUBSET makes a union variable",
+        "union variable `U` is not allowed in DEFINE",
     ),
     (
         rules.definitions_are_of_primary_variables,
@@ -117,14 +117,14 @@ FORBIDDEN = [
     (
         rules.exclusion_has_no_unmatched_rows,
         MatchPlan(EXCLUDING, rows_per_match=RowsPerMatch.ALL_ROWS_WITH_UNMATCHED),
-        "exclusion in PATTERN with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+        "an exclusion in PATTERN is not allowed with ALL ROWS PER MATCH WITH UNMATCHED ROWS",
     ),
     (
         rules.measure_names_are_unique,
         MatchPlan(AB, measures=(Measure("total", TRUE), Measure("total", TRUE))),
         "two measures named `total` in MEASURES",
     ),
-    (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "WITHIN without ORDER BY"),
+    (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "missing ORDER BY for WITHIN"),
     (
         rules.windows_have_a_length,
         MatchPlan(
@@ -132,7 +132,7 @@ FORBIDDEN = [
             within=Within(RowExpression("0", amount=NOTHING)),
             order_by=(SortItem(RowExpression("ts")),),
         ),
-        "WITHIN of 0 or less: no row lies less than that after another",
+        "WITHIN needs a length above 0, not 0 or less",
     ),
     (
         rules.gaps_are_between_two_variables,
@@ -158,7 +158,7 @@ FORBIDDEN = [
     (
         rules.conditions_know_the_match_number,
         MatchPlan(AB, output=MatchOutput.ALL, definitions=(Definition("B", NUMBER),)),
-        "MATCH_NUMBER() in DEFINE has no meaning with ALL MATCHES",
+        "MATCH_NUMBER() in DEFINE is not supported with ALL MATCHES",
     ),
     (
         rules.conditions_look_back_as_far_as_is_kept,
@@ -168,7 +168,7 @@ FORBIDDEN = [
     (
         rules.partial_matches_can_be_told,
         MatchPlan(AB, partial=PartialMatches(timed_out=True)),
-        "SHOW TIMEOUT MATCHES without WITHIN",
+        "missing WITHIN for SHOW TIMEOUT MATCHES",
     ),
     (
         rules.partial_matches_can_be_told,

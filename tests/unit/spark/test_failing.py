@@ -78,7 +78,7 @@ def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exceptio
     monkeypatch.setattr(Unloadable, "error", error)
     monkeypatch.setattr(memory, "limit", lambda: LIMIT)
     payload = pickle.dumps(Unloadable())
-    with pytest.raises(MatchRecognizeRunError, match="limited to 300 MiB"):
+    with pytest.raises(MatchRecognizeRunError, match="its limit is 300 MiB"):
         failing.unpickle(payload)
     monkeypatch.setattr(memory, "limit", lambda: None)
     as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
@@ -94,7 +94,7 @@ def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "limit", lambda: None)
-    with pytest.raises(MatchRecognizeRunError, match="its container, has no more memory"):
+    with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
         list(failing.report_errors(no_memory))
 
 

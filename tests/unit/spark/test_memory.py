@@ -29,9 +29,9 @@ WITHIN = (
 )
 FEW = (600, 3, 40)  # rows, keys, bytes of a text
 BEYOND = {
-    "one match of all rows": r"of it, which take \d+ MiB, wait because it is not known yet",
-    "event selection, ALL MATCHES": r"as a whole, and [\d,]+ rows of it take \d+ MiB",
-    "runs that multiply": "no room for the runs of a search",
+    "one match of all rows": r"of it, which take \d+ MiB, wait until it is known",
+    "event selection, ALL MATCHES": r"the whole partition, and [\d,]+ rows of it take \d+ MiB",
+    "runs that multiply": "too little memory for the runs of a search",
 }
 MANY_RUNS = ("runs that multiply",)  # over rows for which there is room
 

@@ -69,7 +69,9 @@ def test_a_client_takes_no_compressed_answers() -> None:
 
 def test_a_session_that_runs_is_the_one(spark: SparkSession) -> None:
     assert matchrec.session() is spark
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="`engine, cores` cannot be chosen"):
+    with pytest.raises(
+        matchrec.MatchRecognizePlanError, match="`engine, cores` is not allowed while"
+    ):
         matchrec.session("spark", cores=2)
 
 

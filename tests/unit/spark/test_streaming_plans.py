@@ -13,7 +13,9 @@ CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 
 
 def test_windows_between_rows() -> None:
-    with pytest.raises(MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS over a stream"):
+    with pytest.raises(
+        MatchRecognizeUnsupportedError, match="WITHIN BETWEEN ROWS is not supported over a stream"
+    ):
         check_plan(lower(parse_clause(CLAUSE.format(""))))
     skipping = CLAUSE.format("SKIP TILL NEXT MATCH ALL MATCHES")
     check_plan(lower(parse_clause(skipping)))  # there, they are conditions

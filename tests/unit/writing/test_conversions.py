@@ -55,7 +55,7 @@ def test_notes_of_sase() -> None:
 
 
 def test_sql_says_what_it_sorts_by() -> None:
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by names nothing"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by is empty"):
         matchrec.transpile(SASE, read="sase", write="spark")
 
 
@@ -91,7 +91,7 @@ def test_a_language_that_is_read_and_not_written(write: Any) -> None:
     with pytest.raises(matchrec.MatchRecognizePlanError, match=f"unknown write `{write}`") as told:
         matchrec.transpile(Pattern.begin("a"), write=write, order_by="ts")
     assert "known: spark, standard, databricks" in str(told.value)
-    assert "SASE+ and Patterns are written as SQL" in str(told.value)
+    assert "SASE+ and Patterns can be read, but not written" in str(told.value)
 
 
 def test_a_measure_that_may_read_another_one_is_noted() -> None:

@@ -93,7 +93,9 @@ def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(spills, "TemporaryFile", full)
-    with pytest.raises(MatchRecognizeRunError, match=f"no room on the disk of {local}"):
+    with pytest.raises(
+        MatchRecognizeRunError, match=f"the disk of {local}, where rows are sorted, is full"
+    ):
         list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
 
 
@@ -108,7 +110,7 @@ def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
-    assert f"no room on the disk of {local} for rows that are being sorted" in ended.stderr
+    assert f"the disk of {local}, where rows are sorted, is full" in ended.stderr
     assert [*local.iterdir()] == []
 
 
@@ -119,8 +121,7 @@ def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(MatchRecognizeRunError) as raised:
         list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
     assert raised.value.message == (
-        "rows that are being sorted cannot be written to the folder of"
-        f" {gone}: No such file or directory"
+        f"the folder {gone}, where rows are sorted, cannot be written to: No such file or directory"
     )
     assert "TMPDIR" in raised.value.hint
 
