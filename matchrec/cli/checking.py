@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 @click.command(cls=arguments.Repeatable)
 @arguments.SEARCHED
 @arguments.SCHEMAS
-@click.option("--strict", is_flag=True, help="Exit with code 1 after a warning, too.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 after a warning as well.")
 @arguments.asks
 def check(request: QueryRequest, strict: bool) -> None:
     """Find the mistakes in a query without running it.
 
-    The exit code is 1 if there is a mistake. --schema names the columns of a table, so no file of
-    it is needed. QUERY is the same as that of `matchrec run`.
+    The exit code is 1 if there is a mistake. With --schema, which declares the columns of a table,
+    no file is needed. QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec check v_shapes.sql --schema 'stocks: ticker STRING, date DATE, close DOUBLE'
     """
     request = replace(request, only_schema=True)
     with report_warnings() as shown, request.prepared() as (spark, last):

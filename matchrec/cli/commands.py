@@ -110,6 +110,12 @@ def run(  # noqa: PLR0913 -- one for each option
     QUERY is a file, or - for standard input. It is SQL, or SASE+ if the name of the file ends with
     .sase. A Pattern is FILE.py:NAME, or MODULE:NAME with --language pattern. SQL may have several
     statements with semicolons between them, which run in order.
+
+    \b
+    Examples:
+      matchrec run v_shapes.sql --table stocks=stocks.csv
+      matchrec run v_shapes.sql --table stocks=stocks.csv --output falls.parquet
+      matchrec run shelves.sase --table events=shelves.json --order-by ts
     """
     if request.clause is not None and not request.totals:
         raise click.UsageError("--clause is for --aggregate and --per")
@@ -262,6 +268,10 @@ def transpile(query: QuerySource, read: str | None, write: str, **options: Any) 
     """Translate a query to the SQL of a product.
 
     Comments in the printed text say what differs there. QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec transpile v_shapes.sql --write snowflake
     """
     from matchrec.api.transpile import conversion
 
@@ -293,7 +303,14 @@ DATA = files("matchrec.cli") / "demo_data"
 @arguments.ENGINE
 @arguments.handle_failures
 def demo(picture: Path, engine: str | None) -> None:
-    """Find V-shapes in share prices and draw them."""
+    """Find V-shapes in share prices and draw them.
+
+    The data is part of matchrec, so no file is needed.
+
+    \b
+    Example:
+      matchrec demo --output v_shapes.svg
+    """
     from matchrec.pictures.figures import check_matplotlib
 
     check_matplotlib()

@@ -36,6 +36,10 @@ def explain(asked: QueryRequest, analyze: bool, dot: Path | None, svg: Path | No
     """Show how a query runs, without running it.
 
     QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec explain v_shapes.sql --table stocks=stocks.csv --svg pattern.svg
     """
     with asked.running() as (spark, query):
         with matchrec.progress(spark) if analyze else nullcontext():
@@ -95,6 +99,10 @@ def why(
     """Explain why rows match or do not match.
 
     QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec why v_shapes.sql --table stocks=stocks.csv --partition ticker=MSFT
     """
     values = {name: plain_value_of(value) for name, value in partition} or None
     rows = tuple(map(plain_value_of, row)) or None
@@ -112,9 +120,13 @@ def coverage(asked: QueryRequest, algorithm: str | None, svg: Path | None) -> No
     """Count how far starting rows get, and what stops them.
 
     QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec coverage v_shapes.sql --table stocks=stocks.csv
     """
     if algorithm:
-        raise click.UsageError("--algorithm is not for coverage, which has a search of its own")
+        raise click.UsageError("--algorithm is not for coverage, which has its own search")
     surface = replace(COMMAND_LINE, asking=arguments.again("why"))
     with asked.running() as (_, query), shown_on(surface):
         told = query.coverage(clause=asked.clause)
@@ -148,6 +160,11 @@ def backtest(  # noqa: PLR0913 -- one for each option
     """Compare the matches with labelled incidents.
 
     QUERY is the same as for `matchrec run`.
+
+    \b
+    Example:
+      matchrec backtest falls.sql --table stocks=stocks.csv --table crises=crises.csv \\
+        --labels crises --start first_day --end last_day
     """
     with asked.running() as (spark, query):
         rows, keys = spark.table(labels), list(key) or None
@@ -171,6 +188,10 @@ def sweep(asked: QueryRequest, events: str | None, grid: ValuesByName, svg: Path
     """Count the matches for each combination of values.
 
     QUERY is a file with a clause, the text between the parentheses of MATCH_RECOGNIZE.
+
+    \b
+    Example:
+      matchrec sweep falls.clause --table stocks=stocks.csv --grid days=3,5,8
     """
     from matchrec.api.dialects import check_clause
 

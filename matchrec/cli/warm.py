@@ -80,7 +80,14 @@ NEGATION = """
 @click.command()
 @handle_failures
 def warm() -> None:
-    """Compile all search code now, such as for a container image."""
+    """Compile all search code now, such as for a container image.
+
+    The command prints the folders with the compiled code.
+
+    \b
+    Example:
+      matchrec warm
+    """
     began = time.monotonic()
     at_once = Shortcuts(few_steps=0)
     with local_session() as spark, matchrec.progress(spark), in_force(at_once):
@@ -89,7 +96,7 @@ def warm() -> None:
         ask(spark)
     from matchrec.jit.kept import places
 
-    print(f"kernels compiled, or found, in {time.monotonic() - began:.0f} s; they are in")
+    print(f"compiled code is ready after {time.monotonic() - began:.0f} s, in the folders")
     for place in places():
         print(f"    {place}")
 

@@ -118,7 +118,8 @@ class MatchRecognizeError(Located, ValueError):
       line 1, column 21
           ORDER BY id PATTERN (A DEFINE A AS id > 1
                               ^
-      help: add `)`; mind that `--` starts a comment, also in `{--` and `--}`
+      note: `--` starts a comment, also in `{--` and `--}`
+      help: add `)` where it ends
     """
 
     code: str | None = None
@@ -199,7 +200,7 @@ class MatchRecognizeRunError(MatchRecognizeError):
         ...     found.collect()
         ... except Exception as error:
         ...     print(matchrec.MatchRecognizeRunError.from_exception(error).message)
-        conditions that depend on the run were asked more than 1 times in a partition
+        conditions that depend on the run were evaluated more than 1 times in a partition
         """
         for exception in chain_of(error):
             if isinstance(exception, MatchRecognizeRunError):

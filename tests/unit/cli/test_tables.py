@@ -169,7 +169,7 @@ def test_a_file_in_another_encoding(
     written = text.encode(encoding)
     (embedded / name).write_bytes(gzip.compress(written) if name.endswith(".gz") else written)
     told = refused("--table", f"t={name}", code=1)
-    assert f"the file of table `t`, `{name}`, is not in UTF-8: see line {line:,} shows" in told
+    assert f"the file of table `t`, `{name}`, is not in UTF-8: see line {line:,}" in told
     assert f"iconv -f {command}" in told
 
 
@@ -204,7 +204,7 @@ def test_a_file_is_replaced_only_where_asked_for(embedded: Path) -> None:
     again = invoke(*asked)
     assert (again.exit_code, again.stdout) == (2, "")
     assert (
-        "`n.csv` exists [file-exists]\n  help: add --overwrite, or name another file"
+        "`n.csv` exists already [file-exists]\n  help: add --overwrite, or name another file"
         in again.stderr
     )
     assert invoke("run", "-c", "SELECT 2 AS n", "--output", "n.csv", "--overwrite").exit_code == 0

@@ -102,7 +102,7 @@ FORBIDDEN = [
     (
         rules.definitions_are_of_primary_variables,
         MatchPlan(AB, definitions=(Definition("C", TRUE),)),
-        "DEFINE of `C`, which is not in PATTERN",
+        "DEFINE has `C`, which is not in PATTERN",
     ),
     (
         rules.definitions_are_unique,
@@ -122,7 +122,7 @@ FORBIDDEN = [
     (
         rules.measure_names_are_unique,
         MatchPlan(AB, measures=(Measure("total", TRUE), Measure("total", TRUE))),
-        "two measures named `total` in MEASURES",
+        "MEASURES has two measures named `total`",
     ),
     (rules.within_has_an_order, MatchPlan(AB, within=WITHIN), "missing ORDER BY for WITHIN"),
     (
@@ -185,12 +185,12 @@ FORBIDDEN = [
         MatchPlan(
             AB, measures=(Measure("m", ROWS),), rows_per_match=RowsPerMatch.ALL_ROWS_SHOW_EMPTY
         ),
-        "MATCHED_ROWS in MEASURES with ALL ROWS PER MATCH",
+        "MATCHED_ROWS in MEASURES is not allowed with ALL ROWS PER MATCH",
     ),
     (
         rules.endings_differ,
         MatchPlan(AB, measures=(Measure("status", STATUS),)),
-        "MATCH_STATUS() without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
+        "MATCH_STATUS() is not allowed without SHOW TIMEOUT MATCHES or SHOW UNFINISHED MATCHES",
     ),
 ]
 
