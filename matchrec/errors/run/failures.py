@@ -239,7 +239,7 @@ not_divided_by = unsupported("""an equivalence test over {column} of type {type_
     name the column in partition_by, or call matchrec.match_sase for this query""")
 rows_of_something_else = plan_error("""the rows passed to split() have no column `{missing[0]}`
     code: not-rows-of-rule-set
-    note: of() takes `rows` of the same rule set, or a table to which they were written
+    note: split() takes `rows` of the same rule set, or a table to which they were written
     write and read all columns of `rows`""")
 
 # Errors of `why` and `coverage`: which clause, partition or row they are asked about.
