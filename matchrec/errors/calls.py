@@ -25,12 +25,16 @@ def no_rows(
 ) -> MatchRecognizePlanError:
     """A result in which no column, or not the named one, has the rows of a match."""
     cure = 'add MATCHED_ROWS() AS rows to MEASURES, or name another: explode_matches(df, "name")'
-    what = "the rows of a match" if column is None else f"`{column}` as an array of rows"
+    sentence = (
+        "no column has the rows of a match"
+        if column is None
+        else f"`{column}` is not a column with the rows of a match"
+    )
     hint = f'name it: explode_matches(df, "{arrays[0]}")' if len(arrays) == 1 else cure
-    return _no_matched_rows(what=what, columns=columns, arrays=arrays, cure=hint)
+    return _no_matched_rows(sentence=sentence, columns=columns, arrays=arrays, cure=hint)
 
 
-_no_matched_rows = plan_error("""no column has {what}
+_no_matched_rows = plan_error("""{sentence}
     note: the DataFrame has: {columns}
     note: arrays of structs: {arrays:some}
     {cure}""")
@@ -107,7 +111,7 @@ no_such_marker = plan_error("""the clause has no marker `:{name}`
     write :{name} in it, or leave {name} out""")
 
 # `:name` in a clause of `sweep` whose grid has no values for it.
-marker_without_values = plan_error("""missing values of parameter `:{name}`
+marker_without_values = plan_error("""missing values of parameter `:{name}` has no value
     code: sweep-parameter-without-values
     note: there are values of: {known}
     near: write :{near}, or add values of {name}
@@ -209,7 +213,7 @@ _other_number_of_values = plan_error("""the query has {markers} (?), but args {a
 # `?` in what is passed to a function that takes no args.
 marker_without_value = plan_error("""missing value of a parameter marker (?)
     write the value itself, or {here.marker}""")
-unbound_parameter = plan_error("""missing value of parameter `:{name}`
+unbound_parameter = plan_error("""parameter `:{name}` has no value
     code: parameter-without-value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}

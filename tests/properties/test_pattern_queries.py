@@ -141,7 +141,7 @@ def check_result(
 ) -> None:
     """Run a query, and compare its error or the matches of each stream with the right ones."""
     if query.missed_stages:
-        with pytest.raises(Exception, match="skip to stage") as caught:
+        with pytest.raises(Exception, match="the skip to stage") as caught:
             collect()
         error = MatchRecognizeRunError.from_exception(caught.value)
         assert error is not None

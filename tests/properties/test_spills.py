@@ -220,8 +220,10 @@ def test_a_folder_for_spills_that_is_gone(
         if not is_sail(spark):
             assert len(found.collect()) == 100
             return
-        with pytest.raises(Exception, match="cannot be written to the folder") as raised:
+        with pytest.raises(Exception, match="cannot be written to") as raised:
             found.collect()
     error = MatchRecognizeRunError.from_exception(raised.value)
     assert error is not None
-    assert f"cannot be written to the folder of {gone}: No such file" in error.message
+    assert (
+        f"the folder {gone}, where rows are sorted, cannot be written to: No such" in error.message
+    )

@@ -217,11 +217,11 @@ def test_what_coverage_cannot_tell_is_said(spark: SparkSession, rows: DataFrame)
     ("arguments", "words"),
     [
         ({"start": "nix"}, '`start="nix"` does not name a column of `labels`'),
-        ({"end": "E_"}, "columns: k, b, e\n  help: name one of these"),
+        ({"end": "E_"}, "it has: k, b, e\n  help: name one of these"),
         ({"key": "nix"}, '`key="nix"` does not name a column of `labels`'),
         ({"key": ["k", "b"]}, "`key` of `Query.backtest` has 2 columns"),
-        ({"key": "b"}, "`b` of `labels` is int, and `k` of the query is string"),
-        ({"start": "k"}, "`k` of `labels` is string, and the order of the query is int"),
+        ({"key": "b"}, "`b` of `labels` is int, but `k` of the query is string"),
+        ({"start": "k"}, "`k` of `labels` is string, but the order of the query is int"),
     ],
 )
 def test_labels_that_do_not_fit(

@@ -60,7 +60,7 @@ CURES = [
      "CAST(r AS STRING) = FIRST(A.s)"),
     ("a = FIRST(A.s)", "size(x)", "size(a) = size(FIRST(A.a))"),
     ("c = FIRST(A.c)", "size(x)", "size(c) = size(FIRST(A.c))"),
-    ("e > FIRST(A.m)", "as columns of the input", "i > FIRST(A.i)"),
+    ("e > FIRST(A.m)", "columns of one type in the input", "i > FIRST(A.i)"),
     ("sum(A.d) > i", "unix_date(A.x)", "sum(unix_date(A.d)) > i"),
     ("sum(A.t) > i", "unix_timestamp(A.x)", "sum(unix_timestamp(A.t)) > i"),
     ("avg(A.s) > i", "CAST(A.x AS DOUBLE)", "avg(CAST(A.s AS DOUBLE)) > i"),

@@ -38,7 +38,7 @@ def test_the_number_may_be_a_parameter(rows: DataFrame) -> None:
         ({"most": 0}, "the number of matches in FIRST, is"),
         ({"most": "2"}, "the number of matches in FIRST, is"),
         ({"most": 10**5000}, "the number of matches in FIRST, is"),
-        ({}, "`:most` has no value"),
+        ({}, "parameter `:most` has no value"),
     )
     for args, words in wrong:
         with pytest.raises(matchrec.MatchRecognizeError, match=words):

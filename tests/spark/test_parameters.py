@@ -49,7 +49,9 @@ def test_markers_without_values(
     spark: SparkSession, steps: DataFrame, args: Any, has: str, line: int, column: int
 ) -> None:
     message, place, _, caret, cure = refused(spark, QUERY, args, t=steps)
-    assert message == f"the query has 2 parameter markers (?), args {has} [wrong-number-of-values]"
+    assert (
+        message == f"the query has 2 parameter markers (?), but args {has} [wrong-number-of-values]"
+    )
     assert place == f"  line {line}, column {column}"
     assert caret.strip() == "^"
     assert cure == "  help: pass a list with one value for each ?, in their order"
@@ -168,7 +170,12 @@ def frame_of(length: str) -> str:
         ("{2,:n}", {"n": None}, f"{NO_BOUND} NULL", 2),
         ("{:n,}", {"n": -1}, f"{NO_BOUND} -1, of type int", 2),
         ("{:n}", {"n": 2**31}, f"{NO_BOUND} 2147483648, of type int", 2),
-        ("{:n,:m}", {"n": 3, "m": 2}, "quantifier in PATTERN asks for at least 3 and at most 2", 7),
+        (
+            "{:n,:m}",
+            {"n": 3, "m": 2},
+            "the quantifier in PATTERN asks for at least 3 and at most 2",
+            7,
+        ),
         ("{@n}", {"n": 1}, "parameter `@n` is not supported in PATTERN", 2),
         ("{:}", {}, "`:` without a name in a quantifier in PATTERN", 1),
     ],
@@ -204,12 +211,12 @@ def test_more_values_than_markers(spark: SparkSession, steps: DataFrame) -> None
     message, *_ = refused(spark, QUERY, [1, 0, 3], t=steps)
     assert (
         message
-        == "the query has 2 parameter markers (?), args has 3 values [wrong-number-of-values]"
+        == "the query has 2 parameter markers (?), but args has 3 values [wrong-number-of-values]"
     )
     message, cure = refused(spark, NAMED, [1, 0], t=steps)
     assert (
         message
-        == "the query has no parameter markers (?), args has 2 values [wrong-number-of-values]"
+        == "the query has no parameter markers (?), but args has 2 values [wrong-number-of-values]"
     )
     assert (
         cure
@@ -491,8 +498,8 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
 @pytest.mark.parametrize(
     ("within", "gap", "message", "cure"),
     [
-        (":gap", "ten", ":gap in WITHIN is no length of time: 'ten'", READ),
-        ("INTERVAL :gap", None, ":gap in WITHIN is no length of time: None", READ),
+        (":gap", "ten", ":gap in WITHIN needs a length of time, not 'ten'", READ),
+        ("INTERVAL :gap", None, ":gap in WITHIN needs a length of time, not None", READ),
         (":gap", "10 minuts", ":gap in WITHIN: unknown unit `minuts`", "write minutes"),
         (
             ":gap",
@@ -501,7 +508,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
             "more than 0",
         ),
         LONE,
-        ("INTERVAL :gap DAY", True, ":gap in WITHIN is no length of time: True", READ),
+        ("INTERVAL :gap DAY", True, ":gap in WITHIN needs a length of time, not True", READ),
     ],
 )
 def test_a_parameter_that_is_no_interval(

@@ -288,7 +288,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "partitions of its own": (
         lambda df: matchrec.match_rules(df, {"v": f"PARTITION BY sym {V}"}, **STREAMS),
-        "rule `v`: PARTITION BY in a rule",
+        "rule `v`: PARTITION BY is not allowed in a rule",
     ),
     "an unknown column": (
         lambda df: matchrec.match_rules(
@@ -329,7 +329,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "an unknown rule": (
         lambda df: matchrec.match_rules(df, {"v_shape": V}, **STREAMS).rule("v_shap"),
-        "there is no rule `v_shap`",
+        "unknown rule `v_shap`",
     ),
     "nested values in an equivalence test": (
         lambda df: matchrec.match_rules(
@@ -337,7 +337,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
             {"s": "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { [users] }"},
             **STREAMS,
         ),
-        "rule `s`: an equivalence test over `users` of type array<string> in a rule set",
+        "rule `s`: an equivalence test over `users` of type array<string> is not supported in a rule set",
     ),
 }
 

@@ -191,7 +191,7 @@ def test_a_parameter_is_an_interval(ticks: DataFrame, within: str) -> None:
         assert [row.low for row in found.rule("three").collect()] == [8]
 
 
-UNREAD = "is no length of time"
+UNREAD = "needs a length of time"
 ALONE = "has a number without a unit"
 LENGTHS = {
     "WITHIN :gap": (2, 2, "is not a distance along", "is not a distance along", UNREAD),
@@ -238,8 +238,8 @@ def test_a_text_in_parameters_is_the_same_in_all_dialects(ticks: DataFrame) -> N
 
 
 WRONG: dict[str, tuple[str, str | None, str]] = {
-    "another name": (FALLS, '{"days": 1, "bye": 1}', "missing value of parameter `:by`"),
-    "no parameters": (FALLS, None, "missing value of parameter `:days`"),
+    "another name": (FALLS, '{"days": 1, "bye": 1}', "parameter `:by` has no value"),
+    "no parameters": (FALLS, None, "parameter `:days` has no value"),
     "one too many": (FALL, '{"by": 1}', "the clause has no marker `:by`"),
     "no JSON": (FALL, "by=1", "the parameters are 'by=1', which is not a JSON object"),
     "a list": (FALLS, '{"days": [1], "by": 1}', "which is not a JSON object of numbers"),

@@ -49,7 +49,8 @@ def check(error: Exception) -> None:
     assert found.message == "the condition of `B` divides by zero"
     assert found.notes == (r"""in the partition with `key` = 'é"\n\\', id % 1 = 0, row 2""",)
     assert found.hint == "write NULLIF(divisor, 0), or set spark.sql.ansi.enabled to false"
-    assert str(found) == f"{found.message}\n  {found.notes[0]}\n  {found.hint}"
+    expected = f"{found.message} [division-by-zero]\n  note: {found.notes[0]}\n  help: {found.hint}"
+    assert str(found) == expected
     assert found.partition == {"key": 'é"\n\\', "id % 1": 0}
     assert found.row_number == 2
     assert found.__cause__ is error

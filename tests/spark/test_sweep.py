@@ -112,7 +112,7 @@ def test_a_path_or_a_type_is_no_marker() -> None:
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": pd.Timedelta(1)}, "`grid` of"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": range(2000)}, "2,000 combinations"),
         ("ORDER BY id PATTERN (A) DEFINE A AS nix > :x", {"x": [1]}, "nix"),
-        ("ORDER BY id PATTERN (A) DEFINE B AS id > :x", {"x": [1]}, "DEFINE of `B`"),
+        ("ORDER BY id PATTERN (A) DEFINE B AS id > :x", {"x": [1]}, "DEFINE has `B`"),
         ("ORDER BY id PATTERN (A{:x}) DEFINE A AS id > 1", {"x": ["y"]}, "y"),
         ("ORDER BY id PATTERN (A{:x}) DEFINE A AS id > 1", {"x": [1, "y"]}, "`:x`, the bound"),
         ("ORDER BY id PATTERN (A) DEFINE A AS id > :x", {"x": [1, [2]]}, r"rule `x = \[2\]`"),

@@ -66,7 +66,7 @@ def test_other_types_of_arrow(
 
 def test_beyond_bigint_in_a_column_of_arrow(spark: SparkSession) -> None:
     rows = pd.DataFrame({"v": pd.array([2**63], "uint64[pyarrow]")})
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="has numbers beyond BIGINT"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="and numbers beyond BIGINT"):
         matchrec.match_recognize(rows, "ORDER BY v PATTERN (A) DEFINE A AS v > 0")
 
 

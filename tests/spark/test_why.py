@@ -383,7 +383,7 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
     ("asked", "message", "example"),
     [
         ({"row": "each"}, "`row` is 'each', and `day` is date", "a value of `day`: 2024"),
-        ({"row": 3}, "`row` is 3, and `day` is date", "a value of `day`: 2024"),
+        ({"row": 3}, "`row` is 3, but `day` is date", "a value of `day`: 2024"),
         ({"partition": {"price": "low"}}, "`partition` is 'low', and `price` is int", "a value"),
         ({"partition": {"price": True}}, "`partition` is True, and `price` is int", "a value"),
     ],
@@ -406,9 +406,9 @@ def test_a_key_or_an_order_that_holds_others_is_named_by_its_text(spark: SparkSe
         rows = spark.sql(f"VALUES ({value}, 1), ({value}, 2) AS t(k, day)")
         ups = "PARTITION BY k ORDER BY day PATTERN (A+) DEFINE A AS day > 0"
         assert "2 rows" in str(matchrec.query(rows, ups).why(partition={"k": text}))
-        with pytest.raises(MatchRecognizeError, match="as CAST"):
+        with pytest.raises(MatchRecognizeError, match="like CAST"):
             matchrec.query(rows, ups).why(partition={"k": [1, 2]})
-        with pytest.raises(MatchRecognizeError, match="as CAST"):
+        with pytest.raises(MatchRecognizeError, match="like CAST"):
             matchrec.query(rows, ups).why(partition={"k": expr(value)})
         along = "ORDER BY k, day PATTERN (A+) DEFINE A AS day > 0"
         assert "row 1" in str(matchrec.query(rows, along).why(row=(text, 1)))

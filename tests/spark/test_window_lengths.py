@@ -73,7 +73,7 @@ def test_constants(rows: DataFrame, order: str, within: str) -> None:
 @pytest.mark.parametrize("end", [" BETWEEN ROWS", " FROM A TO B"])
 def test_windows_inside_of_a_match(rows: DataFrame, end: str) -> None:
     text = query("n", f"0{end}").replace("A+", "A+ B")
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN of 0 or less"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN needs a length above 0"):
         matchrec.sql(rows.sparkSession, text, rows=rows)
 
 
@@ -86,7 +86,7 @@ def test_null(rows: DataFrame, order: str) -> None:
 @pytest.mark.parametrize("value", [0, -1, 0.0])
 def test_numbers_as_values(rows: DataFrame, value: float) -> None:
     sentence, marked = refusal(rows, "n", ":gap", {"gap": value})
-    assert sentence.startswith(":gap in WITHIN of ")
+    assert sentence.startswith(f":gap in WITHIN is {value}, ")
     assert marked == ":gap"
     assert refusal(rows, "n", ":gap * 1", {"gap": value}) == (ZERO, ":gap * 1")
     assert refusal(rows, "n", "? * 1", [value]) == (ZERO, "? * 1")
@@ -134,7 +134,7 @@ def test_sase(rows: DataFrame, within: str) -> None:
 
 def test_rules(rows: DataFrame) -> None:
     rule = "MEASURES count(*) AS c PATTERN (A+) WITHIN 1 - 1 DEFINE A AS TRUE"
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN of 0 or less"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN needs a length above 0"):
         matchrec.match_rules(rows, {"empty": rule}, order_by="n")
 
 
@@ -142,7 +142,7 @@ def test_azure(rows: DataFrame) -> None:
     text = """SELECT * FROM {rows} MATCH_RECOGNIZE (LIMIT DURATION (minute, 0)
   MEASURES LAST(A.n) AS n PATTERN (A B) DEFINE A AS TRUE, B AS TRUE)"""
     text = text.replace("{rows}", "{rows} TIMESTAMP BY ts")
-    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN of 0 or less"):
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="WITHIN needs a length above 0"):
         matchrec.sql(rows.sparkSession, text, dialect="azure", rows=rows)
 
 

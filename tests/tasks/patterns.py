@@ -186,7 +186,7 @@ def run(run: Run, streams: Streams) -> list[str]:
     try:
         batches = run.batches()
     except MatchRecognizeError as error:
-        missed = re.match(r"skip to stage `(\w+)`", str(error))
+        missed = re.match(r"the skip to stage `(\w+)`", str(error))
         return [f"throws {missed[1]}" if missed else f"error {error}"]
     rows = [read_row(run.executable, row) for batch in batches for row in batch.to_pylist()]
     return [line for p in streams for line in lines([row for row in rows if row["p"] == p])]

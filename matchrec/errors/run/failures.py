@@ -202,7 +202,7 @@ rules_column_missing = plan_error("""the table of rules has no column `{name}`
 rules_column_of_type = plan_error("""column `{name}` of the table of rules is of type {given}
     code: rules-column-type
     cast it to {wanted}""")
-rule_marker_without_value = plan_error("""missing value of parameter `:{name}`
+rule_marker_without_value = plan_error("""parameter `:{name}` has no value
     code: parameter-without-value
     note: the parameters of the rule are: {known}
     near: write :{near}, or the value itself

@@ -166,7 +166,7 @@ def test_a_column_of_labels_that_is_not_there(embedded: Path) -> None:
     asked = ("--start", "begin", "--end", "ends")
     assert refused("backtest", "streaks.sql", *STOCKS, *labels, *asked, code=1) == (
         "matchrec: `--start begin` does not name a column of `labels` [unknown-label-column]\n"
-        "  note: columns: sym, begins, ends\n"
+        "  note: it has: sym, begins, ends\n"
         "  help: write --start begins\n"
     )
 
@@ -401,7 +401,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
     ("arguments", "sentence"),
     [
         (("dance",), "No such command 'dance'"),
-        (("streaks.sql",), "`streaks.sql` is no command; write matchrec run before"),
+        (("streaks.sql",), "`streaks.sql` is not a command; write matchrec run before"),
         (("SELECT 1 FROM t",), "matchrec run -c before the text of a query"),
         (("run",), "name the file of the query"),
         (("run", "-", "--limit", "0"), "'--limit'"),

@@ -165,7 +165,7 @@ QUERY = f"SELECT * FROM t MATCH_RECOGNIZE ({REPEATED})"
         (
             "explain --arg n=2",
             QUERY.replace("DEFINE B", "DEFINE C"),
-            "DEFINE of `C`, which is not in PATTERN",
+            "DEFINE has `C`, which is not in PATTERN",
         ),
         ("why --arg n=x", QUERY, "parameter `:n`, the bound of a quantifier in PATTERN, is 'x'"),
         ("coverage --dialect trino --arg n=2", QUERY.replace("ts PAT", "ts) PAT"), "`)`"),

@@ -79,7 +79,7 @@ def test_each_partition_has_its_own_steps(algorithm: Algorithm) -> None:
     assert sum(chunk.count for chunk in wide) == 100
     enough = list(search(algorithm, task("A A", run_conditions, 8), ones(*[4] * 50)))
     assert sum(chunk.count for chunk in enough) == 100
-    with pytest.raises(RunFailure, match="were asked more than"):
+    with pytest.raises(RunFailure, match="were evaluated more than"):
         list(search(algorithm, task("A A", run_conditions, 3), ones(4)))
 
 
@@ -91,7 +91,7 @@ def test_steps_of_a_partition_in_pieces_add_up(algorithm: Algorithm) -> None:
     list(search(algorithm, asked, replace(rows, frontier=frontier)))
     assert 40 <= frontier.steps[0] <= 80
     again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
-    with pytest.raises(RunFailure, match="were asked more than"):
+    with pytest.raises(RunFailure, match="were evaluated more than"):
         list(search(algorithm, asked, again))
 
 
