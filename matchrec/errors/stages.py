@@ -54,7 +54,7 @@ until_twice = plan_error("""until() is called twice for {stage}
 two_quantifiers = plan_error("""{call}() is not allowed for {stage}, which already has a quantifier
     code: two-quantifiers-of-stage
     note: a stage takes only one of one_or_more(), times(n), times(m, n) and times_or_more(n)
-    leave one of them out, or put the stage into a group and repeat that""")
+    remove one of them, or put the stage into a group and repeat that""")
 too_many_times = unsupported("""{stage} is repeated over {limit:,} times
     write times_or_more(n) for no upper bound, or lower it""")
 too_few_times = plan_error("""{stage} is repeated {least} times, but the minimum is {lowest}

@@ -78,7 +78,7 @@ def test_a_default_is_for_rows_that_do_not_exist_only(spark: SparkSession) -> No
     frame = spark.sql("SELECT * FROM VALUES (1, NULL), (2, 5), (3, 7) AS t(n, x)")
     clause = """ORDER BY n MEASURES LAG(x, 1, -1) AS before, LEAD(x, 2, -2) AS after
         ALL ROWS PER MATCH PATTERN (a+)"""
-    with pytest.warns(UserWarning, match="without DEFINE"):
+    with pytest.warns(UserWarning, match="has no DEFINE"):
         found = matchrec.match_recognize(frame, clause, dialect="snowflake")
     assert rows(found.select("n", "before", "after")) == ["1 -1 7", "2 None -2", "3 5 -2"]
 

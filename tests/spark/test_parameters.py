@@ -177,7 +177,7 @@ def frame_of(length: str) -> str:
             7,
         ),
         ("{@n}", {"n": 1}, "parameter `@n` is not supported in PATTERN", 2),
-        ("{:}", {}, "`:` without a name in a quantifier in PATTERN", 1),
+        ("{:}", {}, "missing name after `:` in a quantifier in PATTERN", 1),
     ],
 )
 def test_values_that_are_no_bounds(
@@ -504,7 +504,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
         (
             ":gap",
             timedelta(0),
-            ":gap in WITHIN of datetime.timedelta(0), of type timedelta",
+            ":gap in WITHIN is datetime.timedelta(0), of type timedelta",
             "more than 0",
         ),
         LONE,

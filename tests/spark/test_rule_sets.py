@@ -279,7 +279,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
     ),
     "an order of its own": (
         lambda df: matchrec.match_rules(df, {"v": V, "w": f"ORDER BY day {V}"}, **STREAMS),
-        """rule `w`: ORDER BY in a rule [keys-in-rule]
+        """rule `w`: ORDER BY is not allowed in a rule [keys-in-rule]
   line 1, column 10
       ORDER BY day MEASURES FIRST(STRT.day) AS first, LAST(DOWN.price) AS bottom, count(*) AS days
                ^^^
@@ -337,7 +337,7 @@ MESSAGES: dict[str, tuple[Callable[[DataFrame], object], str]] = {
             {"s": "PATTERN SEQ(ANY x, ANY y) WHERE skip_till_next_match { [users] }"},
             **STREAMS,
         ),
-        "rule `s`: an equivalence test over `users` of type array<string> is not supported in a rule set",
+        "rule `s`: an equivalence test over `users` of type array<string> is not supported in a",
     ),
 }
 

@@ -102,7 +102,7 @@ def test_the_number_of_spark_partitions_does_not_matter(
     rows = [(key, t) for key in range(20) for t in range(key)]
     frame = spark.createDataFrame(rows, "k int, t int")
     clause = "PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (A{2,3})"
-    with pytest.warns(UserWarning, match="without DEFINE"):
+    with pytest.warns(UserWarning, match="has no DEFINE"):
         got = matchrec.match_recognize(frame, clause).groupBy("k").sum("n").collect()
     spark.conf.set("spark.sql.shuffle.partitions", before or "1")
     assert {row[0]: row[1] for row in got} == {k: k - (k % 3 == 1) for k in range(2, 20)}
