@@ -375,7 +375,7 @@ def test_a_large_partition_is_refused(spark: SparkSession) -> None:
 
 def test_a_stream_is_refused(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
-    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="`why` is not supported over a stream"):
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="`why` is not supported"):
         matchrec.query(stream, "ORDER BY timestamp PATTERN (A) DEFINE A AS value > 1").why()
 
 
