@@ -52,25 +52,25 @@ if TYPE_CHECKING:
     from matchrec.api.sql import sql as sql
     from matchrec.api.sweep import sweep as sweep
     from matchrec.api.transpile import transpile as transpile
-    from matchrec.charts.backtest import Backtest as Backtest
-    from matchrec.charts.plot import Plot as Plot
-    from matchrec.charts.sweep import Sweep as Sweep
+    from matchrec.dialects.writing.convert import Conversion as Conversion
     from matchrec.errors import MatchRecognizeError as MatchRecognizeError
     from matchrec.errors import MatchRecognizeParseError as MatchRecognizeParseError
     from matchrec.errors import MatchRecognizePlanError as MatchRecognizePlanError
     from matchrec.errors import MatchRecognizeRunError as MatchRecognizeRunError
     from matchrec.errors import MatchRecognizeUnsupportedError as MatchRecognizeUnsupportedError
-    from matchrec.explanation import Explanation as Explanation
-    from matchrec.explanation.coverage import Coverage as Coverage
-    from matchrec.frontends.pattern.builder import AfterMatch as AfterMatch
-    from matchrec.frontends.pattern.builder import Pattern as Pattern
+    from matchrec.explain.charts.backtest import Backtest as Backtest
+    from matchrec.explain.charts.plot import Plot as Plot
+    from matchrec.explain.charts.sweep import Sweep as Sweep
+    from matchrec.explain.coverage import Coverage as Coverage
+    from matchrec.explain.explanation import Explanation as Explanation
+    from matchrec.explain.tracing.why import Why as Why
+    from matchrec.patterns.stages.builder import AfterMatch as AfterMatch
+    from matchrec.patterns.stages.builder import Pattern as Pattern
     from matchrec.spark.actions import progress as progress
     from matchrec.spark.counters import Counters as Counters
     from matchrec.spark.environment import Tuned as Tuned
     from matchrec.spark.environment import tune as tune
     from matchrec.spark.question import Options as Options
-    from matchrec.tracing.why import Why as Why
-    from matchrec.writing.convert import Conversion as Conversion
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
@@ -81,19 +81,19 @@ _HOMES = {
     "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.session": ("session",),
     "matchrec.api.sweep": ("sweep",),
-    "matchrec.charts.backtest": ("Backtest",),
-    "matchrec.charts.plot": ("Plot",),
-    "matchrec.charts.sweep": ("Sweep",),
+    "matchrec.explain.charts.backtest": ("Backtest",),
+    "matchrec.explain.charts.plot": ("Plot",),
+    "matchrec.explain.charts.sweep": ("Sweep",),
     "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
-    "matchrec.explanation": ("Explanation",),
-    "matchrec.explanation.coverage": ("Coverage",),
-    "matchrec.frontends.pattern.builder": ("AfterMatch", "Pattern"),
+    "matchrec.explain.explanation": ("Explanation",),
+    "matchrec.explain.coverage": ("Coverage",),
+    "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
     "matchrec.spark.question": ("Options",),
     "matchrec.spark.environment": ("Tuned", "tune"),
-    "matchrec.tracing.why": ("Why",),
-    "matchrec.writing.convert": ("Conversion",),
+    "matchrec.explain.tracing.why": ("Why",),
+    "matchrec.dialects.writing.convert": ("Conversion",),
 }
 
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -15,23 +15,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from matchrec.api.clause import Clause
-from matchrec.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
-from matchrec.charts.series import only_column, plain
+from matchrec.automaton.closure import UNREACHABLE
 from matchrec.compile.coverage import CoverageDraft, CoverageTask
-from matchrec.engine.kernels.counting import NOTED_PARTS
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.errors import calls as errors
-from matchrec.explanation.coverage import (
-    Reason,
-    build_ending,
-    find_states_after,
-    list_condition_parts,
-)
-from matchrec.nfa.closure import UNREACHABLE
+from matchrec.explain.charts.backtest import OF_ATTEMPTS, OF_MATCHES, Backtest
+from matchrec.explain.charts.series import only_column, plain
+from matchrec.explain.coverage import Reason, build_ending, find_states_after, list_condition_parts
 from matchrec.plan.clauses import Measure, RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics, Term, column_term
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
+from matchrec.search.kernels.counting import NOTED_PARTS
 from matchrec.spark.coverage import attempts_of
 from matchrec.spark.execute import execute
 from matchrec.spark.question import Options, is_streaming

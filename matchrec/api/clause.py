@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from matchrec.errors.language import Language
 from matchrec.errors.sql.window import window_asked_about
-from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.source import Source
 from matchrec.spark.execute import ClauseResult, execute
 from matchrec.spark.question import Options, Question, Rule, input_columns
 from matchrec.spark.relation import Relation
+from matchrec.syntax.nodes import Site
 
 
 @dataclass(frozen=True)

@@ -19,25 +19,25 @@ from pyspark.sql import DataFrame, SparkSession
 
 from matchrec.api import inputs
 from matchrec.api.evaluate import SqlQuery, lower_site
+from matchrec.dialects.products import PRODUCTS, SPARK, Product, products_shown
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.sql.foreign_names import or_dialect
 from matchrec.errors.warnings import other_in_product, warn_caller
-from matchrec.frontends.dialects.products import PRODUCTS, SPARK, Product, products_shown
-from matchrec.frontends.lexing import tokens as lexing
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.locate import QueryNode, parse
-from matchrec.frontends.sql.nodes import MatchRecognize
-from matchrec.frontends.sql.spellings import find_spellings
 from matchrec.shortcuts import once
 from matchrec.source import Source
 from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.users_terms import InUsersTerms
 from matchrec.spark.question import NO_OPTIONS
+from matchrec.syntax import tokens as lexing
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.locate import QueryNode, parse
+from matchrec.syntax.nodes import MatchRecognize
+from matchrec.syntax.spellings import find_spellings
 
 if TYPE_CHECKING:
-    from matchrec.frontends.dialects.rules.place import ClauseKinds, Kinds, Tables
-    from matchrec.frontends.dialects.translate import Translation
+    from matchrec.dialects.rules.place import ClauseKinds, Kinds, Tables
+    from matchrec.dialects.translate import Translation
 
 parse_once, parse_clause_once = once(parse), once(parse_clause)
 find_spellings_once = once(find_spellings)
@@ -54,7 +54,7 @@ def parse_query(
     if product is SPARK:
         return spelt_for(spark, parse_once(text, tuple(frames), quotes), quotes)
     values, tables = args if isinstance(args, dict) else {}, tables_of(spark)
-    from matchrec.frontends.dialects.translate import Knowledge, translate_query
+    from matchrec.dialects.translate import Knowledge, translate_query
 
     def read(kinds: Sequence[ClauseKinds]) -> tuple[Translation, QueryNode]:
         translation = translate_query(text, product, SPARK, Knowledge(kinds, values, tables))
@@ -102,7 +102,7 @@ def parse_clause_of(
             return parse_clause_once(text, quotes), Source(text)
         source = inputs.with_values(Source(text), values)
         return parse_clause(source.text, quotes, source.origin), source
-    from matchrec.frontends.dialects.translate import translate_clause
+    from matchrec.dialects.translate import translate_clause
 
     found = translate_clause(text, product, SPARK)
     if found.missed:
@@ -127,7 +127,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
     """
     with said_alone(text):
         if language == "sase":
-            from matchrec.frontends.sase.parser import parse_once as parse_sase_once
+            from matchrec.patterns.sase.parser import parse_once as parse_sase_once
 
             parse_sase_once(text, None)
         elif PRODUCTS[language] is SPARK:
@@ -136,7 +136,7 @@ def check_query(text: str, language: str, values: Mapping[str, object]) -> None:
                 for site in query.sites:
                     lower_site(site, values)
         else:
-            from matchrec.frontends.dialects.translate import Knowledge, translate_query
+            from matchrec.dialects.translate import Knowledge, translate_query
 
             translate_query(text, PRODUCTS[language], SPARK, Knowledge(values=values))
         inputs.refuse_unused(text, values)
@@ -168,7 +168,7 @@ def find_kinds(query: SqlQuery, count: int) -> list[ClauseKinds]:
     Each clause has the types of its input and of its result; the next clause has only the types of
     its input, because it may not be planned before its text is translated with them.
     """
-    from matchrec.frontends.dialects.rules.place import ClauseKinds
+    from matchrec.dialects.rules.place import ClauseKinds
 
     with shown_in(query.source):
         evaluated = query.evaluate_first(count)
@@ -196,7 +196,7 @@ def tables_of(spark: SparkSession) -> Tables:
 
 
 def kinds_of(df: DataFrame) -> Kinds:
-    from matchrec.frontends.dialects.rules.place import kind_named
+    from matchrec.dialects.rules.place import kind_named
 
     return {one.name.lower(): kind_named(one.dataType.simpleString()) for one in df.schema.fields}
 

@@ -29,16 +29,16 @@ from matchrec.errors.language import Language
 from matchrec.errors.run import failures
 from matchrec.errors.sql import clause as errors
 from matchrec.errors.streams import another_clause_over_a_stream
-from matchrec.frontends.sql import locate
-from matchrec.frontends.sql.locate import QueryNode
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import Site
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import Template
 from matchrec.source import Source, counted
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options, is_streaming
 from matchrec.spark.relation import Relation, Runner
+from matchrec.syntax import locate
+from matchrec.syntax.locate import QueryNode
+from matchrec.syntax.lower import lower
+from matchrec.syntax.nodes import Site
 
 
 class EvaluatedQuery(ABC):
@@ -330,7 +330,7 @@ def lower_site(site: Site, values: Mapping[str, object]) -> MatchPlan:
     """
     if site.calls is None:
         return lower(site.clause, values)
-    from matchrec.frontends.sql.lower_windows import lower_window  # few queries have windows
+    from matchrec.syntax.lower_windows import lower_window  # few queries have windows
 
     return lower_window(site.clause, site.calls, values)
 

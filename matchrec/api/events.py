@@ -18,11 +18,10 @@ from matchrec.arguments import DATAFRAME, FLAG, PatternOutput, SaseOutput, check
 from matchrec.errors.calls import column_is_no_condition, column_refused, unconverted_option
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.language import PATTERN_CALLS, SASE
-from matchrec.frontends.expressions.expression import keys, orders
-from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.pattern.tree import textual
-from matchrec.frontends.sase import Streams, compile_sase
+from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.stages.builder import Pattern
+from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.tree import textual
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan, as_graph
 from matchrec.source import Source
@@ -33,9 +32,10 @@ from matchrec.spark.errors.diagnose import check_type_column, first_line
 from matchrec.spark.execute import ClauseResult
 from matchrec.spark.question import Options
 from matchrec.spark.session import quiet_analysis
+from matchrec.syntax.expressions.expression import keys, orders
 
 if TYPE_CHECKING:
-    from matchrec.writing.convert import Conversion
+    from matchrec.dialects.writing.convert import Conversion
 
 
 @checked(**{**ARGUMENTS, "args": NAMED, "output": SASE_OUTPUT})

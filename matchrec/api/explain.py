@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from matchrec.api.remarks import Remarks
-from matchrec.explanation import ExplainedClause
+from matchrec.explain.clause import ExplainedClause
 from matchrec.spark.execute import ClauseResult
 
 

@@ -16,13 +16,6 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import library_of, shown, shown_in
 from matchrec.errors.run.failures import rule_marker_without_value
-from matchrec.frontends.lexing.tokens import SPARK, Dialect
-from matchrec.frontends.sql.locate import (
-    QueryNode,
-    fill_frames,
-    named_parameters,
-    places_of_parameters,
-)
 from matchrec.plan.text import Template, View, parameter_name, quoted, template
 from matchrec.source import Source, Span, counted
 from matchrec.spark.backends import backend_of, runner_of
@@ -39,6 +32,8 @@ from matchrec.spark.sail.probes import has_times_of_day
 from matchrec.spark.sail.sent import without_index
 from matchrec.spark.session import is_stopped, shares_views
 from matchrec.spark.transport import with_known_types
+from matchrec.syntax.locate import QueryNode, fill_frames, named_parameters, places_of_parameters
+from matchrec.syntax.tokens import SPARK, Dialect
 
 _SETTING = Lock()  # a setting of a session, for as long as it is another one
 
@@ -297,7 +292,7 @@ def with_values(source: Source, values: Mapping[str, str]) -> Source:
     Raises:
         MatchRecognizePlanError: a marker has no value, or a value has no marker.
     """
-    from matchrec.frontends.dialects.edits import Edit, edited
+    from matchrec.dialects.edits import Edit, edited
 
     with shown_in(source):
         found = list(markers(source.text))

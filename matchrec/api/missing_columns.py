@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from matchrec.api.clause import EvaluatedClause
 from matchrec.errors.sql import clause as errors
-from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.source import Source
 from matchrec.spark.errors.users_terms import InUsersTerms
+from matchrec.syntax.tokens import read_tokens
 
 
 def add_help(error: Exception, clauses: Sequence[EvaluatedClause], source: Source) -> None:

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from matchrec.api.inputs import Frame
-    from matchrec.charts.backtest import Backtest
-    from matchrec.charts.plot import Plot
-    from matchrec.explanation import Explanation
-    from matchrec.explanation.coverage import Coverage
-    from matchrec.frontends.pattern.builder import Pattern
-    from matchrec.tracing.why import Why
-    from matchrec.writing.convert import Conversion
+    from matchrec.dialects.writing.convert import Conversion
+    from matchrec.explain.charts.backtest import Backtest
+    from matchrec.explain.charts.plot import Plot
+    from matchrec.explain.coverage import Coverage
+    from matchrec.explain.explanation import Explanation
+    from matchrec.explain.tracing.why import Why
+    from matchrec.patterns.stages.builder import Pattern
 
 MOST = 60  # characters of a text in a repr
 
@@ -221,7 +221,7 @@ class Query:
         """
         from matchrec.api.explain import explain_result
         from matchrec.api.totals import aggregate
-        from matchrec.explanation import Explanation
+        from matchrec.explain.explanation import Explanation
         from matchrec.spark.counters import Counters, check_observed
         from matchrec.spark.environment import untuned
         from matchrec.spark.execute import price_ranges
@@ -326,7 +326,7 @@ class Query:
         ...
         """
         from matchrec.api.questions import cover
-        from matchrec.explanation.coverage import Coverage
+        from matchrec.explain.coverage import Coverage
 
         counting = Options(sort=self.options.sort, max_steps=self.options.max_steps)
         with self._read(counting) as parsed:
@@ -476,8 +476,8 @@ class Query:
         >>> falls.plot(x="day", y="price")
         <Plot: 1 match in 1 series, page 1 of 1>
         """
-        from matchrec.charts.plot import plot
-        from matchrec.charts.series import Charted
+        from matchrec.explain.charts.plot import plot
+        from matchrec.explain.charts.series import Charted
 
         with self._read(self.options) as parsed:
             evaluated = parsed.evaluate()
@@ -550,7 +550,7 @@ class Query:
         return f"<Query, {self.language}{whose}: {text[:MOST]}{'...' * (len(text) > MOST)}>"
 
     def _repr_html_(self) -> str:
-        from matchrec.pictures.html import paragraph, preformatted
+        from matchrec.explain.pictures.html import paragraph, preformatted
 
         return paragraph(repr(self).partition(":")[0][1:]) + preformatted(str(self.text))
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from matchrec.api.clause import Clause
+from matchrec.automaton.compile import compile_pattern
 from matchrec.compile.negation import find_negation_tests
-from matchrec.engine.matches import RunFailure
+from matchrec.compile.pruning.condition_windows import gaps_as_conditions
 from matchrec.errors.run.place import RowPlace
-from matchrec.explanation.coverage import ClauseCoverage, summarise
-from matchrec.nfa.compile import compile_pattern
+from matchrec.explain.coverage import ClauseCoverage, summarise
+from matchrec.explain.tracing.explained import Explainer, as_matches, wanted_trials
+from matchrec.explain.tracing.parts import Write, parts_of
+from matchrec.explain.tracing.story import Teller, TracedRows
+from matchrec.explain.tracing.trace import trace_search
+from matchrec.explain.tracing.why import Why
 from matchrec.plan.expression import Scalar
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.show import show_scalar
-from matchrec.pruning.condition_windows import gaps_as_conditions
+from matchrec.search.matches import RunFailure
 from matchrec.spark.coverage import count_starting_rows
 from matchrec.spark.question import Options
 from matchrec.spark.tracing import Target, collect_partition, measure_values
-from matchrec.tracing.explained import Explainer, as_matches, wanted_trials
-from matchrec.tracing.parts import Write, parts_of
-from matchrec.tracing.story import Teller, TracedRows
-from matchrec.tracing.trace import trace_search
-from matchrec.tracing.why import Why
 
 
 def cover(clause: Clause) -> ClauseCoverage:

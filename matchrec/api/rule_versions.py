@@ -25,7 +25,7 @@ from matchrec.arguments import ArgumentKind, instance_of, is_dataframe
 from matchrec.compile.rule_set import Version
 from matchrec.errors.calls import column_refused
 from matchrec.errors.run import failures
-from matchrec.frontends.pattern.builder import Pattern
+from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.text import string_literal
 from matchrec.spark.errors.diagnose import first_line
 from matchrec.spark.relation import Relation

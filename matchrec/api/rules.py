@@ -34,14 +34,11 @@ from matchrec.errors.language import PATTERN_CALLS, SASE, reading
 from matchrec.errors.run import failures
 from matchrec.errors.streams import cached_stream
 from matchrec.errors.warnings import refused_rule, warn_caller
-from matchrec.explanation.explanation import Explanation, explain_rules
-from matchrec.frontends.lexing.tokens import read_tokens
-from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.pattern.lower import measure
-from matchrec.frontends.pattern.tree import textual
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.nodes import PartitionKey, SortKey
-from matchrec.pictures.html import folded, paragraph, preformatted
+from matchrec.explain.explanation import Explanation, explain_rules
+from matchrec.explain.pictures.html import folded, paragraph, preformatted
+from matchrec.patterns.stages.builder import Pattern
+from matchrec.patterns.stages.lower import measure
+from matchrec.patterns.stages.tree import textual
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.source import Source
@@ -55,6 +52,9 @@ from matchrec.spark.question import (
     naming_rule,
 )
 from matchrec.spark.rule_sets import build
+from matchrec.syntax.lower import lower
+from matchrec.syntax.nodes import PartitionKey, SortKey
+from matchrec.syntax.tokens import read_tokens
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -29,7 +29,7 @@ from matchrec.arguments import (
     library_of,
     one_of,
 )
-from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.dialects.products import PRODUCTS
 from matchrec.spark.question import OPTIONS as FIELDS
 from matchrec.spark.question import Options
 
@@ -83,7 +83,7 @@ def is_pattern(given: object) -> bool:
 
     The class is imported here, so that queries in SQL never load it.
     """
-    from matchrec.frontends.pattern.builder import Pattern
+    from matchrec.patterns.stages.builder import Pattern
 
     return isinstance(given, Pattern)
 

@@ -38,18 +38,18 @@ from matchrec.arguments import (
 )
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
-from matchrec.frontends.sql.locate import may_have_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.source import Source, Span
 from matchrec.spark.after.expand import explode_rows
 from matchrec.spark.environment import check_session
 from matchrec.spark.question import OPTIONS, Options
 from matchrec.spark.session import Answer, replace_sql, restore_sql
+from matchrec.syntax.locate import may_have_clause
+from matchrec.syntax.lower import lower
 
 if TYPE_CHECKING:
     from matchrec.api.events import Events
-    from matchrec.frontends.pattern.builder import Pattern
-    from matchrec.writing.convert import Conversion
+    from matchrec.dialects.writing.convert import Conversion
+    from matchrec.patterns.stages.builder import Pattern
 
 BLANKS = r"(\s|--[^\n]*\n|/\*([^*]|\*(?!/))*\*/)*"
 

@@ -19,13 +19,12 @@ from matchrec.api.query import how_to_run
 from matchrec.api.remarks import find_clause_remarks
 from matchrec.api.signatures import ARGUMENTS, as_spark_takes
 from matchrec.arguments import ArgumentKind, DialectName, by_name, checked, library_of
-from matchrec.charts.sweep import Sweep
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors import calls as errors
 from matchrec.errors.kinds import shown_in
 from matchrec.errors.warnings import warn_caller
-from matchrec.frontends.pattern.lower import measure
-from matchrec.frontends.sql.lower import lower
+from matchrec.explain.charts.sweep import Sweep
+from matchrec.patterns.stages.lower import measure
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import MATCH_NUMBER
 from matchrec.plan.pattern import without_exclusions
@@ -34,6 +33,7 @@ from matchrec.source import Source
 from matchrec.spark.question import NO_OPTIONS, Options, Question, Rule, input_columns
 from matchrec.spark.rule_sets.build import all_matches, build_rule_set
 from matchrec.spark.types import has_distance, in_one_form
+from matchrec.syntax.lower import lower
 
 MOST_POINTS = 1000
 

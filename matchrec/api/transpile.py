@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from matchrec.api.signatures import ARGUMENTS, DIALECT, QUERY, READS
 from matchrec.arguments import TEXTS, ReadLanguage, WrittenDialect, checked
+from matchrec.dialects.products import PRODUCTS
+from matchrec.dialects.translate import translate_query
+from matchrec.dialects.writing.convert import Conversion, read_pattern, read_sase, to_sql
 from matchrec.errors import calls as errors
-from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.dialects.translate import translate_query
-from matchrec.frontends.expressions.expression import keys, orders
-from matchrec.frontends.pattern.builder import Pattern
-from matchrec.frontends.sase import Streams
+from matchrec.patterns.sase import Streams
+from matchrec.patterns.stages.builder import Pattern
 from matchrec.plan.clauses import MatchOutput
 from matchrec.source import Source
-from matchrec.writing.convert import Conversion, read_pattern, read_sase, to_sql
+from matchrec.syntax.expressions.expression import keys, orders
 
 __all__ = ["Conversion", "transpile"]
 

@@ -185,7 +185,7 @@ def read_plot_options(picture: Path | None, **columns: Any) -> PlotOptions | Non
     Raises:
         click.UsageError: --plot lacks an axis, or an axis lacks --plot.
     """
-    from matchrec.pictures.figures import check_matplotlib
+    from matchrec.explain.pictures.figures import check_matplotlib
 
     names = [name for name, value in columns.items() if value is not None]
     if picture is None:
@@ -240,7 +240,7 @@ def run_statements(request: QueryRequest, output: Output, plot: PlotOptions | No
 
 def tell_of_no_rows(asked: QueryRequest, count: int) -> None:
     """Says in a terminal what shows why nothing matches, where that is why there are no rows."""
-    from matchrec.frontends.sql.locate import may_have_clause
+    from matchrec.syntax.locate import may_have_clause
 
     if not count and not asked.totals and (asked.language != "sql" or may_have_clause(asked.what)):
         shows = arguments.again("coverage")
@@ -311,7 +311,7 @@ def demo(picture: Path, engine: str | None) -> None:
     Example:
       matchrec demo --output v_shapes.svg
     """
-    from matchrec.pictures.figures import check_matplotlib
+    from matchrec.explain.pictures.figures import check_matplotlib
 
     check_matplotlib()
     began = time.monotonic()

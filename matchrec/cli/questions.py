@@ -19,7 +19,7 @@ from matchrec.cli.session import Settings
 from matchrec.errors.language import COMMAND_LINE, shown_on
 
 if TYPE_CHECKING:
-    from matchrec.pictures.figures import Pictured
+    from matchrec.explain.pictures.figures import Pictured
 
 ValuesByName = Sequence[tuple[str, list[Any]]]
 

@@ -17,7 +17,7 @@ from matchrec.errors import MatchRecognizeError
 from matchrec.plan.text import is_reserved
 
 if TYPE_CHECKING:
-    from matchrec.frontends.lexing.tokens import Token, TokenSequence
+    from matchrec.syntax.tokens import Token, TokenSequence
 
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 SCRIPT = re.compile(r"\s*BEGIN\b", re.IGNORECASE)  # one statement that contains others
@@ -127,7 +127,7 @@ def replace_file_names(text: str, table_names: Collection[str]) -> tuple[str, li
 
 def try_read_tokens(text: str) -> TokenSequence | None:
     """Return the tokens of a text; None if it has a mistake, which is reported later."""
-    from matchrec.frontends.lexing.tokens import read_tokens
+    from matchrec.syntax.tokens import read_tokens
 
     try:
         return read_tokens(text)

@@ -22,6 +22,7 @@ from enum import Enum
 from itertools import product
 from typing import NamedTuple
 
+from matchrec.automaton.closure import Choice, Effect, Folding, number_states, reachable
 from matchrec.conditions.run_condition import (
     Arithmetic,
     Basic,
@@ -34,11 +35,10 @@ from matchrec.conditions.run_condition import (
     RunExpression,
     parts_of,
 )
-from matchrec.engine.interface import Absent, Task
 from matchrec.errors import calls as errors
-from matchrec.nfa.closure import Choice, Effect, Folding, number_states, reachable
 from matchrec.plan.clauses import EventSelection
 from matchrec.plan.expression import Navigation
+from matchrec.search.interface import Absent, Task
 
 
 class Phase(Enum):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from matchrec.automaton.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.residual import NOWHERE, Combined, Nearby, SplitCondition, Step, Value
@@ -22,16 +23,15 @@ from matchrec.conditions.row_column import (
     true_unless,
 )
 from matchrec.conditions.split import ConditionSplitter, all_of
-from matchrec.engine.coverage import Counts, Coverable
-from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.records import compile_task
 from matchrec.errors.run import failures
-from matchrec.nfa.occurrences import Occurrences, compile_occurrences, occurrences_of_stages
 from matchrec.output.schema import RowOutput
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.expression import Navigation, Scalar, column_term, comparison, joined
 from matchrec.plan.match_plan import MatchPlan, search_only
 from matchrec.plan.pattern import negations, variable_names
+from matchrec.search.coverage import Counts, Coverable
+from matchrec.search.interface import NearbyCondition
+from matchrec.search.records import compile_task
 
 # A part of a condition that is known before the match, computed by Spark or by the worker.
 RowTest = RowColumn | Nearby

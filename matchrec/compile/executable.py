@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from matchrec.automaton.program import GUARD_END, GUARD_START
 from matchrec.conditions.row_column import RowColumn
-from matchrec.engine.engines import Strategy
-from matchrec.engine.interface import NearbyCondition, Task
 from matchrec.errors.run.origins import SqlOrigin
-from matchrec.nfa.program import GUARD_END, GUARD_START
 from matchrec.output.measure_reader import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
+from matchrec.search.engines import Strategy
+from matchrec.search.interface import NearbyCondition, Task
 
 # How far a query looks beyond the rows of a run, so that a partition can come in chunks.
 #
@@ -43,7 +43,7 @@ def find_lookaround(
     """
     if task.selects or task.partial is not None:
         return None
-    from matchrec.engine.records import compile_task
+    from matchrec.search.records import compile_task
 
     guards = task.pattern.guards
     steps = [0, *offsets]

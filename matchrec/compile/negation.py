@@ -14,12 +14,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from matchrec.automaton.closure import (
+    ANCHORS,
+    Choice,
+    Folding,
+    forbidden_by,
+    least_mapped,
+    number_states,
+)
+from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.conditions.negation import Forbidden, Viewpoint, all_of
 from matchrec.conditions.residual import SplitCondition
 from matchrec.conditions.split import ConditionSplitter, RowScope, split
 from matchrec.errors.sql.pattern import negation_at_start, several_ends
-from matchrec.nfa.closure import ANCHORS, Choice, Folding, forbidden_by, least_mapped, number_states
-from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.plan.clauses import Definition
 from matchrec.plan.expression import Scalar, complement
 from matchrec.plan.match_plan import MatchPlan

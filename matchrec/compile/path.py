@@ -16,6 +16,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import NamedTuple
 
+from matchrec.automaton.closure import Choice, is_needed
+from matchrec.automaton.compile import CompiledPattern, compile_pattern
 from matchrec.compile.columns import (
     ComputedValue,
     build_crossing,
@@ -29,6 +31,13 @@ from matchrec.compile.columns import (
 )
 from matchrec.compile.executable import Executable, Output, TotalledColumn
 from matchrec.compile.negation import compile_negations
+from matchrec.compile.pruning.condition_windows import (
+    find_condition_window,
+    gaps_as_conditions,
+    measure_windows,
+)
+from matchrec.compile.pruning.irrelevant_rows import find_relevance_tests
+from matchrec.compile.pruning.locality import Shortcut, why_not
 from matchrec.compile.totals import link_totals
 from matchrec.conditions.functions.function import Settings
 from matchrec.conditions.residual import Nearby, SplitCondition, Typed
@@ -46,12 +55,8 @@ from matchrec.conditions.split import RowScope, split
 from matchrec.conditions.types import NESTED, ValueType, is_wide_decimal
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, RunColumns, Typer
-from matchrec.engine.engines import choose
-from matchrec.engine.interface import Absent, Condition, NearbyCondition, Staged, Task
 from matchrec.errors.conditions import only_spark_computes
 from matchrec.errors.run.origins import SqlOrigin
-from matchrec.nfa.closure import Choice, is_needed
-from matchrec.nfa.compile import CompiledPattern, compile_pattern
 from matchrec.output import schema
 from matchrec.output.measure_reader import MeasureReader, timeout_pieces
 from matchrec.output.reads import ReadPointer
@@ -61,13 +66,8 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import negations, show
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.pruning.condition_windows import (
-    find_condition_window,
-    gaps_as_conditions,
-    measure_windows,
-)
-from matchrec.pruning.irrelevant_rows import find_relevance_tests
-from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.search.engines import choose
+from matchrec.search.interface import Absent, Condition, NearbyCondition, Staged, Task
 from matchrec.shortcuts import taken
 
 

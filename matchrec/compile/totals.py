@@ -15,21 +15,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from matchrec.automaton.closure import Effect, determinise, may_map_twice
+from matchrec.automaton.program import A_MATCH
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.executable import ColumnAspect, TotalledColumn
+from matchrec.compile.pruning.locality import Shortcut, why_not
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, Family, ValueType, is_wide_decimal
-from matchrec.engine.interface import Task, TaskTotals, Total
 from matchrec.errors import calls as errors
-from matchrec.nfa.closure import Effect, determinise, may_map_twice
-from matchrec.nfa.program import A_MATCH
 from matchrec.output.measure_reader import MeasureReader
 from matchrec.output.reads import ReadAt, ReadBasicAggregate, ReadTotal
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
 from matchrec.plan.expression import End
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.totals import AskedTotal, Totals
-from matchrec.pruning.locality import Shortcut, why_not
+from matchrec.search.interface import Task, TaskTotals, Total
 from matchrec.shortcuts import taken
 
 # Aggregates of one match that can be added up over all matches, and its other aggregates. The value

@@ -222,8 +222,8 @@ def announce_compiling() -> None:
     sys.stderr.flush()
 
 
-# The rooms from which machine code is made.
-SOURCES = ("jit", "nfa", "evaluate", "engine", "output")
+# The folders from which machine code is made.
+SOURCES = ("jit", "automaton", "conditions/evaluate", "search", "output")
 
 # Files of other rooms whose enums are numbered in machine code.
 NUMBERED_IN = ("conditions/run_condition.py", "plan/clauses.py")

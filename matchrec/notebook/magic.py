@@ -24,17 +24,17 @@ from matchrec.arguments import COUNT, is_dataframe, is_frame, is_session
 from matchrec.cli.failures import report_warnings, shorten_spark_message
 from matchrec.cli.queries import plain_value_of
 from matchrec.cli.rows import SHOWN_ROWS, first_texts
+from matchrec.dialects.products import PRODUCTS
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.errors import command as errors
 from matchrec.errors.language import CELL, current_surface, shown_on
-from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.sql.locate import may_have_clause
-from matchrec.pictures.html import paragraph, table
+from matchrec.explain.pictures.html import paragraph, table
 from matchrec.source import counted
 from matchrec.spark.actions import Interrupted, cancelled_by_interrupt
 from matchrec.spark.question import NO_OPTIONS
 from matchrec.spark.sail.start import engine_of, start
 from matchrec.spark.session import EVERY, FAILURES, quiet_analysis, replace_sql, restore_sql
+from matchrec.syntax.locate import may_have_clause
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -18,12 +18,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import BoolArray, FloatArray, IntArray, at
 from matchrec.errors.run.failures import sum_too_large
 from matchrec.jit.decorators import allocating
 from matchrec.output.measures import Links, Reader
 from matchrec.plan.expression import Semantics
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import BoolArray, FloatArray, IntArray, at
 
 Values = TypeVar("Values", IntArray, FloatArray)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import assert_never
 
+from matchrec.automaton.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.conditions.aggregates import basic, framed
 from matchrec.conditions.functions.function import AggregateUse, Settings
 from matchrec.conditions.residual import RunningAggregate
@@ -25,7 +26,6 @@ from matchrec.conditions.row_column import (
 )
 from matchrec.conditions.types import NUMBERS, SPARKS_OWN, TIMES, Family, ValueType, average_type
 from matchrec.errors import calls as errors
-from matchrec.nfa.program import A_MATCH, FIRST_NEAR, TIMED_OUT
 from matchrec.output.reads import (
     CHOSEN,
     Read,

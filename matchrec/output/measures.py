@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, at, ranges, starts_of
 from matchrec.jit.decorators import allocating
 from matchrec.output.rows import OutputRows
 from matchrec.plan.expression import End, Frame, Navigation, Semantics
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, at, ranges, starts_of
 
 Links = npt.NDArray[np.int32]
 Variables = npt.NDArray[np.int16]

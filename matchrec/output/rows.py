@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions
 from matchrec.plan.clauses import RowsPerMatch
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import BoolArray, IntArray, Partitions
 
 
 @dataclass(frozen=True, slots=True)

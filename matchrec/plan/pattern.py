@@ -194,7 +194,7 @@ def replace_children(pattern: RowPattern, change: Callable[[RowPattern], RowPatt
 def without_exclusions(pattern: RowPattern) -> RowPattern:
     """The pattern that all rows of its matches come out of.
 
-    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> show(without_exclusions(parse_row_pattern("A {- B+ -}?", Span(0, 11))))
     'A (B+)?'
     """
@@ -326,7 +326,7 @@ Names = frozenset[str]
 def always_precedes(pattern: RowPattern, members: Names, variable: str) -> bool:
     """Whether a row of one of the members stands before each row of the variable.
 
-    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A (B | C)+ D")
     >>> [always_precedes(pattern, frozenset({one}), "D") for one in "AB"]
     [True, False]

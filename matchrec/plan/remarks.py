@@ -131,7 +131,7 @@ def variables_before(name: str, pattern: patterns.RowPattern, *, first: bool) ->
 
     In `(A B)+` a first row of A has none before it: what it needs of B, no row of A has.
 
-    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> loop = parse_row_pattern("(A B)+")
     >>> variables_before("A", loop, first=True), sorted(variables_before("A", loop, first=False))
     (set(), ['A', 'B'])
@@ -346,7 +346,7 @@ def negated_ends(plan: MatchPlan) -> Iterator[warnings.MatchRecognizeWarning]:
 def last_negations(pattern: patterns.RowPattern) -> Iterator[patterns.Negation]:
     """Yield each NOT with which the pattern ends, outside loops.
 
-    >>> from matchrec.frontends.row_pattern import parse_row_pattern
+    >>> from matchrec.syntax.row_pattern import parse_row_pattern
     >>> pattern = parse_row_pattern("A NOT B C (D | E NOT F)")
     >>> [patterns.show(one) for one in last_negations(pattern)]
     ['NOT F']

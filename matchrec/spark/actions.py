@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 
 from matchrec.arguments import SESSION, checked
 from matchrec.source import counted
-from matchrec.spark.errors.failing import rows_read
 from matchrec.spark.session import FAILURES, context_of
+from matchrec.worker.failing import rows_read
 
 if TYPE_CHECKING:
     from pyspark import SparkContext  # which a client of Connect alone does not have

@@ -42,13 +42,14 @@ from matchrec.plan.clauses import SortItem
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.show import show_frame
 from matchrec.plan.text import Template, quoted, template
-from matchrec.spark import wire
 from matchrec.spark.backend import Backend
 from matchrec.spark.backends import backend_of
 from matchrec.spark.relation import Relation
 from matchrec.spark.transport import Sent, arrow_schema
 from matchrec.spark.types import crossing_schema, encode_columns, in_one_form
-from matchrec.spark.wire import (
+from matchrec.worker import wire
+from matchrec.worker.matching import Incoming
+from matchrec.worker.wire import (
     PlannedColumn,
     SelectItem,
     SortColumn,
@@ -56,7 +57,6 @@ from matchrec.spark.wire import (
     Struct,
     packed_columns,
 )
-from matchrec.spark.worker.matching import Incoming
 
 if TYPE_CHECKING:
     from matchrec.spark.ranges import Ranges

@@ -23,16 +23,15 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.functions import expr
 
 from matchrec.arguments import ArgumentKind, checked, is_number
-from matchrec.engine.kernels import layout
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.calls import nothing_counted, nothing_observed
-from matchrec.pictures.html import preformatted, table
+from matchrec.explain.pictures.html import preformatted, table
+from matchrec.search.kernels import layout
 from matchrec.source import counted
-from matchrec.spark import wire
 from matchrec.spark.backends import backend_of
 from matchrec.spark.sail.probes import can_observe
 from matchrec.spark.types import struct_of
-from matchrec.spark.worker import count
+from matchrec.worker import count, wire
 
 
 @dataclass(frozen=True)

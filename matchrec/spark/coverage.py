@@ -11,13 +11,13 @@ from pyspark.sql import types as spark_types
 
 from matchrec.compile import coverage
 from matchrec.errors.run.failures import asked_of_stream
-from matchrec.spark import wire
 from matchrec.spark.execute import Demand, ScopeOf, demand_single_rule, prepare
 from matchrec.spark.question import Question
 from matchrec.spark.session import quiet_analysis
 from matchrec.spark.types import as_text, struct_of
-from matchrec.spark.worker.cover import AttemptWorker, CoverageWorker, add_up
-from matchrec.spark.worker.matching import Incoming
+from matchrec.worker import wire
+from matchrec.worker.cover import AttemptWorker, CoverageWorker, add_up
+from matchrec.worker.matching import Incoming
 
 NOTED = 5  # numbers of a starting row
 

@@ -167,7 +167,7 @@ class Tuned:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from matchrec.pictures.html import preformatted
+        from matchrec.explain.pictures.html import preformatted
 
         return preformatted(self.text)
 

@@ -33,7 +33,6 @@ from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
-from matchrec.spark import wire
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.columns import Preparation, Unsorted
 from matchrec.spark.errors.second_look import watch_matches
@@ -44,8 +43,9 @@ from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.ties import watch_ties
 from matchrec.spark.transport import Sent
 from matchrec.spark.types import schema_of_reads, sorts_exactly, value_type
-from matchrec.spark.wire import SelectItem
-from matchrec.spark.worker.matching import QueryWorker
+from matchrec.worker import wire
+from matchrec.worker.matching import QueryWorker
+from matchrec.worker.wire import SelectItem
 
 # The draft that a caller makes for itself: a Draft, a CoverageDraft or SharedDrafts.
 CallerDraft = TypeVar("CallerDraft")

@@ -29,17 +29,17 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import DateType, IntegralType, LongType
 
 from matchrec.compile.executable import Executable
+from matchrec.compile.pruning.locality import Shortcut, why_not
 from matchrec.errors.calls import cannot_cut
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import MICROSECONDS, Amount, Template, View, template
-from matchrec.pruning.locality import Shortcut, why_not
 from matchrec.shortcuts import taken
-from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.relation import Runner
 from matchrec.spark.session import OF_ANOTHER_SPARK
 from matchrec.spark.transport import runner_in_worker
 from matchrec.spark.types import OrderTimes, struct_of
+from matchrec.worker import wire
 
 if TYPE_CHECKING:
     from matchrec.spark.question import Question
@@ -110,7 +110,7 @@ class Ranges:
         )
 
     def kept(self, in_stretches: DataFrame) -> DataFrame:
-        from matchrec.spark.worker.ranges import Cutting
+        from matchrec.worker.ranges import Cutting
 
         cut = in_stretches.where(f"{wire.PLACED} IS NOT NULL")
         # what is known of a stretch: the bits of conditions that hold in it, and its rows

@@ -28,7 +28,7 @@ from matchrec.errors.run.place import column_name
 from matchrec.errors.warnings import tied_rows, warn_caller
 from matchrec.spark.sail import server
 from matchrec.spark.session import application, context_of
-from matchrec.spark.sorting.ties import (
+from matchrec.worker.sorting.ties import (
     AccumulatorChannel,
     Channel,
     ThreadChannel,
@@ -40,7 +40,7 @@ from matchrec.spark.sorting.ties import (
 
 if TYPE_CHECKING:
     from matchrec.plan.match_plan import MatchPlan
-    from matchrec.spark.wire import Sorting
+    from matchrec.worker.wire import Sorting
 
 WARNS_OF_TIES = "_matchrec_warns_of_ties"  # the attribute of a function that we have wrapped
 MOST_REMEMBERED = 10_000

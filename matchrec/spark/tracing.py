@@ -24,8 +24,6 @@ from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, Partitions
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run import failures as errors
 from matchrec.errors.run.place import RowPlace
@@ -33,17 +31,20 @@ from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import by_number
-from matchrec.spark import types, wire
+from matchrec.spark import types
 from matchrec.spark.environment import able_workers
 from matchrec.spark.execute import Demand, prepare_sorted, project
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
-from matchrec.spark.worker.arrays import as_integers, column, to_bytes
-from matchrec.spark.worker.encode import check_windows, partitions_of
-from matchrec.spark.worker.gather import Gatherer
-from matchrec.spark.worker.match import naming_rows
+from matchrec.worker import wire
+from matchrec.worker.arrays import as_integers, column, to_bytes
+from matchrec.worker.encode import check_windows, partitions_of
+from matchrec.worker.gather import Gatherer
+from matchrec.worker.match import naming_rows
 
 MOST_ROWS = 100_000
 MOST_KEYS = 5  # partitions that a message names

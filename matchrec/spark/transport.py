@@ -32,11 +32,11 @@ from matchrec.errors.run.failures import column_of_other_type
 from matchrec.loading import makes_queries
 from matchrec.plan.text import quoted
 from matchrec.shortcuts import taken
-from matchrec.spark import wire
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import crossing_schema, decode_columns, microseconds, struct_of
-from matchrec.spark.wire import SelectItem, bits_a_column, packed_columns
-from matchrec.spark.worker.matching import Incoming
+from matchrec.worker import wire
+from matchrec.worker.matching import Incoming
+from matchrec.worker.wire import SelectItem, bits_a_column, packed_columns
 
 # Types that cross unaltered, beside decimals and intervals.
 UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
@@ -86,7 +86,7 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
     def run(*given: Any) -> Iterator[Any]:
         try:
             from matchrec.shortcuts import each_under
-            from matchrec.spark.errors.failing import read, report_errors, unpickle
+            from matchrec.worker.failing import read, report_errors, unpickle
 
             def output() -> Iterator[Any]:
                 if not workers:
@@ -215,7 +215,7 @@ class PandasEncoding:
             except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
                 is_other = True
             if is_other:
-                from matchrec.spark.worker.planned import sql_name  # which no planning loads
+                from matchrec.worker.planned import sql_name  # which no planning loads
 
                 arrived, column = pa.array(values, mask=absent).type, path.partition(".")[0]
                 raise column_of_other_type(
@@ -295,6 +295,6 @@ def write_at_once(frame: DataFrame, path: Path) -> int:
 
 
 def with_known_types(table: pa.Table) -> pa.Table:
-    from matchrec.spark.worker.arrays import read_as
+    from matchrec.worker.arrays import read_as
 
     return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))

@@ -36,7 +36,7 @@ from matchrec.output.reads import (
 )
 from matchrec.plan.text import quoted, string_literal
 from matchrec.plan.totals import AskedTotal
-from matchrec.spark import wire
+from matchrec.worker import wire
 
 NESTED: dict[type[spark.DataType], Family] = {
     spark.ArrayType: Family.ARRAY,

@@ -23,14 +23,14 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import ALGORITHMS, Algorithm
-from matchrec.engine.interface import Condition, Task
-from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import variable_names
+from matchrec.search.engines import ALGORITHMS, Algorithm
+from matchrec.search.interface import Condition, Task
+from matchrec.search.partitions import Partitions
 from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.fresh_copy import fresh_copy
 from tests.benchmarks.markdown import table
 from tests.benchmarks.options import Options

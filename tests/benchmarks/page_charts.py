@@ -14,7 +14,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from matchrec.pictures.figures import FAINT, INK
+from matchrec.explain.pictures.figures import FAINT, INK
 from tests.benchmarks.pictures import new_figure, save
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from matchrec import Pattern
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.sase import Streams, compile_sase
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.lower import lower
+from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.match_plan import MatchPlan
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
 
 COLUMNS = "k string, t bigint, x bigint, y bigint, event_type string"
 TABLE = "SELECT 'X' AS k, id AS t, id % 7 AS x, id % 11 AS y, 'E' AS event_type FROM range(100)"

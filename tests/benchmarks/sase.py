@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.interface import Room
-from matchrec.engine.kernels import layout
-from matchrec.engine.selection import RunsSearch
+from matchrec.search.interface import Room
+from matchrec.search.kernels import layout
+from matchrec.search.selection import RunsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import (

@@ -18,16 +18,16 @@ import pandas as pd
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
-from matchrec.engine.engines import ALGORITHMS as PRODUCT
-from matchrec.engine.interface import Room, Task
-from matchrec.engine.kernels import layout
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import Partitions, ends_after
-from matchrec.engine.records import SearchInput, prepare_input
-from matchrec.engine.selection import RunsSearch, number_chunks, sort_matches
-from matchrec.frontends.sase import Streams, compile_sase
+from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
+from matchrec.search.engines import ALGORITHMS as PRODUCT
+from matchrec.search.interface import Room, Task
+from matchrec.search.kernels import layout
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import Partitions, ends_after
+from matchrec.search.records import SearchInput, prepare_input
+from matchrec.search.selection import RunsSearch, number_chunks, sort_matches
 from tests.tasks.linking import link
 
 SYMBOLS = 2

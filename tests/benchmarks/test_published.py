@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 import matchrec
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.benchmarks.crimes import draw_crimes
 from tests.benchmarks.published import BERLIN, FORMS, NEAR, WINDOW, Shape, of_lengths, templates
 from tests.references.matcher import find_all

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from matchrec.engine.kernels import layout
+from matchrec.search.kernels import layout
 from tests.benchmarks.sase import TEMPLATES, state_at_the_end
 from tests.benchmarks.sase_workload import ALGORITHMS, Cell, search
 

@@ -27,11 +27,11 @@ import pandas as pd
 
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
-from matchrec.engine.interface import Room, Task, TaskTotals, Total
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.records import prepare_input
-from matchrec.engine.selection import RunsSearch, TotalsSearch
 from matchrec.plan.clauses import Grouping, MatchOutput
+from matchrec.search.interface import Room, Task, TaskTotals, Total
+from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.records import prepare_input
+from matchrec.search.selection import RunsSearch, TotalsSearch
 from tests.benchmarks.machine import load, processor
 from tests.benchmarks.markdown import table
 from tests.benchmarks.sase_workload import executable, partitions, stream

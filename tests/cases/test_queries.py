@@ -30,7 +30,7 @@ from tests.cases.case_file import (
 )
 from tests.quick.scale import OWN_SPARK
 
-ALGORITHMS = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/engine
+ALGORITHMS = ("backtracking", "breadth_first")  # "auto" is one of them: tests/unit/search
 FILES = case_files()
 registered: list[tuple[Path, str]] = []  # the one file whose tables are there, and for which tests
 

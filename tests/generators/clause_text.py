@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from matchrec.frontends.sql.nodes import MatchRecognize, PartitionKey, SortKey, WindowNode
 from matchrec.plan.clauses import AfterMatchSkip, Subset
 from matchrec.plan.pattern import show, show_name
+from matchrec.syntax.nodes import MatchRecognize, PartitionKey, SortKey, WindowNode
 
 
 def clause_text(clause: MatchRecognize) -> str:

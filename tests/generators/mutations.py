@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from matchrec import Pattern
-from matchrec.frontends.lexing.tokens import words
+from matchrec.syntax.tokens import words
 from tests.cases.case_file import CaseFile, case_files
 from tests.cases.pattern_notation import written_out
 from tests.unit import golden_text

@@ -29,11 +29,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import col
 
 import matchrec
-from matchrec.charts.plot import BAND, MATCH, draw_lanes, draw_lines
-from matchrec.charts.series import MatchSpan, Series
 from matchrec.cli.session import local_session
-from matchrec.pictures import figures
-from matchrec.pictures.figures import FAINT, INK
+from matchrec.explain.charts.plot import BAND, MATCH, draw_lanes, draw_lines
+from matchrec.explain.charts.series import MatchSpan, Series
+from matchrec.explain.pictures import figures
+from matchrec.explain.pictures.figures import FAINT, INK
 from tests.benchmarks.pictures import for_both_schemes, new_figure, save
 from tests.pages.blocks import blocks
 from tests.pages.tables import register_tables

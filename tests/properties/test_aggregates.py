@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.accumulators import AGGREGATES
+from matchrec.conditions.evaluate import python_calls
 from matchrec.conditions.functions.function import AggregateUse
 from matchrec.conditions.run_condition import (
     Aggregated,
@@ -22,7 +23,6 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import BIGINT, BOOLEAN, Kind
-from matchrec.evaluate import python_calls
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import variable_names
 from tests.generators.selection import ABSENT, cases, general, sequences

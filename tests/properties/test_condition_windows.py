@@ -17,11 +17,11 @@ from pyspark.sql.types import DataType
 
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import OrderType
-from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
 from matchrec.spark.types import value_type
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.generators.order_bounds import (
     COLUMNS,
     KINDS,

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from matchrec.automaton.closure import UNREACHABLE
+from matchrec.automaton.occurrences import compile_occurrences
 from matchrec.conditions.run_condition import Comparison, Constant, Kind, Reduce, Reduction, operate
-from matchrec.engine.coverage import Coverable
-from matchrec.engine.interface import Room
-from matchrec.engine.matches import RunFailure
-from matchrec.nfa.closure import UNREACHABLE
-from matchrec.nfa.occurrences import compile_occurrences
 from matchrec.plan.pattern import Quantified, RowPattern, concatenation, permutation, show
+from matchrec.search.coverage import Coverable
+from matchrec.search.interface import Room
+from matchrec.search.matches import RunFailure
 from tests.properties.test_engines import LONGER, queries, random_examples, run_dependent, windowed
 from tests.references.coverage import NEVER, Ending, cover, numbered
 from tests.references.matcher import Failure

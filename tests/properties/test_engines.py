@@ -23,8 +23,6 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.interface import Room
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import (
@@ -40,6 +38,8 @@ from matchrec.plan.pattern import (
     permutation,
     show,
 )
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Room
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import LARGE, examples, some_of
 from tests.tasks.contiguous import (

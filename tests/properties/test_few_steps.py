@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from matchrec.engine.graph import digits_of
-from matchrec.engine.partitions import ends_by_distance, window_ends
 from matchrec.output.aggregates import find_extremes, sum_decimals, sum_values
 from matchrec.output.measures import find_mapped, find_marked
+from matchrec.search.graph import digits_of
+from matchrec.search.partitions import ends_by_distance, window_ends
 from matchrec.shortcuts import ALL, in_force
 
 BIG = 1 << 63

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.interface import Task
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.search.interface import Task
 from tests.generators.selection import cases, general, sequences
 from tests.properties.test_engines import (
     ALGORITHMS,

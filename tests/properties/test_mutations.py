@@ -22,15 +22,15 @@ import matchrec
 from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT, BOOLEAN
 from matchrec.conditions.typing.typer import TRUE_COLUMN
-from matchrec.frontends.lexing.tokens import Dialect
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
-from matchrec.frontends.sase import Streams, compile_sase
-from matchrec.frontends.sql.locate import outer, parse
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.lower_windows import lower_window
+from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.spark.session import REFUSALS
+from matchrec.syntax.locate import outer, parse
+from matchrec.syntax.lower import lower
+from matchrec.syntax.lower_windows import lower_window
+from matchrec.syntax.tokens import Dialect
 from tests.cases.case_file import CaseFile
 from tests.cases.test_queries import register_tables
 from tests.generators import mutations

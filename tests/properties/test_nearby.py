@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from matchrec.conditions.evaluate import vectors
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.run_condition import (
     Arithmetic,
@@ -24,12 +25,11 @@ from matchrec.conditions.run_condition import (
     operate,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.interface import NearbyCondition
-from matchrec.engine.matches import RunFailure
-from matchrec.engine.nearby import satisfy_nearby
-from matchrec.engine.partitions import Frontier, Partitions
-from matchrec.evaluate import vectors
 from matchrec.plan.expression import Navigation
+from matchrec.search.interface import NearbyCondition
+from matchrec.search.matches import RunFailure
+from matchrec.search.nearby import satisfy_nearby
+from matchrec.search.partitions import Frontier, Partitions
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import copies_of, examples
 from tests.references.matcher import Candidate, Failure, Value

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from matchrec.conditions.run_condition import RunExpression
-from matchrec.engine.engines import Algorithm
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
+from matchrec.search.engines import Algorithm
 from tests.properties.test_engines import (
     LONGER,
     ROWS,

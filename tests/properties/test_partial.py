@@ -10,11 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.engines import choose
-from matchrec.engine.interface import Room, Task
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
-from matchrec.nfa import program as outcomes
+from matchrec.automaton import program as outcomes
 from matchrec.plan.clauses import (
     AfterMatchSkip,
     EventSelection,
@@ -23,6 +19,10 @@ from matchrec.plan.clauses import (
     SkipTo,
 )
 from matchrec.plan.pattern import show
+from matchrec.search.engines import choose
+from matchrec.search.interface import Room, Task
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import Partitions
 from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples

@@ -12,9 +12,9 @@ from unittest.mock import patch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine import selection
-from matchrec.engine.interface import Room
 from matchrec.errors import MatchRecognizeError
+from matchrec.search import selection
+from matchrec.search.interface import Room
 from tests.cases.pattern_notation import Question, built, by_definition
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 import matchrec
 from matchrec.spark import columns
-from matchrec.spark.worker.matching import Incoming
+from matchrec.worker.matching import Incoming
 from tests.generators.queries import Batch, Order, Query, random_batch
 from tests.properties.test_queries import (
     INTERPRETED,

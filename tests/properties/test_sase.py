@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft_query
-from matchrec.frontends.sase import compile_sase, nodes
+from matchrec.patterns.sase import compile_sase, nodes
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns

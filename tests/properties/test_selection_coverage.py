@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from matchrec.automaton.occurrences import compile_occurrences, occurrences_of_stages
 from matchrec.conditions.run_condition import (
     Comparison,
     Constant,
@@ -20,11 +21,10 @@ from matchrec.conditions.run_condition import (
     parts_of,
 )
 from matchrec.conditions.types import Kind
-from matchrec.engine.coverage import Coverable
-from matchrec.engine.interface import Room
-from matchrec.nfa.occurrences import compile_occurrences, occurrences_of_stages
 from matchrec.plan.clauses import Absence, EventSelection, MatchOutput
 from matchrec.plan.pattern import show, variable_names
+from matchrec.search.coverage import Coverable
+from matchrec.search.interface import Room
 from tests.cases.pattern_notation import Question, built
 from tests.generators.pattern_trees import Pattern
 from tests.generators.patterns import questions

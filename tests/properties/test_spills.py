@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 import matchrec
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
 from matchrec.shortcuts import ALL, Shortcuts, in_force
-from matchrec.spark.sorting import sort as spilling
+from matchrec.worker.sorting import sort as spilling
 from tests.generators import clauses
 from tests.properties.test_shortcuts import NO_ROOM, RUN_ERROR, differences, told
 from tests.quick.scale import LONG_RUN, SEED, examples

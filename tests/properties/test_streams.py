@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from matchrec.conditions.row_column import row_column
 from matchrec.conditions.split import RowScope
-from matchrec.spark.wire import SortColumn
+from matchrec.worker.wire import SortColumn
 from tests.generators.queries import Batch, Query, random_streams
 from tests.properties.test_queries import (
     ALGORITHMS,

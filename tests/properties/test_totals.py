@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from matchrec.compile.absences import end_runs_at_absent_rows
 from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.incremental import SearchCall, new_state
-from matchrec.engine.interface import Room, Task, TaskTotals, Total
-from matchrec.engine.kernels import totals as kernel
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import IntArray, Partitions
-from matchrec.engine.records import compile_task
-from matchrec.engine.selection import node_size
 from matchrec.errors.calls import NotCarriedError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
+from matchrec.search.engines import Algorithm
+from matchrec.search.incremental import SearchCall, new_state
+from matchrec.search.interface import Room, Task, TaskTotals, Total
+from matchrec.search.kernels import totals as kernel
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import IntArray, Partitions
+from matchrec.search.records import compile_task
+from matchrec.search.selection import node_size
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery
@@ -39,7 +39,7 @@ from tests.tasks.selection import (
     task,
 )
 from tests.tasks.selection import query as query_of
-from tests.unit.engine.test_incremental import (
+from tests.unit.search.test_incremental import (
     call_of,
     matches_and_answer,
     one_partition,

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.interface import Room
-from matchrec.engine.partitions import Frontier
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Room
+from matchrec.search.partitions import Frontier
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import (

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from matchrec.engine.engines import ALGORITHMS
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions, ranges
+from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run.failures import too_many_steps
-from matchrec.nfa.program import A_MATCH
-from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.match import Worker
+from matchrec.search.engines import ALGORITHMS
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import Partitions, ranges
+from matchrec.worker.batches import Piece
+from matchrec.worker.match import Worker
 
 MATCHES = ("partition", "number", "start", "completed", "kind")
 # If matches share their rows, these have another order.

@@ -31,7 +31,7 @@ def load() -> None:
     from both_engines import compare_engines
 
     import matchrec.spark.execute
-    import matchrec.spark.worker.match  # noqa: F401
+    import matchrec.worker.match  # noqa: F401
 
     compare_engines()
     numba.njit(lambda: None)()

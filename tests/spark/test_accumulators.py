@@ -20,9 +20,9 @@ from pyspark.sql import SparkSession, types
 
 from matchrec.conditions.accumulators import AGGREGATES, decimal_of
 from matchrec.conditions.functions.function import AggregateUse, Value
-from matchrec.frontends.lexing.tokens import words
 from matchrec.spark.sail.probes import version_spoken
 from matchrec.spark.types import value_type
+from matchrec.syntax.tokens import words
 from tests.quick.scale import SEED, examples
 
 GROUPS = examples(20)

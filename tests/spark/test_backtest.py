@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec.api import backtest
-from matchrec.explanation.coverage import Reason
+from matchrec.explain.coverage import Reason
 
 HIGH = """PARTITION BY k ORDER BY at MEASURES count(*) AS n AFTER MATCH SKIP TO NEXT ROW
     PATTERN (HIGH{2}) DEFINE HIGH AS load > 8 AND load < 100"""

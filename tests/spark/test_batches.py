@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.compile.executable import Lookaround
-from matchrec.spark.worker.batches import Piece, pieces
+from matchrec.worker.batches import Piece, pieces
 
 
 def batches(sizes: list[int], rows_a_batch: int) -> Iterator[pa.RecordBatch]:

@@ -8,12 +8,12 @@ from pyspark.sql import SparkSession
 import matchrec
 from matchrec.api.inputs import relation_of
 from matchrec.errors import MatchRecognizePlanError, MatchRecognizeUnsupportedError
-from matchrec.explanation.coverage import draw
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
+from matchrec.explain.coverage import draw
 from matchrec.spark.coverage import schema_of_counts, search
 from matchrec.spark.question import Options, Question, Rule, input_columns
-from matchrec.spark.worker.cover import CoverageWorker
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.worker.cover import CoverageWorker
 
 pytestmark = pytest.mark.one_of(2)
 

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 
 import matchrec
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql.locate import outer, parse, rows_of
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import ColumnReference
 from matchrec.plan.text import Template
+from matchrec.syntax.locate import outer, parse, rows_of
+from matchrec.syntax.lower import lower
 from tests.quick.scale import LONG_RUN
 
 pytestmark = [

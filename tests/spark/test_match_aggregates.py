@@ -18,9 +18,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.frontends.lexing.tokens import AGGREGATES
 from matchrec.spark.after.aggregates import OF_GROUPS
 from matchrec.spark.after.folds import FOLDS
+from matchrec.syntax.tokens import AGGREGATES
 from tests.quick.scale import some_of
 from tests.spark.test_accumulators import (
     COLUMNS,

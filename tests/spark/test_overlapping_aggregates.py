@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.engine.interface import Task
-from matchrec.spark.worker import match
+from matchrec.search.interface import Task
+from matchrec.worker import match
 
 COUNT = 2_000
 CLAUSE = """ORDER BY i MEASURES FIRST(i) AS f, {measures}

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.charts.plot import plot as draw
-from matchrec.charts.series import Charted, MatchSpan, Page
+from matchrec.explain.charts.plot import plot as draw
+from matchrec.explain.charts.series import Charted, MatchSpan, Page
 
 pytestmark = pytest.mark.one_of(2)
 

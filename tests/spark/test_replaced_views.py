@@ -20,8 +20,8 @@ import matchrec
 from matchrec import MatchRecognizeRunError
 from matchrec.spark.backends import backend_of
 from matchrec.spark.session import is_connect
-from matchrec.spark.wire import PlannedColumn
-from matchrec.spark.worker.planned import checked_batches, is_same_type
+from matchrec.worker.planned import checked_batches, is_same_type
+from matchrec.worker.wire import PlannedColumn
 from tests.properties.test_queries import settings
 
 VIEW = "replaced_view"

@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 import matchrec
 from matchrec import Pattern, RuleMatches
-from matchrec.spark import wire
+from matchrec.worker import wire
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches
 from tests.spark.test_streaming import SCHEMA, Feed, events_of, pieces_of

@@ -24,9 +24,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 import matchrec
 from matchrec import Pattern, RuleMatches
-from matchrec.engine.partitions import IntArray
-from matchrec.spark import wire
+from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.bucket import bucket_of
+from matchrec.worker import wire
 from tests.pages.blocks import blocks
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import batches

@@ -1,6 +1,6 @@
 """Messages of SASE+ queries that need the DataFrame, whole, with the caret in the user's own text.
 
-Those that the text alone shows are in tests/unit/frontends/sase/errors.txt; the situations that
+Those that the text alone shows are in tests/unit/patterns/sase/errors.txt; the situations that
 users meet most are here again, to show that they come through `matchrec.match_sase` unchanged.
 sase_errors.txt: query and message; lines `name: value` before PATTERN are arguments of
 `match_sase`.

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from matchrec.spark.sorting.sort import sorted_batches
 from matchrec.spark.types import encode_columns, sorts_exactly
-from matchrec.spark.wire import SortColumn, Sorting
+from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.wire import SortColumn, Sorting
 
 pytestmark = pytest.mark.one_of(8)
 NINES = "9" * 33

@@ -16,9 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
 from matchrec import AfterMatch, Pattern, memory
-from matchrec.engine import incremental
-from matchrec.engine.incremental import SearchState, arrays_of, new_state, state_of
 from matchrec.errors import MatchRecognizeError, MatchRecognizeRunError
+from matchrec.search import incremental
+from matchrec.search.incremental import SearchState, arrays_of, new_state, state_of
 from matchrec.spark.streaming import bucket
 from matchrec.spark.streaming.bucket import digest, states_in
 from tests.tasks.stream_pieces import Group, Streamed, times

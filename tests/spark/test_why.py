@@ -14,8 +14,8 @@ from pyspark.sql.functions import col, expr
 
 import matchrec
 from matchrec import MatchRecognizeError
+from matchrec.explain.tracing.why import draw
 from matchrec.spark.tracing import collect_table, literal
-from matchrec.tracing.why import draw
 from tests.properties.test_queries import settings
 
 pytestmark = pytest.mark.one_of(4)

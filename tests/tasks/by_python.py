@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest import mock
 
-from matchrec.engine.engines import Strategy
-from matchrec.engine.interface import Task
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
 from matchrec.jit.kept import KeptFunction
+from matchrec.search.engines import Strategy
+from matchrec.search.interface import Task
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import Partitions
 from tests.quick.scale import FULL
 
 MOST_COMPARED = 500  # rows
@@ -58,7 +58,7 @@ def python_takes_steps(most: int) -> Iterator[list[int]]:
     with (
         mock.patch.object(KeptFunction, "steps_left", return_value=most),
         mock.patch.object(KeptFunction, "count_steps", count_steps),
-        mock.patch("matchrec.engine.search.perf_counter", return_value=0.0),
+        mock.patch("matchrec.search.search.perf_counter", return_value=0.0),
     ):
         yield taken
 

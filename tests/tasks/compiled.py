@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from matchrec.nfa.closure import Folded, fold
-from matchrec.nfa.compile import CompiledPattern, compile_program
+from matchrec.automaton.closure import Folded, fold
+from matchrec.automaton.compile import CompiledPattern, compile_program
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern, variable_names
 

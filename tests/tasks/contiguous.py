@@ -13,19 +13,19 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from matchrec.automaton.compile import CompiledPattern
 from matchrec.compile.executable import find_lookaround
 from matchrec.compile.negation import Restriction, Separation
 from matchrec.conditions.run_condition import RunExpression
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.interface import Condition, Task
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from matchrec.errors.run import failures
-from matchrec.frontends.row_pattern import parse_row_pattern
-from matchrec.nfa.compile import CompiledPattern
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, negations, variable_names
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Condition, Task
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.by_python import is_small, outcome
 from tests.tasks.compiled import compiled

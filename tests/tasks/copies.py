@@ -17,15 +17,15 @@ import numpy.typing as npt
 import pytest
 from hypothesis import currently_in_test_context
 
+from matchrec.automaton.program import A_MATCH
 from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, parts_of
-from matchrec.engine.coverage import Counts, Coverable, find_matches
-from matchrec.engine.engines import Strategy
-from matchrec.engine.interface import Room, Task
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import NO_EDGE, Frontier, IntArray, Partitions
-from matchrec.nfa.program import A_MATCH
 from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.search.coverage import Counts, Coverable, find_matches
+from matchrec.search.engines import Strategy
+from matchrec.search.interface import Room, Task
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
 from tests.quick import scale
 from tests.quick.scale import copies_of
 from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of

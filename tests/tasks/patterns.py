@@ -23,14 +23,14 @@ import matchrec
 from matchrec.compile.executable import Executable, Output
 from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import RowColumn
-from matchrec.engine.interface import Task
-from matchrec.engine.partitions import Partitions
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.pattern.builder import AfterMatch
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.builder import AfterMatch
+from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.resolve import InputColumns
+from matchrec.search.interface import Task
+from matchrec.search.partitions import Partitions
 from matchrec.spark.types import value_type
-from matchrec.spark.worker.encode import partitions_of
+from matchrec.worker.encode import partitions_of
 from tests.cases.pattern_notation import NAMES, SCHEMA, Question, built
 from tests.generators.pattern_trees import Event
 from tests.references.pattern_conditions import value

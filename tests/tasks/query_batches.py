@@ -24,16 +24,13 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import Draft, draft_query
+from matchrec.compile.pruning.irrelevant_rows import fails
 from matchrec.conditions.row_column import OrderType, RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.lower import lower
-from matchrec.frontends.sql.lower_windows import lower_window
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
-from matchrec.pruning.irrelevant_rows import fails
 from matchrec.spark.after.aggregates import aggregate_matches
 from matchrec.spark.backends import runner_of
 from matchrec.spark.columns import Preparation
@@ -46,7 +43,10 @@ from matchrec.spark.types import (
     schema_of_reads,
     value_type,
 )
-from matchrec.spark.worker.matching import Incoming, QueryWorker
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
+from matchrec.syntax.lower_windows import lower_window
+from matchrec.worker.matching import Incoming, QueryWorker
 from tests.generators.queries import NAMES
 from tests.quick.scale import copies_of
 from tests.tasks.linking import link

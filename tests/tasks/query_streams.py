@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from matchrec.conditions.row_column import RowColumn
-from matchrec.spark import wire
 from matchrec.spark.streaming.arrival import Arriving, ColumnMap, times
 from matchrec.spark.streaming.bucket import PLACES, Bucket, needs_in
 from matchrec.spark.streaming.search import START, ContiguousSearch
 from matchrec.spark.transport import PandasEncoding
-from matchrec.spark.wire import SortColumn
+from matchrec.worker import wire
+from matchrec.worker.wire import SortColumn
 from tests.tasks.query_batches import Run
 from tests.tasks.stream_pieces import QUERY, Group
 

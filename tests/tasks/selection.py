@@ -11,13 +11,13 @@ from itertools import pairwise
 import numpy as np
 
 from matchrec.conditions.types import Kind
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.interface import Absent, Condition, Task
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Absent, Condition, Task
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import Partitions
+from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value
 from tests.tasks.compiled import compiled

@@ -22,17 +22,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from matchrec import RuleMatches
-from matchrec.engine.partitions import Frontier, IntArray, starts_of
-from matchrec.spark import question, wire
+from matchrec.search.partitions import Frontier, IntArray, starts_of
+from matchrec.spark import question
 from matchrec.spark.streaming.arrival import Memory, in_order, load
 from matchrec.spark.streaming.bucket import Bucket, RulesOfBucket
 from matchrec.spark.streaming.bucket import bucket_of as make_bucket
 from matchrec.spark.streaming.prepare import WATERMARK, SentEvents
 from matchrec.spark.transport import arrow_schema
 from matchrec.spark.types import crossing_schema
-from matchrec.spark.worker.arrays import codes_of, number_equal
-from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.match import Worker
+from matchrec.worker import wire
+from matchrec.worker.arrays import codes_of, number_equal
+from matchrec.worker.batches import Piece
+from matchrec.worker.match import Worker
 from tests.quick.scale import copies_of
 
 QUERY = "a digest"

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from matchrec.engine.engines import ALGORITHMS
-from matchrec.engine.interface import Task
-from matchrec.engine.matches import RunFailure
-from matchrec.engine.partitions import Partitions
-from matchrec.tracing.search import Attempt, Tracer
-from matchrec.tracing.trace import EngineMatch, check_attempt, engine_matches, starting_rows
+from matchrec.explain.tracing.search import Attempt, Tracer
+from matchrec.explain.tracing.trace import EngineMatch, check_attempt, engine_matches, starting_rows
+from matchrec.search.engines import ALGORITHMS
+from matchrec.search.interface import Task
+from matchrec.search.matches import RunFailure
+from matchrec.search.partitions import Partitions
 from tests.quick.scale import FULL, copies_of
 from tests.tasks.copies import copies_beside
 

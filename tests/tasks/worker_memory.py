@@ -22,13 +22,13 @@ from matchrec.compile.path import draft_query
 from matchrec.conditions.row_column import show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, STRING
-from matchrec.engine.partitions import BoolArray, IntArray
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.memory import PROC, kibibytes_in
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.matching import Incoming, QueryWorker
+from matchrec.search.partitions import BoolArray, IntArray
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.worker.matching import Incoming, QueryWorker
+from matchrec.worker.wire import SortColumn, Sorting
 from tests.tasks.linking import link
 
 V_SHAPE = "PATTERN (S D+ U+) DEFINE D AS x < PREV(x), U AS x > PREV(x)"

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from matchrec.engine.matches import RunFailure, no_matches
+from matchrec.automaton.program import A_MATCH, TIMED_OUT
 from matchrec.errors.run.failures import overflow_in_condition
-from matchrec.nfa.program import A_MATCH, TIMED_OUT
+from matchrec.search.matches import RunFailure, no_matches
 from tests.quick import scale
 from tests.quick.both_engines import Outcome, check_same
 
@@ -80,7 +80,7 @@ def test_a_difference(other: Outcome) -> None:
 
 def test_workers_compare(spark: SparkSession) -> None:
     def name_of_search(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from matchrec.spark.worker.match import Worker
+        from matchrec.worker.match import Worker
 
         yield pa.RecordBatch.from_pydict({"name": [Worker.find_matches.__name__]})
 

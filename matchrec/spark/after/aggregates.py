@@ -22,11 +22,11 @@ from matchrec.output.reads import ReadRowsForSpark
 from matchrec.plan.show import call_of_aggregate
 from matchrec.plan.text import View, string_literal, template, words_of
 from matchrec.shortcuts import taken
-from matchrec.spark import wire
 from matchrec.spark.after.folds import FOLDS, Fold, Values, without_repeats
 from matchrec.spark.errors.second_look import watch_matches
 from matchrec.spark.relation import Runner
-from matchrec.spark.wire import SelectItem
+from matchrec.worker import wire
+from matchrec.worker.wire import SelectItem
 
 NAN = "double('NaN')"
 SAME_NAME = "duplicate unqualified field name"  # Sail calls an aggregate of a struct by its fields

@@ -26,7 +26,7 @@ from matchrec.plan.text import quoted, string_literal
 from matchrec.spark.backends import runner_of
 from matchrec.spark.environment import able_workers
 from matchrec.spark.types import columns_in_one_form
-from matchrec.spark.wire import SelectItem
+from matchrec.worker.wire import SelectItem
 
 
 def explode_rows(result: DataFrame, column: str | None) -> DataFrame:
@@ -129,7 +129,7 @@ def paths(pointers: Sequence[Any]) -> list[list[int]]:
 
     From its type hints PySpark would choose how rows reach it.
     """
-    from matchrec.engine.graph import is_compatible
+    from matchrec.search.graph import is_compatible
 
     entries: dict[tuple[str, int], list[int]] = {}
     for place, pointer in enumerate(pointers):

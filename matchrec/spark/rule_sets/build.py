@@ -31,7 +31,6 @@ from matchrec.errors.streams import divided_over_stream
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted, string_literal
-from matchrec.spark import wire
 from matchrec.spark.backends import backend_of
 from matchrec.spark.errors.diagnose import Diagnosis
 from matchrec.spark.execute import (
@@ -44,12 +43,13 @@ from matchrec.spark.execute import (
 )
 from matchrec.spark.question import Question, Rule
 from matchrec.spark.ranges import check_whole
-from matchrec.spark.rule_sets.worker import VARIABLE, RowKind, RuleSetWorker
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.streaming.bucket import digest
 from matchrec.spark.streaming.prepare import check_one_row
 from matchrec.spark.types import OrderTimes, padding_of, schema_of_reads, struct_of
-from matchrec.spark.wire import SelectItem
+from matchrec.worker import wire
+from matchrec.worker.rule_set import VARIABLE, RowKind, RuleSetWorker
+from matchrec.worker.wire import SelectItem
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -135,7 +135,7 @@ def type_named(name: str) -> DataType | None:
     from pyarrow import type_for_alias
     from pyspark.sql.pandas.types import from_arrow_type
 
-    from matchrec.spark.worker.arrays import read_as
+    from matchrec.worker.arrays import read_as
 
     if digits := DECIMAL.fullmatch(name):
         return DecimalType(int(digits[1]), int(digits[2]))

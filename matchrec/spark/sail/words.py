@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from matchrec.plan.text import NO_ALIAS_OF_SAIL
+from matchrec.worker.failing import cause_of
 
 V = TypeVar("V")
 
@@ -176,15 +177,6 @@ def sentence_of(said: str) -> str:
     if found := row_of(SENTENCES, said):
         return found[0].expand(found[1])
     return STEPS.sub("", ADVICE.sub("", said), count=1)
-
-
-def cause_of(said: str) -> str:
-    """Why a row could not be computed, without the steps that it has failed in.
-
-    >>> cause_of("Execution error: reading input failed: Arrow error: Divide by zero error")
-    'Divide by zero error'
-    """
-    return re.sub(r"^.*\b(?:Execution|Arrow) error: ", "", said, flags=re.DOTALL)
 
 
 # What it says of a value that cannot be computed with: the sentence, then what to write.

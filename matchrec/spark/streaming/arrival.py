@@ -25,14 +25,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import IntArray, ranges, starts_of
 from matchrec.errors.streams import state_of_another_query
-from matchrec.spark import wire
-from matchrec.spark.rule_sets.worker import rows_of_version
-from matchrec.spark.sorting.order import order_of
+from matchrec.search.partitions import IntArray, ranges, starts_of
 from matchrec.spark.transport import PandasEncoding
-from matchrec.spark.wire import SortColumn, Sorting
-from matchrec.spark.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
+from matchrec.worker import wire
+from matchrec.worker.arrays import as_integers, codes_of, column, flags_of, number_equal
+from matchrec.worker.rule_set import rows_of_version
+from matchrec.worker.sorting.order import order_of
+from matchrec.worker.wire import SortColumn, Sorting
 
 FORMAT = 5
 LENGTH = 4  # bytes of the length of the header

@@ -23,11 +23,9 @@ from pyspark.sql.types import TimestampType
 
 from matchrec.compile.executable import Executable
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import IntArray
 from matchrec.errors.streams import changed_in_the_past, state_without_room
 from matchrec.memory import may_take
-from matchrec.spark import wire
-from matchrec.spark.rule_sets.worker import RuleSetWorker
+from matchrec.search.partitions import IntArray
 from matchrec.spark.streaming.arrival import (
     Array,
     Arrays,
@@ -48,8 +46,10 @@ from matchrec.spark.streaming.arrival import (
 from matchrec.spark.streaming.search import IDLE, KEPT, NEVER, NEXT_END, ContiguousSearch, KeySearch
 from matchrec.spark.streaming.selecting import SelectingSearch
 from matchrec.spark.types import OrderTimes
-from matchrec.spark.worker.arrays import to_bytes
-from matchrec.spark.worker.matching import QueryWorker
+from matchrec.worker import wire
+from matchrec.worker.arrays import to_bytes
+from matchrec.worker.matching import QueryWorker
+from matchrec.worker.rule_set import RuleSetWorker
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.state import GroupState

@@ -26,15 +26,15 @@ from pyspark.sql.types import StructType
 from matchrec.compile.executable import Executable
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.run_condition import Aggregated
-from matchrec.engine.incremental import keeps_values
-from matchrec.engine.records import compile_task
 from matchrec.errors import streams
 from matchrec.output.reads import ReadAt
 from matchrec.plan.clauses import MatchOutput, RowsPerMatch
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import PartitionEnd, negations, walk
 from matchrec.plan.text import Template
-from matchrec.spark import types, wire
+from matchrec.search.incremental import keeps_values
+from matchrec.search.records import compile_task
+from matchrec.spark import types
 from matchrec.spark.columns import KnownFields, Preparation, RowColumns, add_columns
 from matchrec.spark.environment import able_workers
 from matchrec.spark.question import Options
@@ -49,7 +49,8 @@ from matchrec.spark.transport import (
     runner_in_worker,
     unpacker,
 )
-from matchrec.spark.wire import SelectItem, packed_columns
+from matchrec.worker import wire
+from matchrec.worker.wire import SelectItem, packed_columns
 
 WATERMARK = "spark.watermarkDelayMs"  # in the metadata of a column that has one
 NO_KEY = wire.key(0)  # the same value for all events that nothing divides

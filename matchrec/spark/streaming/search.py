@@ -17,15 +17,15 @@ import pyarrow as pa
 
 from matchrec.compile.executable import Executable, Lookaround
 from matchrec.compile.rule_set import Version
-from matchrec.engine.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
-from matchrec.engine.records import compile_task
 from matchrec.output.reads import ReadMatchNumber
-from matchrec.spark import wire
+from matchrec.search.partitions import NO_EDGE, BoolArray, Frontier, IntArray, Partitions, ranges
+from matchrec.search.records import compile_task
 from matchrec.spark.streaming.arrival import ByKey, Known, States
-from matchrec.spark.worker.arrays import as_integers, column
-from matchrec.spark.worker.batches import Piece
-from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.match import BatchMaker, Worker
+from matchrec.worker import wire
+from matchrec.worker.arrays import as_integers, column
+from matchrec.worker.batches import Piece
+from matchrec.worker.encode import partitions_of
+from matchrec.worker.match import BatchMaker, Worker
 
 ALL_ROWS = Version("")
 NEVER = int(np.iinfo(np.int64).max)

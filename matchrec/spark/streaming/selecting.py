@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from matchrec.compile.executable import Executable
-from matchrec.engine.incremental import (
+from matchrec.errors.run.place import RowPlace
+from matchrec.output.rows import output_rows
+from matchrec.search.incremental import (
     FurtherSearch,
     SearchCall,
     SearchState,
@@ -23,13 +25,11 @@ from matchrec.engine.incremental import (
     state_of,
     windows_between,
 )
-from matchrec.engine.interface import Task
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import BoolArray, IntArray, Partitions, ranges
-from matchrec.engine.records import compile_task
-from matchrec.engine.selection import extremes_of, in_large_chunks, node_size
-from matchrec.errors.run.place import RowPlace
-from matchrec.output.rows import output_rows
+from matchrec.search.interface import Task
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import BoolArray, IntArray, Partitions, ranges
+from matchrec.search.records import compile_task
+from matchrec.search.selection import extremes_of, in_large_chunks, node_size
 from matchrec.spark.streaming.arrival import Array, ByKey, Known, States, join, take, times
 from matchrec.spark.streaming.search import (
     IDLE,
@@ -41,8 +41,8 @@ from matchrec.spark.streaming.search import (
     near_bounds,
     window_bounds,
 )
-from matchrec.spark.worker.encode import partitions_of
-from matchrec.spark.worker.match import Worker, name_row, naming_rows
+from matchrec.worker.encode import partitions_of
+from matchrec.worker.match import Worker, name_row, naming_rows
 
 
 @dataclass(frozen=True)

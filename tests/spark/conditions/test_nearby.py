@@ -19,17 +19,17 @@ from matchrec.compile.path import Draft, draft_query
 from matchrec.conditions.row_column import RowColumn
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import ValueType
-from matchrec.engine.nearby import satisfy_nearby
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.resolve import InputColumns
 from matchrec.plan.text import template
+from matchrec.search.nearby import satisfy_nearby
 from matchrec.spark.backends import runner_of
 from matchrec.spark.columns import Preparation
 from matchrec.spark.relation import Relation
 from matchrec.spark.types import value_type
-from matchrec.spark.worker.encode import partitions_of
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.worker.encode import partitions_of
 from tests.generators.run_forms import Columns
 from tests.properties.test_queries import INTERPRETED, settings
 from tests.quick.scale import SEED, examples

@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
-from matchrec.frontends.dialects.differences import found_differences, table
-from matchrec.frontends.dialects.products import PRODUCTS
-from matchrec.frontends.dialects.translate import product_tokens, translate_query
+from matchrec.dialects.differences import found_differences, table
+from matchrec.dialects.products import PRODUCTS
+from matchrec.dialects.translate import product_tokens, translate_query
 from tests.spark.dialects.documented import shown
 
 FUNCTIONS = Path(__file__).parent / "functions"

@@ -10,11 +10,11 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import expr
 
-from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, read_tokens
 from matchrec.plan.expression import render
 from matchrec.plan.show import show_reference
+from matchrec.syntax.expressions.expression import parse_scalar
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokens import AGGREGATES, OF_THE_MATCH, WINDOW_ONLY, read_tokens
 
 pytestmark = pytest.mark.night  # asks for all functions
 

@@ -16,8 +16,8 @@ from matchrec.__main__ import main
 from matchrec.arguments import Algorithm, DialectName, WrittenDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
-from matchrec.engine.engines import ALGORITHMS
-from matchrec.frontends.dialects.products import PRODUCTS
+from matchrec.dialects.products import PRODUCTS
+from matchrec.search.engines import ALGORITHMS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 

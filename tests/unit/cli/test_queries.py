@@ -9,7 +9,7 @@ import pytest
 
 from matchrec.cli import queries
 from matchrec.cli.queries import value_of
-from matchrec.frontends.sql import locate
+from matchrec.syntax import locate
 from tests.quick.embedded import invoke
 
 pytestmark = pytest.mark.one_of(4)

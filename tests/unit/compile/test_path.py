@@ -8,18 +8,18 @@ from unittest import mock
 
 import pytest
 
+from matchrec.automaton import closure
+from matchrec.automaton import compile as nfa
 from matchrec.compile.executable import Executable
 from matchrec.compile.path import draft_query
 from matchrec.conditions.types import BIGINT
-from matchrec.engine import records
 from matchrec.errors import MatchRecognizePlanError
-from matchrec.frontends.sql.locate import parse
-from matchrec.frontends.sql.lower import lower
-from matchrec.nfa import closure
-from matchrec.nfa import compile as nfa
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
+from matchrec.search import records
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
 from tests.tasks.linking import link
 
 COLUMNS = InputColumns(("k", "t", "x"))

@@ -13,9 +13,9 @@ from matchrec.conditions.functions.function import AggregateUse, Value
 from matchrec.conditions.split import split
 from matchrec.conditions.types import BIGINT, DOUBLE, ValueType, decimal
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.lexing import tokens
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
+from matchrec.syntax import tokens
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
 
 WIDE = decimal(38, 0)
 LARGEST = Decimal(10**38 - 1)

@@ -13,8 +13,8 @@ from matchrec.conditions.residual import ARITHMETIC, BASIC, CONVERSIONS, Combine
 from matchrec.conditions.split import split
 from matchrec.conditions.typing.calls import NEVER_IN_PYTHON
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "expressions.md"
 WRITTEN = {"[]": "x[i]"}

@@ -7,9 +7,9 @@ import pstats
 
 import pytest
 
+from matchrec.automaton import closure
 from matchrec.conditions.typing import steps
 from matchrec.errors import MatchRecognizeError
-from matchrec.nfa import closure
 from tests.benchmarks.planning import Queries, families, planned
 from tests.quick.scale import some_of
 

@@ -14,13 +14,13 @@ from matchrec.conditions.residual import (
 from matchrec.conditions.row_column import Shifted, show_column
 from matchrec.conditions.split import RowScope, split
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import read_tokens
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.expression import ColumnReference, End, Navigation
 from matchrec.plan.operations import may_fail
+from matchrec.syntax.expressions.expression import parse_scalar
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.syntax.tokens import read_tokens
 
 UNION = "CASE WHEN (x > 0) OR ((x < 9) AND (z)) THEN 1 / x END"
 

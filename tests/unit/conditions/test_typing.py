@@ -21,12 +21,12 @@ from matchrec.conditions.types import FLOAT, INT, Family, Kind, ValueType
 from matchrec.conditions.typing.steps import StepTyper
 from matchrec.conditions.typing.typer import IN_UTC, Typer, constant_of, type_deferred
 from matchrec.errors import MatchRecognizeError
-from matchrec.frontends.expressions.expression import parse_row_expression
-from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import read_tokens
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.source import Span
+from matchrec.syntax.expressions.expression import parse_row_expression
+from matchrec.syntax.expressions.reader import ClausePart
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.syntax.tokens import read_tokens
 
 TYPES = {
     "i": ValueType(Family.INTEGER, "int", 32),

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from sqlglot import Dialect
 
+from matchrec.dialects.products import PRODUCTS, SPARK
+from matchrec.dialects.translate import translate_query
 from matchrec.errors.sql.foreign_names import cure_of, cures
-from matchrec.frontends.dialects.products import PRODUCTS, SPARK
-from matchrec.frontends.dialects.translate import translate_query
 
 ARGUMENTS = ("x", "x, y", "s, 'x'", "'%Y', s", "x, y, x", "1, 2, 3, 4, 5, 6", "")
 OF_SPARK = {"DATEADD", "RLIKE", "TIMESTAMPADD"}

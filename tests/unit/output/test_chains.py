@@ -7,11 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matchrec.engine.engines import Algorithm
-from matchrec.engine.interface import Room
-from matchrec.engine.matches import Matches
-from matchrec.engine.partitions import Partitions
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.output.aggregates import AggregateReader, adds_whole_numbers, last_seen, never_wraps
 from matchrec.output.measures import Reader
 from matchrec.output.reads import (
@@ -24,7 +19,12 @@ from matchrec.output.reads import (
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
-from matchrec.spark.worker.arrays import rising_floats
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Room
+from matchrec.search.matches import Matches
+from matchrec.search.partitions import Partitions
+from matchrec.syntax.row_pattern import parse_row_pattern
+from matchrec.worker.arrays import rising_floats
 from tests.quick.scale import examples
 from tests.tasks.contiguous import Query, Rows, search
 

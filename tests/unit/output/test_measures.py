@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from matchrec.engine.matches import Matches, RunFailure
-from matchrec.engine.partitions import Partitions
 from matchrec.output.aggregates import AggregateReader, last_seen, sum_values
 from matchrec.output.measures import Reader
 from matchrec.output.rows import OutputRows, matched_rows, output_rows, unmatched_rows
 from matchrec.plan.clauses import RowsPerMatch
 from matchrec.plan.expression import End, Navigation, Semantics
+from matchrec.search.matches import Matches, RunFailure
+from matchrec.search.partitions import Partitions
 
 A, B = 0, 1
 ROWS = 8

@@ -6,7 +6,7 @@ import inspect
 
 from matchrec.output import reads
 from matchrec.output.reads import Read, ReadFact
-from matchrec.spark.worker.gather import FILL
+from matchrec.worker.gather import FILL
 
 
 def test_every_class_of_reads_is_filled() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from matchrec.frontends.row_pattern import parse_row_pattern
 from matchrec.plan.pattern import always_precedes
+from matchrec.syntax.row_pattern import parse_row_pattern
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 
 from matchrec.errors import warnings as kinds
 from matchrec.errors.warnings import MatchRecognizeWarning
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.plan.remarks import remarks
 from matchrec.plan.resolve import InputColumns, resolve
 from matchrec.source import Source
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
 from tests.unit import golden_text
 
 RECORDS = Path(__file__).parent / "remarks.txt"

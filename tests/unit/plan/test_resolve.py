@@ -2,10 +2,10 @@
 
 import pytest
 
-from matchrec.frontends.expressions.expression import parse_row_expression
-from matchrec.frontends.expressions.reader import ClausePart
-from matchrec.frontends.lexing.tokens import read_tokens
 from matchrec.plan.resolve import InputColumns, resolve_row
+from matchrec.syntax.expressions.expression import parse_row_expression
+from matchrec.syntax.expressions.reader import ClausePart
+from matchrec.syntax.tokens import read_tokens
 
 COLUMNS = InputColumns(("sym", "Price", "a b", "twice", "twice"), alias="t")
 

@@ -15,7 +15,7 @@ import pytest
 from matchrec import memory
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.spark.sail.server import ARROWS_POOL
-from matchrec.spark.worker import batches, gather
+from matchrec.worker import batches, gather
 from tests.tasks.worker_memory import KINDS, executable, found
 
 ROOT = Path(__file__).parents[3]

@@ -17,12 +17,12 @@ from matchrec.conditions.row_column import row_column, show_column
 from matchrec.conditions.split import RowScope
 from matchrec.conditions.types import BIGINT, DOUBLE, FLOAT, INT, STRING, ValueType, decimal
 from matchrec.errors import MatchRecognizeRunError, MatchRecognizeUnsupportedError
-from matchrec.explanation.clause import ExplainedClause
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
+from matchrec.explain.clause import ExplainedClause
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.resolve import InputColumns
-from matchrec.spark.worker.matching import Incoming, QueryWorker
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.worker.matching import Incoming, QueryWorker
 from tests.quick.scale import examples
 from tests.tasks.linking import link
 

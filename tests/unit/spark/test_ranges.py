@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matchrec.spark.worker.ranges import Cutting, Stretches
+from matchrec.worker.ranges import Cutting, Stretches
 
 NEEDED, FIRST = 0b110, 0b010
 

@@ -10,10 +10,10 @@ import pytest
 
 from matchrec.compile.path import RowBits
 from matchrec.conditions.row_column import RowColumn, Shifted, row_column
-from matchrec.spark import wire
-from matchrec.spark.rule_sets.worker import SharedRows
-from matchrec.spark.worker.arrays import codes_of
-from matchrec.spark.worker.encode import satisfied_words
+from matchrec.worker import wire
+from matchrec.worker.arrays import codes_of
+from matchrec.worker.encode import satisfied_words
+from matchrec.worker.rule_set import SharedRows
 
 FALLS = RowColumn((Shifted("a", 0), " < ", Shifted("a", -1)))
 

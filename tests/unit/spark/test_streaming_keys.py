@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from matchrec.engine.interface import TaskTotals, Total
-from matchrec.engine.kernels import totals
-from matchrec.engine.matches import of_one_row
-from matchrec.engine.partitions import ranges
 from matchrec.plan.clauses import EventSelection, Grouping
+from matchrec.search.interface import TaskTotals, Total
+from matchrec.search.kernels import totals
+from matchrec.search.matches import of_one_row
+from matchrec.search.partitions import ranges
 from matchrec.spark.streaming.arrival import ByKey
 from matchrec.spark.streaming.selecting import moved
-from matchrec.spark.worker.arrays import codes_of, number_equal
+from matchrec.worker.arrays import codes_of, number_equal
 from tests.tasks.selection import query, task
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from matchrec.errors import MatchRecognizeUnsupportedError
-from matchrec.frontends.sql.grammar import parse_clause
-from matchrec.frontends.sql.lower import lower
 from matchrec.spark.streaming.prepare import check_plan
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
 
 CLAUSE = "ORDER BY ts PATTERN (A B) {} WITHIN 5 BETWEEN ROWS DEFINE B AS x > 1"
 

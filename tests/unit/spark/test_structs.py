@@ -6,13 +6,13 @@ import pyarrow as pa
 
 import matchrec
 from matchrec.conditions.row_column import term_column
-from matchrec.frontends.expressions.expression import parse_scalar
-from matchrec.frontends.expressions.reader import ClausePart, Scope
-from matchrec.frontends.lexing.tokens import read_tokens
-from matchrec.frontends.pattern.lower import PatternQuery, lower_pattern
+from matchrec.patterns.stages.lower import PatternQuery, lower_pattern
 from matchrec.plan.expression import Aggregate
-from matchrec.spark.wire import Struct
-from matchrec.spark.worker.arrays import with_structs
+from matchrec.syntax.expressions.expression import parse_scalar
+from matchrec.syntax.expressions.reader import ClausePart, Scope
+from matchrec.syntax.tokens import read_tokens
+from matchrec.worker.arrays import with_structs
+from matchrec.worker.wire import Struct
 
 SCOPE = Scope(ClausePart.MEASURES, ("A",))
 

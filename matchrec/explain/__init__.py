@@ -1,0 +1,12 @@
+"""Show people what a query does, and why it matched or did not.
+
+    explanation  `explain`: all clauses of a query
+    clause       the sections of one clause
+    formulas     the formulas of edges; nondeterminism; what a run stores
+    coverage     `coverage`: how far the starting rows come
+    tracing      `why`: the search in one partition, step by step
+    pictures     row patterns as railroad diagrams, and what pictures have in common
+    charts       matches over their rows, back-tests and sweeps
+
+What only an engine reads is left out, such as layouts and places in arrays.
+"""

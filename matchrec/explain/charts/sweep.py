@@ -1,0 +1,94 @@
+"""The figures of one clause with many values: a table, and a picture of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from matchrec.explain.pictures.figures import Pictured, new_figure, written
+from matchrec.explain.pictures.html import data_frame, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+FIGURES = ("matches", "partitions", "rows", "median_rows", "median_span")
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Pictured):
+    """The figures of each combination of values, from `sweep`. It prints as a table.
+
+    Attributes:
+        names: the names of the markers.
+        rows: for each combination its values, then the number of matches, the number of partitions
+            with a match, the number of rows in all matches, and two medians over the matches: of
+            their number of rows, and of the distance from their first to their last row along the
+            first ORDER BY column.
+
+    >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+    >>> matchrec.sweep(spark.range(5), clause, {"least": [1, 3]})
+    <Sweep: 2 combinations of least>
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...] = field(default=())
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of the table."""
+        return (*self.names, *FIGURES)
+
+    @property
+    def text(self) -> str:
+        """The table, as `print` shows it."""
+        lines = [self.columns, *(tuple(map(show, row)) for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, line, widths)) for line in lines)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> found = matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).to_pandas()
+        >>> list(found["rows"])
+        [3, 1]
+        """
+        return data_frame(self.columns, self.rows)
+
+    def svg(self) -> str:
+        """Return a line chart of the matches against the values of the first marker.
+
+        Each combination of the other values has a line. Needs matplotlib.
+
+        >>> clause = "ORDER BY id PATTERN (A+) DEFINE A AS id > :least"
+        >>> print(matchrec.sweep(spark.range(5), clause, {"least": [1, 3]}).svg())
+        <?xml ...
+        """
+        return written(self._figure, "svg").decode()
+
+    def _figure(self) -> Figure:
+        figure = new_figure(7, 4)
+        panel = figure.subplots()
+        place, count = self.columns.index("matches"), len(self.names)
+        lines: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
+        for row in self.rows:
+            lines.setdefault(row[1:count], []).append((show(row[0]), row[place]))
+        for values, points in lines.items():
+            named = zip(self.names[1:], values, strict=True)
+            label = ", ".join(f"{name} = {show(value)}" for name, value in named)
+            panel.plot(*zip(*points, strict=True), marker="o", label=label or None)
+        panel.set(xlabel=self.names[0], ylabel="matches")
+        if count > 1:
+            panel.legend()
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<Sweep: {len(self.rows)} combinations of {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        return table(self.columns, [tuple(map(show, row)) for row in self.rows])
+
+
+def show(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,170 @@
+"""What a query compiles to: all of its clauses, as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from matchrec.compile.path import Draft
+from matchrec.compile.rule_set import RuleSet
+from matchrec.conditions.row_column import show_column
+from matchrec.explain.clause import ExplainedClause, numbered, partition_lines, titled
+from matchrec.explain.formulas import selection_lines
+from matchrec.explain.pictures.html import data_frame, folded, paragraph, preformatted, wide
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COVERAGE = "\nhow far its starting rows come, and what ends them: coverage() of the query"
+NO_CLAUSE = "no MATCH_RECOGNIZE clause: the query is Spark's alone"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """How a query runs, from `Query.explain`.
+
+    It prints as text. A notebook shows it as pictures.
+
+    Attributes:
+        clauses: the explanation of each clause in the order of evaluation, or of each rule.
+        counters: the counters of a run of the query, or None.
+        advice: what would make another run faster.
+        rules: the names of the rules of a rule set.
+        shared: what Spark computes once for all rules.
+
+    >>> large = matchrec.Pattern.begin("large").where("id > 1")
+    >>> matchrec.query(spark.range(3), large, order_by="id").explain()
+    <Explanation: `large` (...)>
+    """
+
+    clauses: tuple[ExplainedClause, ...]
+    counters: object | None = None
+    advice: str = ""
+    rules: tuple[str, ...] = ()
+    shared: str = ""
+
+    def __repr__(self) -> str:
+        found = "; ".join(clause.summary for clause in self.clauses) or NO_CLAUSE
+        return f"<Explanation: {found}>"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """The text that `print` shows: all stages of each clause, and the counters of a run."""
+        text = printable(self._clauses())
+        if self.counters is None:
+            return text
+        selects = any(clause.plan.selects for clause in self.clauses)
+        counted = indent(str(self.counters), "  ") + ("" if selects else COVERAGE)
+        advice = f"\n{self.advice}" if self.advice else ""
+        return f"{text}\ncounters of the last run\n{counted}{advice}"
+
+    def _clauses(self) -> str:
+        if not self.clauses:
+            return NO_CLAUSE
+        if self.rules:
+            named = zip(self.rules, self.clauses, strict=True)
+            rules = (f"\n\nrule {name}\n{indent(str(clause), '  ')}" for name, clause in named)
+            return self.shared + "".join(rules)
+        return numbered(dict(enumerate(map(str, self.clauses), 1)))
+
+    def dot(self) -> str:
+        """Return the programs of all clauses in Graphviz's language, one graph after the other.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().dot())
+        digraph ...
+        """
+        return "\n".join(clause.dot for clause in self.clauses)
+
+    def svg(self) -> str:
+        """Return a railroad diagram of each clause's row pattern, one after the other.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> print(matchrec.query(spark.range(3), large, order_by="id").explain().svg())
+        <svg ...
+        """
+        return "\n".join(clause.svg for clause in self.clauses)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with one row for each line of the text.
+
+        The column `clause` has the number of the clause, from 1. The column `part` has the title
+        above the line.
+
+        >>> large = matchrec.Pattern.begin("large").where("id > 1")
+        >>> explained = matchrec.query(spark.range(3), large, order_by="id").explain().to_pandas()
+        >>> explained.iloc[0].to_dict()
+        {'clause': 1, 'part': 'row pattern', 'line': '`large`'}
+        """
+        rows = []
+        for number, clause in enumerate(self.clauses, 1):
+            part = ""
+            for line in printable(str(clause)).splitlines():
+                if line.startswith("  "):
+                    rows.append((number, part, line.removeprefix("  ")))
+                else:
+                    part = line
+        return data_frame(("clause", "part", "line"), rows)
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for clause in self.clauses:
+            parts += [wide(clause.svg), *map(paragraph, selection_lines(clause.plan))]
+        parts.append(folded("all stages", preformatted(self._clauses())))
+        if self.counters is not None:
+            parts.append(getattr(self.counters, "_repr_html_", self.counters.__str__)())
+        return "".join(parts)
+
+
+# A rule set as text: what Spark computes for all rules together, then each rule by itself.
+
+KEPT = (
+    "kept of each partition in one state: rows that the watermark has not passed, the rows that",
+    "some rule looks at again, each once, and how far the search of each rule is",
+)
+
+
+def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Explanation:
+    """What all rules share, then each of them. drafts: of each rule by itself, by name. sorts: who
+    sorts the rows, empty of a stream.
+    """
+    first = next(iter(drafts.values())).plan
+    plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
+    shared = {
+        "partitions and order of all rules": partition_lines(plan, (), sorts),
+        "computed by Spark before the match, once for all rules": shared_lines(rules, sorts),
+        "stream, once for all rules": iter(() if sorts else KEPT),
+    }
+    clauses = []
+    for rule in rules.rules:
+        own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
+        plan, written = drafts[rule.name].plan, drafts[rule.name].written
+        clauses.append(ExplainedClause(plan, own, is_stream=not sorts, written=written))
+    names = tuple(rule.name for rule in rules.rules)
+    return Explanation(tuple(clauses), rules=names, shared=titled(shared.items()))
+
+
+def shared_lines(rules: RuleSet, sorts: str) -> Iterator[str]:
+    """The columns and conditions of all rules, with the rules that need them."""
+    for number, column in enumerate(rules.columns):
+        users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
+        yield f"c{number} = {show_column(column)}{of_rules(users)}"
+    for number, condition in enumerate(rules.conditions):
+        users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
+        yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
+    if sorts:
+        yield "the workers hold each partition as a whole, and search it rule after rule"
+    if rules.relevant:
+        tests = " or ".join(map(show_column, rules.relevant))
+        yield f"only of rows with {tests}: without all others the matches are the same"
+
+
+def of_rules(users: Sequence[str]) -> str:
+    return f", for {', '.join(users)}" if users else ""

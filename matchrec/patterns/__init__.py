@@ -1,0 +1,5 @@
+"""Languages that are not SQL, lowered to the same `MatchPlan` as a clause of SQL.
+
+sase    text of SASE+
+stages  calls of the `Pattern` API
+"""

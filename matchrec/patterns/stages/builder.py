@@ -1,0 +1,457 @@
+"""Pattern: each call returns a new pattern, with one more stage or with another last stage.
+
+Source: Flink CEP, "The Pattern API".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from matchrec import arguments
+from matchrec.arguments import ArgumentKind, checked, instance_of
+from matchrec.errors import stages as errors
+from matchrec.errors.calls import no_attribute
+from matchrec.patterns.stages import checks
+from matchrec.patterns.stages.tree import Outline, Stage, named_stages, shown
+from matchrec.plan.clauses import SkipTo
+from matchrec.plan.stages import Contiguity
+from matchrec.syntax.durations import DURATION, Duration, duration
+
+TO = ArgumentKind(
+    "what to skip to",
+    lambda value: value is None or isinstance(value, SkipTo),
+    'write AfterMatch.SKIP_TO_NEXT, or AfterMatch.skip_to_first("stage")',
+)
+NO_STAGE = ArgumentKind("None", instance_of(type(None)), 'write AfterMatch.skip_to_first("stage")')
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatch:
+    """Where the search resumes after a match of a Pattern, and so which other matches are dropped.
+
+    Except with NO_SKIP, the result has the matches in the order of their first events.
+
+    - `NO_SKIP` returns all matches.
+    - `SKIP_TO_NEXT` returns one match for each first event.
+    - `SKIP_PAST_LAST_EVENT` drops matches that start before the last match has ended.
+    - `skip_to_first(stage)` and `skip_to_last(stage)` drop matches that start before the first, or
+      last, event of that stage in the last match.
+
+    >>> AfterMatch.skip_to_last("b").throw_on_miss()
+    AfterMatch.skip_to_last('b').throw_on_miss()
+    """
+
+    to: SkipTo | None = None
+    stage: str | None = None
+    throws: bool = False
+
+    NO_SKIP: ClassVar[AfterMatch]
+    SKIP_TO_NEXT: ClassVar[AfterMatch]
+    SKIP_PAST_LAST_EVENT: ClassVar[AfterMatch]
+
+    def __post_init__(self) -> None:
+        TO.check("`AfterMatch`", "to", self.to)
+        to_stage = self.to in (SkipTo.FIRST, SkipTo.LAST)
+        (arguments.TEXT if to_stage else NO_STAGE).check("`AfterMatch`", "stage", self.stage)
+        arguments.FLAG.check("`AfterMatch`", "throws", self.throws)
+
+    @staticmethod
+    @checked(stage=arguments.TEXT)
+    def skip_to_first(stage: str) -> AfterMatch:
+        """Drop matches that start before the first event of `stage` in the last match.
+
+        A last match without such an event drops no other match, as with NO_SKIP.
+
+        >>> AfterMatch.skip_to_first("b")
+        AfterMatch.skip_to_first('b')
+        """
+        return AfterMatch(SkipTo.FIRST, stage)
+
+    @staticmethod
+    @checked(stage=arguments.TEXT)
+    def skip_to_last(stage: str) -> AfterMatch:
+        """Drop matches that start before the last event of `stage` in the last match.
+
+        A last match without such an event drops no other match, as with NO_SKIP.
+
+        >>> AfterMatch.skip_to_last("b")
+        AfterMatch.skip_to_last('b')
+        """
+        return AfterMatch(SkipTo.LAST, stage)
+
+    def throw_on_miss(self) -> AfterMatch:
+        """Raise an error if a match has no event of the stage, or starts with that event.
+
+        >>> AfterMatch.skip_to_first("b").throw_on_miss()
+        AfterMatch.skip_to_first('b').throw_on_miss()
+        """
+        if self.stage is None:
+            raise errors.throws_without_stage(strategy=repr(self))
+        return replace(self, throws=True)
+
+    def __repr__(self) -> str:
+        if self.stage is None:
+            return f"AfterMatch.{NAMES[self.to]}"
+        function = "skip_to_first" if self.to is SkipTo.FIRST else "skip_to_last"
+        suffix = ".throw_on_miss()" if self.throws else ""
+        return f"AfterMatch.{function}({self.stage!r}){suffix}"
+
+
+NAMES = {
+    None: "NO_SKIP",
+    SkipTo.NEXT_ROW: "SKIP_TO_NEXT",
+    SkipTo.PAST_LAST_ROW: "SKIP_PAST_LAST_EVENT",
+}
+AfterMatch.NO_SKIP = AfterMatch()
+AfterMatch.SKIP_TO_NEXT = AfterMatch(SkipTo.NEXT_ROW)
+AfterMatch.SKIP_PAST_LAST_EVENT = AfterMatch(SkipTo.PAST_LAST_ROW)
+
+CONTENT = ArgumentKind(
+    "the name of a stage, or a Pattern as a group",
+    lambda value: isinstance(value, str | Pattern),
+    'write "name", or for a group Pattern.begin(...)...',
+)
+CONDITION = ArgumentKind(
+    "SQL text, or a Column",
+    lambda value: isinstance(value, str) or arguments.is_column(value),
+    'write "price > 10", or col("price") > 10',
+)
+TIMES = ArgumentKind(
+    "a whole number, smaller than 2 to the power of 31",
+    lambda value: arguments.is_whole(value) and value < 2**31,
+    "write times(2), times(2, 4) or times_or_more(2)",
+)
+SKIP = ArgumentKind(
+    "an AfterMatch", instance_of(AfterMatch), "write after_match(AfterMatch.SKIP_TO_NEXT)"
+)
+STAGES = ArgumentKind(
+    "the stages that calls have built",
+    lambda value: isinstance(value, tuple) and all(map(instance_of(Stage), value)),
+    'write Pattern.begin("name")',
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pattern:
+    """A pattern of events: stages, one after the other. Each call returns a new pattern.
+
+    A condition is SQL text over the columns of one event, or a Spark Column. SQL text may also read
+    the events accepted so far, without the event that it tests: sum, count, avg, min, max, first
+    and last of `stage.column`, and `count(stage)`. A wrong call raises MatchRecognizePlanError.
+
+    >>> Pattern.begin("a").where("x > 1").followed_by("b").one_or_more().within("10 minutes")
+    Pattern.begin('a').where('x > 1').followed_by('b').one_or_more().within('10 minute')
+    """
+
+    stages: tuple[Stage, ...]
+    skip: AfterMatch = AfterMatch.NO_SKIP
+    most_matches: int | None = None
+
+    def __post_init__(self) -> None:
+        STAGES.check("`Pattern`", "stages", self.stages)
+        SKIP.check("`Pattern`", "skip", self.skip)
+        arguments.COUNT.or_none().check("`Pattern`", "most_matches", self.most_matches)
+
+    @staticmethod
+    @checked(content=CONTENT)
+    def begin(content: str | Pattern) -> Pattern:
+        """Start a pattern with its first stage.
+
+        Args:
+            content: the name of the stage, or a whole Pattern, which becomes a group.
+
+        >>> Pattern.begin(Pattern.begin("a").followed_by("b")).times(2)
+        Pattern.begin(Pattern.begin('a').followed_by('b')).times(2)
+        """
+        return Pattern(())._appended(content, Contiguity.STRICT, "begin")
+
+    @checked(content=CONTENT)
+    def next(self, content: str | Pattern) -> Pattern:
+        """Add a stage that must match the very next event (strict contiguity).
+
+        >>> Pattern.begin("a").next("b")
+        Pattern.begin('a').next('b')
+        """
+        return self._appended(content, Contiguity.STRICT, "next")
+
+    @checked(content=CONTENT)
+    def followed_by(self, content: str | Pattern) -> Pattern:
+        """Add a stage; a match may skip events that do not satisfy it (relaxed contiguity).
+
+        >>> Pattern.begin("a").followed_by("b")
+        Pattern.begin('a').followed_by('b')
+        """
+        return self._appended(content, Contiguity.RELAXED, "followed_by")
+
+    @checked(content=CONTENT)
+    def followed_by_any(self, content: str | Pattern) -> Pattern:
+        """Add a stage; a match may skip any events before it (non-deterministic relaxed
+        contiguity).
+
+        >>> Pattern.begin("a").followed_by_any("b")
+        Pattern.begin('a').followed_by_any('b')
+        """
+        return self._appended(content, Contiguity.ANY, "followed_by_any")
+
+    @checked(name=CONTENT)
+    def not_next(self, name: str) -> Pattern:
+        """Add a stage that the very next event must not satisfy.
+
+        >>> Pattern.begin("a").not_next("b").followed_by("c")
+        Pattern.begin('a').not_next('b').followed_by('c')
+        """
+        return self._forbidding(name, Contiguity.STRICT, "not_next")
+
+    @checked(name=CONTENT)
+    def not_followed_by(self, name: str) -> Pattern:
+        """Add a stage that no event before the next accepted one, or in the window, may satisfy.
+
+        >>> Pattern.begin("a").not_followed_by("b").followed_by("c")
+        Pattern.begin('a').not_followed_by('b').followed_by('c')
+        """
+        return self._forbidding(name, Contiguity.RELAXED, "not_followed_by")
+
+    @checked(condition=CONDITION)
+    def where(self, condition: Any) -> Pattern:
+        """Add a condition that the events of the last stage must satisfy, too.
+
+        >>> Pattern.begin("a").where("price > 10").where("volume > 100")
+        Pattern.begin('a').where('price > 10').where('volume > 100')
+        """
+        test = checks.condition(condition, self._last, "where")
+        return self._with_last(conditions=(*self._last.conditions, test))
+
+    @checked(condition=CONDITION)
+    def or_where(self, condition: Any) -> Pattern:
+        """Add a condition to the last stage, as an alternative to all conditions before it.
+
+        >>> Pattern.begin("a").where("price > 10").or_where("volume > 100")
+        Pattern.begin('a').where('price > 10').or_where('volume > 100')
+        """
+        test = checks.condition(condition, self._last, "or_where")
+        before = self._last.conditions
+        return self._with_last(conditions=(*before, replace(test, either=bool(before))))
+
+    @checked(condition=CONDITION)
+    def until(self, condition: Any) -> Pattern:
+        """End the loop of the last stage at an event that satisfies the condition.
+
+        That event is not part of the loop.
+
+        >>> Pattern.begin("a").one_or_more().until("price < 5")
+        Pattern.begin('a').one_or_more().until('price < 5')
+        """
+        stage = self._last
+        if stage.negated or stage.most is not None:
+            raise errors.until_without_loop(stage=stage.label)
+        if stage.until is not None:
+            raise errors.until_twice(stage=stage.label)
+        return self._with_last(until=checks.test(condition, stage, "until"))
+
+    @checked(gap=DURATION.or_none())
+    def one_or_more(self, gap: object = None) -> Pattern:
+        """Let the last stage take one or more events.
+
+        Args:
+            gap: the time between two of these events must be less than this.
+
+        >>> Pattern.begin("a").followed_by("b").one_or_more("10 minutes")
+        Pattern.begin('a').followed_by('b').one_or_more(gap='10 minute')
+        """
+        return self._repeated("one_or_more", 1, None, gap)
+
+    @checked(least=TIMES, most=TIMES.or_none(), gap=DURATION.or_none())
+    def times(self, least: int, most: int | None = None, gap: object = None) -> Pattern:
+        """Let the last stage take exactly `least` events, or `least` to `most` events.
+
+        Args:
+            least: the smallest number of events.
+            most: the largest number of events. None means `least`.
+            gap: the time between two of these events must be less than this.
+
+        >>> Pattern.begin("a").times(2, 4)
+        Pattern.begin('a').times(2, 4)
+        """
+        checks.bounds(self._last, least, most)
+        return self._repeated("times", least, least if most is None else most, gap)
+
+    @checked(least=TIMES, gap=DURATION.or_none())
+    def times_or_more(self, least: int, gap: object = None) -> Pattern:
+        """Let the last stage take `least` or more events.
+
+        Args:
+            least: the smallest number of events.
+            gap: the time between two of these events must be less than this.
+
+        >>> Pattern.begin("a").times_or_more(2)
+        Pattern.begin('a').times_or_more(2)
+        """
+        checks.bounds(self._last, least, None)
+        return self._repeated("times_or_more", least, None, gap)
+
+    def optional(self) -> Pattern:
+        """Make the last stage optional: a match may have no event for it.
+
+        >>> Pattern.begin("a").followed_by("b").optional().next("c")
+        Pattern.begin('a').followed_by('b').optional().next('c')
+        """
+        checks.may_be_optional(self.stages)
+        return self._with_last(optional=True)
+
+    def greedy(self) -> Pattern:
+        """Let the last stage take as many events as it can before the next stage.
+
+        >>> Pattern.begin("a").one_or_more().greedy().followed_by("b")
+        Pattern.begin('a').one_or_more().greedy().followed_by('b')
+        """
+        stage = self._last
+        if stage.negated:
+            raise errors.quantified_not(call="greedy", stage=stage.label)
+        if stage.is_group:
+            raise errors.greedy_group(stage=stage.label)
+        if not stage.quantified:
+            raise errors.needs_quantifier(call="greedy", stage=stage.label)
+        if stage.inner is Contiguity.ANY:
+            raise errors.greedy_combinations(stage=stage.label)
+        return self._with_last(greedy=True)
+
+    def consecutive(self) -> Pattern:
+        """Do not let a match skip events between the events of the last stage.
+
+        >>> Pattern.begin("a").times(3).consecutive()
+        Pattern.begin('a').times(3).consecutive()
+        """
+        checks.may_have_inner(self._last, "consecutive")
+        return self._with_last(inner=Contiguity.STRICT)
+
+    def allow_combinations(self) -> Pattern:
+        """Let a match skip any events between the events of the last stage.
+
+        >>> Pattern.begin("a").times(3).allow_combinations()
+        Pattern.begin('a').times(3).allow_combinations()
+        """
+        checks.may_have_inner(self._last, "allow_combinations")
+        return self._with_last(inner=Contiguity.ANY)
+
+    @checked(window=DURATION, kind=arguments.one_of(checks.KINDS))
+    def within(self, window: object, kind: str = "first_to_last") -> Pattern:
+        """Limit the time between events: it must be less than the window.
+
+        Args:
+            window: the limit, such as `"10 minutes"`.
+            kind: "first_to_last" limits the time between the first and the last event of a match.
+                If a pattern has several such windows, the smallest counts. "previous_to_current"
+                limits the time between each event of the last stage and the event accepted before
+                it.
+
+        >>> Pattern.begin("a").followed_by("b").within("10 minutes", "previous_to_current")
+        Pattern.begin('a').followed_by('b').within('10 minute', 'previous_to_current')
+        """
+        length, stage = duration(window, "within"), self._last
+        if kind == "first_to_last":
+            pattern = self._with_last(within=smaller(stage.within, length))
+        elif stage.is_group:
+            raise errors.near_of_group(stage=stage.label)
+        elif stage.negated and stage.contiguity is Contiguity.STRICT:
+            raise errors.near_of_not(stage=stage.label)
+        else:
+            pattern = self._with_last(near=smaller(stage.near, length))
+        checks.windows(pattern.stages)
+        return pattern
+
+    @checked(strategy=SKIP)
+    def after_match(self, strategy: AfterMatch) -> Pattern:
+        """Set where the search resumes after a match, and so which other matches are dropped.
+
+        Call it on the whole pattern, not on a group.
+
+        >>> Pattern.begin("a").next("b").after_match(AfterMatch.SKIP_TO_NEXT)
+        Pattern.begin('a').next('b').after_match(AfterMatch.SKIP_TO_NEXT)
+        """
+        return replace(self, skip=strategy)
+
+    @checked(count=arguments.COUNT)
+    def first_matches(self, count: int) -> Pattern:
+        """Keep only the first `count` matches of each stream; the search ends at the last of them.
+
+        Call it on the whole pattern, not on a group.
+
+        >>> Pattern.begin("a").next("b").first_matches(10)
+        Pattern.begin('a').next('b').first_matches(10)
+        """
+        return replace(self, most_matches=count)
+
+    def _appended(self, content: str | Pattern, contiguity: Contiguity, call: str) -> Pattern:
+        if isinstance(content, Pattern) and (whole := calls_of_whole(content)):
+            raise errors.call_of_group(call=call, calls=", ".join(whole))
+        name, inside = (content, ()) if isinstance(content, str) else ("group", content.stages)
+        if not (inside or isinstance(content, str)):
+            raise errors.empty_group(call=call)
+        added = Stage(name, contiguity, inside)
+        for stage in named_stages((added,)):
+            checks.new_name(self.stages, stage.name, call)
+        longer = replace(self, stages=(*self.stages, added))
+        checks.windows(longer.stages)
+        return longer
+
+    def _forbidding(self, name: str, contiguity: Contiguity, call: str) -> Pattern:
+        before = self._last
+        if not isinstance(name, str):
+            raise errors.group_forbidden(call=call)
+        checks.new_name(self.stages, name, call)
+        if before.may_be_missing:
+            raise errors.not_after_optional(call=call, name=name, before=before.label)
+        return replace(self, stages=(*self.stages, Stage(name, contiguity, negated=True)))
+
+    def _repeated(self, call: str, least: int, most: int | None, gap: object) -> Pattern:
+        """The pattern with the last stage repeated; from none on, it is optional."""
+        stage = self._last
+        if stage.negated:
+            raise errors.quantified_not(call=call, stage=stage.label)
+        if stage.quantified:
+            raise errors.two_quantifiers(call=call, stage=stage.label)
+        if least == 0:
+            checks.may_be_optional(self.stages)
+        changed = self._with_last(quantified=True, least=max(least, 1), most=most)
+        window = None if gap is None else duration(gap, call)
+        return changed._with_last(gap=window, optional=stage.optional or least == 0)
+
+    @property
+    def _about(self) -> str:
+        return self.stages[-1].label if self.stages else ""
+
+    @property
+    def _last(self) -> Stage:
+        return checks.last(self.stages)
+
+    def _with_last(self, **changes: Any) -> Pattern:
+        return replace(self, stages=(*self.stages[:-1], replace(self._last, **changes)))
+
+    if not TYPE_CHECKING:  # which knows by itself what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name)
+
+    def __repr__(self) -> str:
+        return ".".join((shown(self.stages), *calls_of_whole(self)))
+
+    def _repr_html_(self) -> str:
+        from matchrec.explain.pictures.diagrams import draw_stages  # only a notebook draws
+        from matchrec.explain.pictures.html import preformatted, wide
+
+        diagram = wide(draw_stages(Outline().steps(self.stages), {})) if self.stages else ""
+        return diagram + preformatted(repr(self))
+
+
+def calls_of_whole(pattern: Pattern) -> list[str]:
+    """The calls that are about a whole pattern, of which a group has none."""
+    found = [] if pattern.skip == AfterMatch.NO_SKIP else [f"after_match({pattern.skip!r})"]
+    if pattern.most_matches is not None:
+        found.append(f"first_matches({pattern.most_matches})")
+    return found
+
+
+def smaller(left: Duration | None, right: Duration) -> Duration:
+    checks.comparable(left, right)
+    return right if left is None else min(left, right)

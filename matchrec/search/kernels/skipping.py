@@ -1,0 +1,428 @@
+"""Depth-first search where rows may be skipped or all matches are asked for: one run at a time.
+
+From each starting row the search goes depth first: the choices that a row satisfies in preferment
+order, then skipping it. `path` is the stack of what is postponed: going back, the search tries what
+comes after the choice in it. registers[d] is the computation state after d rows. Where what comes
+depends on the data only, a state and row that have led to no match are remembered.
+
+Two kernels, at the end, go from starting row to starting row. What only `counting` needs is
+compiled for it alone.
+
+Cost: exponential at worst; rows are read again for each way that leads past them. Where computation
+states are kept, that of those that differ. Sources: SASE+, "Backtracking algorithm", "Merging
+equivalent runs".
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from matchrec.automaton.program import A_MATCH, NOTHING, UNFINISHED
+from matchrec.conditions.evaluate.instructions import HOLDS, HOLDS_NOT
+from matchrec.jit.decorators import spliced
+from matchrec.search.kernels import counting as counted
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.counting import (
+    END_STATE,
+    END_UNTIL,
+    UNKNOWN,
+    begin,
+    count_match,
+    count_start,
+    ends_here,
+    go_back,
+    is_nearer,
+    note_reason,
+)
+from matchrec.search.kernels.layout import Hook, RowArrays, Rules, Wanted, Work
+from matchrec.search.kernels.mapping import (
+    forget,
+    has_failed,
+    may_map,
+    note_failure,
+    note_state,
+    on_run_of,
+    remember_failure,
+    takes_too_many_steps,
+)
+from matchrec.search.kernels.matches import (
+    FORBIDDEN,
+    complete,
+    is_match,
+    keep_match,
+    lacks_absent,
+    write_path,
+)
+from matchrec.search.kernels.starts import begin_at, begin_start, searching, skip_match
+from matchrec.search.partitions import IntArray
+
+BLOCKED = 1  # the run may not skip the row
+STOPPED = 3  # nor go on with it, it may only be completed by it
+ACCEPTED = -1  # what `search_from` answers where it is over, beside a status
+
+
+@spliced
+def search_from(
+    first: int,
+    end: int,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: Hook,
+    counting: Hook,
+    tracing: Hook,
+) -> int:
+    """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
+
+    Then progress.best_length is how many rows the path has. It is over at the preferred match, or
+    with `counting` at any match, and without one the nearest run is kept. With `tracing` what is
+    asked is written down, and no match is written out. end: the row before which runs end.
+
+    One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to
+    row is in machine registers. Where two `if` stand in place of one `and`, the first leaves out
+    what is not asked for.
+    """
+    program, path, progress = rules.program, work.path, work.progress
+    states, goes_on, waits, ends = rules.first, rules.goes_on, rules.waits, rules.ends
+    start, last_live = progress.start, work.last_live
+    row, state, depth = start, first, np.int64(0)
+    choice = states[first]
+    blocked = matches = reads = forks = deepest = np.int64(0)
+    status = np.int64(layout.DONE)
+    if counting is not None:
+        if first == 0 or is_nearer(depth, state, depth, counting):
+            begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
+    while True:
+        last, kind = states[state + 1], ends[state]
+        if last_live.shape[0] > 0:
+            last_live[start] = max(last_live[start], row)
+        best = progress.best_start
+        if best >= 0:
+            # What completes earlier is better, or with the same start the least positions.
+            end = min(end, progress.best_end + int(best == start))
+        at = Position(row, end, state, choice, depth, blocked, matches)
+        tried = try_choices(at, rules, rows, work, negation, counting, tracing)
+        choice, blocked, matches, status = tried
+        if tracing is not None:
+            if tracing.is_full:
+                status = ACCEPTED
+        if status == ACCEPTED:
+            progress.best_length = depth
+            break
+        if status != layout.DONE:
+            return status
+        reads += 1
+        if choice < last:
+            depth, row = depth + 1, row + 1
+            if depth > deepest:
+                deepest = depth
+            state = program[choice, layout.TARGET]
+            if counting is not None:
+                begin(depth, state, row, depth, np.int64(UNKNOWN), counting)
+            blocked = np.int64(0 if goes_on[state] else BLOCKED)
+            choice = states[state]
+            continue
+        if depth > 0 and row < end and blocked == 0 and waits[state] >= 0:
+            if tracing is not None:
+                tracing.note(tracing.SKIPPED, -1, row, depth)
+            row, state = row + 1, waits[state]
+            choice = states[state]
+            continue
+        if depth > 0 and row >= end and kind != 0:
+            if counting is not None or rules.output == layout.PREFERRED:
+                progress.best_length = depth
+                status = np.int64(ACCEPTED)
+                break
+            if tracing is not None:
+                tracing.note_end(kind, row, depth)
+            elif complete(kind, row, depth, work) != layout.DONE:
+                return layout.OUTPUT_FULL
+            matches += 1
+        if counting is not None:
+            if ends_here(depth, counting):
+                counting.ends[depth, END_UNTIL] = min(row, end) + 1
+        if depth == 0:
+            break
+        depth -= 1
+        row, choice = path[layout.PATH_ROWS, depth], path[layout.PATH_CHOICES, depth]
+        marks = path[layout.PATH_MARKS, depth]
+        if counting is not None:
+            go_back(depth, choice, counting)
+        bit = program[choice, layout.MEMO]
+        if marks >> 2 == matches and bit >= 0:
+            if not remember_failure(work.memo, progress, bit, row + 1):
+                return layout.MEMO_FULL
+        state, blocked, choice = program[choice, layout.SOURCE], marks & 3, choice + 1
+        forks += 1
+    counters = work.counters  # the search went back for each fork
+    counters[layout.READS] += reads
+    counters[layout.FORKS] += forks
+    counters[layout.RUNS_CREATED] += forks + 1
+    counters[layout.NODES_CREATED] += forks + depth
+    counters[layout.MOST_LIVE] = max(counters[layout.MOST_LIVE], deepest)
+    return int(status)
+
+
+class Position(NamedTuple):
+    """Where a run is: on a row, in a state, about to try a choice.
+
+    end: the row before which it ends. depth: how many rows it has mapped. blocked: whether it may
+    skip the row. matches: how many were found from its starting row.
+    """
+
+    row: int
+    end: int
+    state: int
+    choice: int
+    depth: int
+    blocked: int
+    matches: int
+
+
+@spliced
+def try_choices(
+    at: Position,
+    rules: Rules,
+    rows: RowArrays,
+    work: Work,
+    negation: Hook,
+    counting: Hook,
+    tracing: Hook,
+) -> tuple[int, int, int, int]:
+    """Try the choices of a state from one on, until one maps the row; it is in the path then.
+
+    That choice, or the one after the last; what `blocked` and `matches` are then; and DONE,
+    ACCEPTED where the search is over, or another status.
+    """
+    program, path = rules.program, work.path
+    row, end, depth, choice = at.row, at.end, at.depth, at.choice
+    blocked, matches = at.blocked, at.matches
+    last, kind = rules.first[at.state + 1], rules.ends[at.state]
+    status = np.int64(layout.DONE)
+    while choice < last:
+        target = program[choice, layout.TARGET]
+        if target == layout.ACCEPT:
+            answer = is_match(choice, row, depth, rules, rows, work, negation)
+            if answer > layout.CONDITION_FAILED:
+                status = np.int64(answer)
+                break
+            if tracing is not None:
+                tracing.note_acceptance(answer, choice, row, depth)
+            if answer == HOLDS:
+                if counting is not None or rules.output == layout.PREFERRED:
+                    status = np.int64(ACCEPTED)
+                    break
+                if tracing is not None:
+                    # of the longest match, a way that is come to again leads to no longer one
+                    matches += int(rules.output != layout.LONGEST)
+                elif keep_match(row, depth, rules, work) == layout.DONE:
+                    matches += 1
+                else:
+                    status = np.int64(layout.OUTPUT_FULL)
+                    break
+            if counting is not None:
+                if answer == FORBIDDEN:
+                    note_reason(counted.FORBIDDEN, depth, counting)
+        elif row < end and (blocked != STOPPED or target < 0 or not rules.goes_on[target]):
+            answer = ask(choice, row, depth, rules, rows, work)
+            if answer < 0:
+                status = np.int64(-answer)
+                break
+            if tracing is not None:
+                tracing.note_answer(answer, choice, row, depth)
+            if answer == HOLDS and target >= 0:
+                blocked = max(blocked, program[choice, layout.BLOCKS])
+                push(choice, row, depth, 4 * matches + blocked, path)
+                answer = open_way(choice, row, depth, rules, rows, work, counting)
+                if answer < 0:
+                    status = np.int64(-answer)
+                    break
+                if tracing is not None:
+                    taken = tracing.TAKEN if answer == HOLDS else tracing.KNOWN
+                    tracing.note(taken, choice, row, depth)
+                if answer == HOLDS:
+                    break
+            elif answer == HOLDS:
+                if counting is not None:
+                    if target == layout.COMPLETES_HERE:
+                        status = np.int64(ACCEPTED)
+                        break
+                    if target == layout.TIMES_OUT:
+                        note_reason(counted.OUT_OF_WINDOW, depth, counting)
+                    if target == layout.ENDS or target == layout.STOPS:
+                        note_reason(counted.FORBIDDEN, depth, counting)
+                else:
+                    outcome = np.int64(kind if target == layout.TIMES_OUT else 0)
+                    if target == layout.COMPLETES_HERE:
+                        outcome = np.int64(A_MATCH)
+                    if outcome != 0:
+                        if tracing is not None:
+                            tracing.note_end(outcome, row, depth)
+                        elif complete(outcome, row, depth, work) != layout.DONE:
+                            status = np.int64(layout.OUTPUT_FULL)
+                            break
+                        matches += 1
+                if target != layout.CUTS:
+                    blocked = STOPPED if target == layout.STOPS else max(blocked, BLOCKED)
+                if target == layout.ENDS or target == layout.TIMES_OUT or target == layout.CUTS:
+                    choice = last
+                    break
+        elif tracing is not None:
+            if row >= end:
+                tracing.note(tracing.NO_ROW, choice, row, depth)
+        choice += 1
+    return choice, blocked, matches, status
+
+
+@spliced
+def ask(choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work) -> int:
+    """Whether a run of `depth` rows may map a row by a choice: HOLDS, HOLDS_NOT, or - status.
+
+    How often that is asked is limited where starting rows are counted, and for live runs.
+    """
+    progress = work.progress
+    answer = np.int64(HOLDS)
+    if depth == work.path.shape[1]:
+        answer = np.int64(-layout.PATH_FULL)
+    elif takes_too_many_steps(progress):
+        answer = np.int64(-layout.TOO_MANY_STEPS)
+    else:
+        on_run = on_run_of(rules, rows, work)
+        answer = np.int64(may_map(choice, depth, depth + 1, row, rules, rows.satisfied, on_run))
+        if answer != HOLDS and answer != HOLDS_NOT:
+            answer = -note_failure(answer, choice, row, progress)
+    return int(answer)
+
+
+@spliced
+def open_way(
+    choice: int, row: int, depth: int, rules: Rules, rows: RowArrays, work: Work, counting: Hook
+) -> int:
+    """Whether it matters how a run goes on that has mapped a row: HOLDS, HOLDS_NOT or - status.
+
+    Not where that is known to fail, where something is there that must not be, or where one with
+    the same future has come there. The row is the one in the path after `depth` others.
+    """
+    progress, bit = work.progress, rules.program[choice, layout.MEMO]
+    answer = np.int64(HOLDS)
+    if bit >= 0 and has_failed(work.memo, progress, bit, row + 1):
+        answer = np.int64(HOLDS_NOT)
+    if counting is not None:
+        length = depth + 1  # of what must not be, as far as that is decided
+        if lacks_absent(0, length, length, counting.between, rules, rows, work) != HOLDS:
+            note_reason(counted.FORBIDDEN, depth, counting)
+            answer = np.int64(HOLDS_NOT)
+    if answer == HOLDS and bit < 0:
+        answer = np.int64(note_state(choice, row, depth, rules, work))
+    return int(answer)
+
+
+@spliced
+def push(choice: int, row: int, depth: int, marks: int, path: IntArray) -> None:
+    path[layout.PATH_ROWS, depth] = row
+    path[layout.PATH_CHOICES, depth] = choice
+    path[layout.PATH_MARKS, depth] = marks
+
+
+# The kernels that go from starting row to starting row.
+#
+# *Matches*: those that are asked for.
+#
+# *Coverage*: of each starting row whether it begins a match, and otherwise how far its nearest run
+# came. The first match ends the search of its starting row, and without one the nearest run is
+# counted. The computation states that a starting row has seen are kept, as equal ones have the same
+# future. Cost: the rows of a window, or of a partition without one, for each starting row, times
+# the computation states that differ.
+#
+# *Live runs*: of a starting row without a match, the most preferred run that is live where its
+# window ends. By its rules no other run is a match; the search is over with the first run that
+# comes to that row, in a state from which a match could still be reached. A run that is live at the
+# end of a window is live before it, and windows end in the order of their starting rows. So a state
+# and row from which no run lives to the end of one window have none for those after it, and that is
+# remembered for all starting rows of a partition. Cost: linear in the rows and in the rows of the
+# runs that come out, where conditions depend on the data only.
+
+
+@spliced
+def search_start(rules: Rules, rows: RowArrays, work: Work, negation: Hook, counting: Hook) -> int:
+    """Write out what is sought from progress.start on, and go on to the next starting row.
+
+    DONE, or a status: then nothing has been written.
+    """
+    progress = work.progress
+    start, end = progress.start, begin_start(rows.window_end, progress)
+    matches, mapped = progress.matches, progress.mapped
+    if counting is not None:
+        progress.stamp += 1
+        progress.runs = 0
+    status = np.int64(layout.DONE)
+    for first in range(rules.starts):
+        if status == layout.DONE:
+            status = np.int64(search_from(first, end, rules, rows, work, negation, counting, None))
+    if counting is not None:
+        if status == layout.DONE:
+            remaining = counting.remaining[counting.ends[0, END_STATE]]
+            otherwise = counted.ANCHORED if remaining > 0 else counted.FORBIDDEN
+            count_start(otherwise, end, rules, rows, progress, counting)
+    if status == ACCEPTED:
+        length = progress.best_length
+        status = np.int64(write_path(layout.PATH_ROWS, length, work))
+        if counting is not None:
+            if status == layout.DONE and length > 0:
+                count_match(length, work.path[layout.PATH_CHOICES], counting)
+        elif status == layout.DONE:
+            choices, at = work.path[layout.PATH_CHOICES, :length], work.path[layout.PATH_ROWS]
+            status = np.int64(skip_match(choices, start, at, rules, progress))
+    if status == layout.DONE and progress.start == start:
+        status = np.int64(go_on_after(start, work))
+    if status != layout.DONE:
+        progress.matches, progress.mapped = matches, mapped
+    return int(status)
+
+
+search_matches = searching(search_start)
+
+
+@spliced
+def go_on_after(start: int, work: Work) -> int:
+    """Go on to the next row, after the best match if none can be complete earlier: a status."""
+    progress = work.progress
+    best_end = min(progress.best_end, progress.upper - 1)
+    if progress.best_start < 0 or start < best_end:
+        progress.start = start + 1
+        return layout.DONE
+    progress.completed = progress.best_end
+    status = write_path(layout.PATH_BEST_ROWS, progress.best_length, work)
+    if status == layout.DONE:
+        forget(progress.best_end + 1, progress)
+        begin_at(progress.best_end + 1, progress)
+        progress.best_start = -1
+    return status
+
+
+@spliced
+def find_live_run(rules: Rules, rows: RowArrays, work: Work, negation: Hook, wanted: Wanted) -> int:
+    """Write out the live run of the starting row progress.start, if one is sought; DONE or a
+    status. What else holds for it than for the one before is forgotten.
+    """
+    progress, start = work.progress, work.progress.start
+    kind, end = wanted.kind[start], rows.window_end[start]
+    status = np.int64(layout.DONE)
+    if kind != NOTHING and (kind != UNFINISHED or progress.unfinished_in != progress.partition):
+        if rules.forgets and wanted.number[start] != progress.number:
+            forget(start, progress)
+        progress.number = wanted.number[start]
+        progress.completed, progress.match_kind = end, kind
+        progress.stamp += 1
+        progress.runs = 0
+        status = np.int64(search_from(0, end, rules, rows, work, negation, None, None))
+        if status == ACCEPTED:
+            status = np.int64(write_path(layout.PATH_ROWS, progress.best_length, work))
+            if status == layout.DONE and kind == UNFINISHED:
+                progress.unfinished_in = progress.partition
+    if status == layout.DONE:
+        progress.start = start + 1
+    return int(status)
+
+
+search_live_runs = searching(find_live_run)

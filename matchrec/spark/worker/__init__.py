@@ -1,1 +1,0 @@
-"""Inside Spark's Python workers: batches of sorted rows go in, batches of output rows come out."""

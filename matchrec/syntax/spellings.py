@@ -1,0 +1,125 @@
+"""Spellings of Spark SQL that Sail cannot read, each with one that both engines read.
+
+    PIVOT (sum(v) FOR kind IN ('x'))            FOR (kind) IN ('x')
+    FROM ticks AS match_recognize               FROM ticks AS `match_recognize`
+    WITH Rises AS (...) SELECT * FROM rises     SELECT * FROM Rises
+
+Only the query around the clauses is read, and what they apply to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from matchrec.errors.sql import clause as errors
+from matchrec.plan.text import NO_ALIAS_OF_SAIL, quoted
+from matchrec.source import Span
+from matchrec.syntax.relation import WithClause, find_with_clauses
+from matchrec.syntax.tokens import SPARK, Dialect, Range, TokenSequence, read_tokens
+from matchrec.syntax.written_relations import relations_after
+
+
+class Spelling(NamedTuple):
+    """Text of a query, and what to write instead."""
+
+    span: Span
+    text: str
+
+
+_MAY_DIFFER = re.compile(
+    rf"\b(WITH|PIVOT|UNPIVOT|{'|'.join(sorted(NO_ALIAS_OF_SAIL))})\b", re.IGNORECASE
+)
+
+
+def find_spellings(text: str, dialect: Dialect = SPARK) -> tuple[Spelling, ...]:
+    """Return what to write for Sail in a query, and where.
+
+    Raises MatchRecognizeUnsupportedError for an alias in UNPIVOT, which Sail leaves out.
+
+    >>> query = "SELECT * FROM t PIVOT (sum(v) FOR kind IN ('x')) AS format"
+    >>> for spelling in find_spellings(query):
+    ...     print(spelling.span.start, spelling.text)
+    34 (kind)
+    52 `format`
+    """
+    if not _MAY_DIFFER.search(text):
+        return ()
+    tokens = read_tokens(text, dialect)
+    refuse_unpivot_aliases(tokens)
+    return (*find_pivot_columns(tokens), *find_relation_names(tokens))
+
+
+def find_pivot_columns(tokens: TokenSequence) -> Iterator[Spelling]:
+    """Yield the column of each PIVOT that names one column, in parentheses."""
+    for pivot in tokens.places.get("PIVOT", ()):
+        closing = tokens.pairs.get(pivot + 1)
+        if tokens.key(pivot + 1) != "(" or closing is None:
+            continue
+        for index in tokens.level(pivot + 2, closing):
+            is_named = tokens.key(index) == "FOR" and tokens[index + 1].is_name
+            if is_named and tokens.says(index + 2, "IN", "("):
+                span = tokens[index + 1].span
+                yield Spelling(span, f"({tokens.text_at(span)})")
+
+
+def find_relation_names(tokens: TokenSequence) -> Iterator[Spelling]:
+    """Yield aliases that need backticks, and names of WITH queries in another case."""
+    withs = tuple(find_with_clauses(tokens))
+    for word in sorted((*tokens.places.get("FROM", ()), *tokens.places.get("JOIN", ()))):
+        for relation in relations_after(tokens, word, len(tokens)):
+            for alias in relation.aliases:
+                if tokens[alias].is_word and tokens.key(alias) in NO_ALIAS_OF_SAIL:
+                    yield Spelling(tokens[alias].span, quoted(tokens[alias].text))
+            name = find_defined_name(tokens, withs, relation.start)
+            if name is not None and name != tokens[relation.start].name:
+                yield Spelling(tokens[relation.start].span, quoted(name))
+
+
+def find_defined_name(tokens: TokenSequence, withs: Sequence[WithClause], index: int) -> str | None:
+    """Return the name of the WITH query that a relation names; None if it names another table.
+
+    Case does not count. The innermost WITH around the relation comes first.
+
+    Args:
+        tokens: the whole query.
+        withs: the WITH clauses of the query, outer ones first.
+        index: the first token of the relation.
+    """
+    if not tokens[index].is_name or tokens.key(index + 1) in (".", "("):
+        return None
+    name = tokens[index].name.lower()
+    for clause in reversed(withs):
+        if not clause.start < index < clause.end:
+            continue
+        for place, (_, closing) in reversed(clause.definitions):
+            is_visible = closing < index or clause.recursive
+            if is_visible and tokens[place].name.lower() == name:
+                return tokens[place].name
+    return None
+
+
+def refuse_unpivot_aliases(tokens: TokenSequence) -> None:
+    """Raise MatchRecognizeUnsupportedError for `UNPIVOT (v FOR name IN (low AS bottom))`.
+
+    Sail reads the alias and gives the name of the column, so the rows would be wrong.
+    """
+    for start, end in find_unpivoted_columns(tokens):
+        places = [index for index in tokens.level(start, end) if tokens.key(index) == "AS"]
+        if places and places[0] + 1 < end:
+            column = tokens.text_at(tokens.span(start, places[0]))
+            alias = tokens[places[0] + 1].text
+            raise errors.unpivot_alias(tokens.span(start, end), column=column, alias=alias)
+
+
+def find_unpivoted_columns(tokens: TokenSequence) -> Iterator[Range]:
+    """Yield the tokens of each column, with its alias, in the lists of UNPIVOT: start and end."""
+    for unpivot in tokens.places.get("UNPIVOT", ()):
+        opening = unpivot + (3 if tokens.key(unpivot + 2) == "NULLS" else 1)
+        closing = tokens.pairs.get(opening)
+        if tokens.key(opening) != "(" or closing is None:
+            continue
+        for index in tokens.level(opening + 1, closing):
+            if tokens.says(index, "IN", "(") and index + 1 in tokens.pairs:
+                yield from tokens.separated(index + 2, tokens.pairs[index + 1])

@@ -1,0 +1,65 @@
+"""Stages to programs: the states and edges of one construct each."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.automaton.compile_stages import compile_stages, compose_tests, fold_places
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.plan.stages import Contiguity, ForbiddenEvent, RepeatedPart, Single
+
+STRICT, RELAXED, ANY = Contiguity
+NAMES = ("a", "b", "c")
+VARIABLES = (*NAMES, "A", "B", "C")
+
+
+def single(name: str, contiguity: Contiguity = RELAXED, **fields: object) -> RepeatedPart:
+    return RepeatedPart(Single(name, name.upper()), contiguity, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        (
+            (single("a"), single("b", optional=True)),
+            (
+                "a start|take a -> b|ignore -> a|b|take b -> end|ignore -> b:0|proceed -> end"
+                "|b:0|take b -> end|ignore -> b:0|end final"
+            ),
+        ),
+        (
+            (single("a"), single("b", STRICT, least=1, most=None)),
+            (
+                "a start|take a -> b|ignore -> a|b|take b -> b:0|b:0|take b -> b:0|ignore -> b:1"
+                "|proceed -> end|b:1|take b -> b:0|ignore -> b:1|end final"
+            ),
+        ),
+        (
+            (single("a"), ForbiddenEvent("c", "C", only_next=True), single("b", ANY)),
+            (
+                "a start|take a -> c|ignore -> a|c|proceed -> b|proceed -> stop|b|take b -> end"
+                "|ignore -> b|end final|stop"
+            ),
+        ),
+    ],
+)
+def test_program(steps: tuple[RepeatedPart | ForbiddenEvent, ...], text: str) -> None:
+    program = compile_stages(steps, VARIABLES)
+    assert "|".join(line.strip() for line in str(program).split("\n")) == text
+
+
+def test_empty_repetitions_of_a_group_make_no_cycle() -> None:
+    body = (single("a", optional=True), single("b", optional=True))
+    steps = (RepeatedPart(body, RELAXED, 2, None), single("c", STRICT))
+    program = compile_stages(steps, VARIABLES).check()
+    folding = fold_places(program, compose_tests(steps, VARIABLES), (), windowed=False)
+    assert {choice.variable for choice in folding.choices[0]} <= {0, 1, 2}
+    assert folding.starts == 5  # a or b of the first or of the second repetition, or c
+
+
+def test_many_repetitions_are_no_deep_recursion() -> None:
+    assert len(compile_stages((single("a", least=3000, most=3000),), VARIABLES).states) == 3001
+    group = RepeatedPart((single("a", least=50, most=50),), RELAXED, least=50, most=50)
+    assert len(compile_stages((group,), VARIABLES).states) == 2501
+    with pytest.raises(MatchRecognizePlanError, match="over 5,000 states"):
+        compile_stages((single("a", least=10**9, most=10**9),), VARIABLES)

@@ -1,0 +1,84 @@
+from graphlib import CycleError
+
+import pytest
+
+from matchrec.automaton import closure
+from matchrec.automaton.closure import Folded
+from matchrec.automaton.compile import compile_program
+from matchrec.automaton.program import Action, Edge, Program, State
+from matchrec.syntax.row_pattern import parse_row_pattern
+from tests.tasks import compiled
+
+
+def folded(text: str) -> Folded:
+    return compiled.folded(parse_row_pattern(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "deterministic"),
+    [
+        ("A B C", 3, True),
+        ("A B+ C", None, False),
+        ("A? B*", None, False),
+        ("A{2,4} (B | C D)", 6, False),
+        ("()", 0, True),
+        ("^ | A", 1, False),
+        ("PERMUTE(A, B?)", 2, False),
+    ],
+)
+def test_facts(text: str, most: int | None, deterministic: bool) -> None:
+    pattern = compiled.compiled(parse_row_pattern(text))
+    assert pattern.longest == most
+    assert pattern.is_deterministic is deterministic
+
+
+@pytest.mark.parametrize(
+    ("text", "live"),
+    [
+        ("A B", (True, True, False)),
+        ("A B*", (True, True)),
+        ("A B $", (True, True, False)),  # the end may come after B
+        ("A $ B", (False, False)),  # but not before it
+        ("A ^ B", (False, False)),
+        ("A (B ^ C | D)", (True, True, False, False)),
+    ],
+)
+def test_a_run_is_live_where_rows_could_still_make_a_match(
+    text: str, live: tuple[bool, ...]
+) -> None:
+    assert closure.live_states(folded(text)) == live
+
+
+def test_only_states_that_two_ways_reach_are_worth_remembering() -> None:
+    assert closure.reached_twice(folded("A B C")) == (False,) * 4
+    assert closure.reached_twice(folded("A B+ C")) == (False, False, True, True)
+    assert closure.reached_twice(folded("(A | B) C")) == (False, True, True)
+
+
+def test_a_program_draws_itself() -> None:
+    pattern = parse_row_pattern("^ A+ {- B -}")
+    dot = compile_program(pattern, ("A", "B")).dot()
+    assert '0 -> 1 [label="1: proceed if ^", style=dotted];' in dot
+    assert '[label="1: take A", style=bold];' in dot
+    assert "begin B excluded" in dot
+
+
+def test_check_refuses_a_cycle_of_proceed_edges() -> None:
+    cycle = Program((State((Edge(Action.PROCEED, 0),)), State()), 0, 1, ())
+    with pytest.raises(CycleError):
+        cycle.check()
+
+
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [("(A?){30} A{30}", 600), ("((A*)* (B*)*)*", 10), ("PERMUTE(A, B, C, D, E)", 90)],
+)
+def test_programs_stay_small(text: str, choices: int) -> None:
+    assert sum(map(len, folded(text))) < choices
+
+
+def test_what_may_stand_beside_what() -> None:
+    found = closure.FollowSets.of(folded("A B* (C | D)"))
+    a, b, c, d = range(4)
+    assert (found.first, found.last) == ({a}, {c, d})
+    assert found.pairs == {(a, b), (a, c), (a, d), (b, b), (b, c), (b, d)}

@@ -1,0 +1,53 @@
+"""Golden tests: the printed program of a row pattern, one file each, checked by hand.
+
+A file holds the pattern, the program, and its choices after the proceed edges are folded away.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from matchrec.automaton.closure import Folded, fold
+from matchrec.automaton.compile import compile_program
+from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.plan.pattern import variable_names
+from matchrec.syntax.row_pattern import parse_row_pattern
+
+GOLDEN = Path(__file__).parent / "programs"
+
+
+def show_choices(folded: Folded, names: tuple[str, ...]) -> str:
+    lines = []
+    for state, choices in enumerate(folded):
+        lines.append(str(state))
+        for choice in choices:
+            anchors = "^" * bool(choice.guard & GUARD_START) + "$" * bool(choice.guard & GUARD_END)
+            words = [f"if {anchors}:"] * bool(anchors)
+            if choice.target is None:
+                words.append("accept")
+            else:
+                words += [names[choice.variable or 0], "excluded" * choice.excluded]
+                words.append(f"-> {choice.target}")
+            lines.append("    " + " ".join(filter(None, words)))
+    return "\n".join(lines)
+
+
+def describe(text: str) -> str:
+    pattern = parse_row_pattern(text)
+    names = variable_names(pattern)
+    program = compile_program(pattern, names)
+    folded = fold(program).choices
+    return f"{text}\n\n{program}\n\n{show_choices(folded, names)}\n"
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.txt")), ids=lambda path: path.stem)
+def test_program(path: Path, request: pytest.FixtureRequest) -> None:
+    text = path.read_text().split("\n")[0]
+    actual = describe(text)
+    if request.config.getoption("--update"):
+        path.write_text(actual)
+    assert actual == path.read_text()
+
+
+def test_there_are_programs() -> None:
+    assert len(list(GOLDEN.glob("*.txt"))) >= 12

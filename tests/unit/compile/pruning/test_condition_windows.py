@@ -1,0 +1,158 @@
+"""Which conditions on the order column are windows, and what of a condition is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.compile.path import draft_query
+from matchrec.conditions.row_column import OrderType
+from matchrec.conditions.types import BIGINT, DATE, DOUBLE, INT, STRING, Family, ValueType, decimal
+from matchrec.plan.clauses import Distance, Form
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.plan.resolve import InputColumns
+from matchrec.plan.show import show_scalar
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
+
+INSTANT = ValueType(Family.TIMESTAMP, "timestamp")
+FLOAT = ValueType(Family.FLOATING, "float")
+HOUR = 3_600_000_000  # in microseconds
+QUERY = "SELECT * FROM e MATCH_RECOGNIZE (ORDER BY {} ALL ROWS PER MATCH PATTERN ({}) DEFINE {})"
+COLUMNS = InputColumns(("ts", "kind"))
+
+
+def planned(
+    pattern: str, define: str, type_: ValueType = BIGINT, order: str = "ts", zone: bool = True
+) -> MatchPlan:
+    """The plan with its window. zone: whether it has one offset."""
+    query = QUERY.format(order, pattern, define)
+    plan = lower(parse(query).sites[0].clause)
+    return draft_query(plan, COLUMNS, str, type_of_order=lambda _: OrderType(type_, zone)).plan
+
+
+def window(plan: MatchPlan) -> Distance | None:
+    return None if plan.within is None else plan.within.distance
+
+
+def left(plan: MatchPlan) -> dict[str, str]:
+    return {one.variable: show_scalar(one.condition) for one in plan.definitions}
+
+
+def test_what_a_window_implies_is_no_condition_any_more() -> None:
+    bound = "ts - V.ts <= 1800"
+    plan = planned(
+        "V X*? C Y*? P",
+        f"V AS kind = 'v', C AS kind = 'c' AND C.{bound}, P AS P.{bound} AND kind = 'p', "
+        f"X AS X.{bound}, Y AS Y.ts >= V.ts AND Y.{bound}",
+    )
+    assert left(plan) == {"V": "`kind` = 'v'", "C": "`kind` = 'c'", "P": "`kind` = 'p'"}
+    found = window(plan)
+    assert found is not None
+    assert (found.limit, found.tests_first, found.written) == (1800, False, "at most 1800")
+    assert found.variables == ("C", "P", "X", "Y")
+
+
+@pytest.mark.parametrize(
+    ("type_", "bound", "limit"),
+    [
+        (BIGINT, "B.ts - A.ts < 60 * 30", 1799),
+        (BIGINT, "1800 >= (B.ts - A.ts)", 1800),
+        (INT, "B.ts <= A.ts + 1800", 1800),
+        (INT, "A.ts + 10.5 > B.ts", 10),
+        (BIGINT, "ts - 1800 <= FIRST(ts)", 1800),
+        (BIGINT, "ts BETWEEN FIRST(A.ts) AND FIRST(A.ts) + 5", 5),
+        (BIGINT, "B.ts - A.ts BETWEEN 0 AND 5", 5),
+        (decimal(6, 2), "B.ts - A.ts < 1.5", 149),
+        (DATE, "datediff(B.ts, A.ts) <= 3", 3),
+        (DATE, "B.ts < A.ts + INTERVAL '3' DAY", 2),
+        (INSTANT, "B.ts - A.ts <= INTERVAL '1' HOUR", HOUR),
+        (INSTANT, "B.ts < A.ts + INTERVAL 1 HOUR 30 MINUTES", HOUR * 3 // 2 - 1),
+        (DOUBLE, "B.ts - A.ts <= 0.5", 0.5),
+    ],
+)
+def test_forms_of_a_bound(type_: ValueType, bound: str, limit: float) -> None:
+    plan = planned("A B+", f"B AS {bound}", type_)
+    found = window(plan)
+    assert found is not None
+    assert (found.limit, left(plan)) == (limit, {})
+
+
+@pytest.mark.parametrize(
+    ("type_", "bound"),
+    [
+        (BIGINT, "B.ts - A.ts >= 5"),  # from below
+        (BIGINT, "B.ts - A.ts < 0"),  # of no row
+        (BIGINT, "A.ts - B.ts <= 5"),
+        (BIGINT, "B.ts - A.ts <= 5 OR kind = 'x'"),
+        (BIGINT, "B.ts - A.ts <= 1e3"),
+        (BIGINT, "B.ts - PREV(ts) <= 5"),
+        (BIGINT, "B.ts - A.ts <= INTERVAL '1' HOUR"),
+        (BIGINT, "B.ts - FIRST(B.ts) <= 5"),
+        (BIGINT, "abs(B.ts - A.ts) <= 5"),
+        (FLOAT, "B.ts - A.ts <= 5"),
+        (STRING, "B.ts - A.ts <= 5"),
+        (ValueType(Family.INTEGER, "smallint", 16), "B.ts - A.ts <= 5"),
+        (decimal(20, 2), "B.ts - A.ts <= 5"),
+        (DATE, "B.ts - A.ts <= 5"),
+        (DATE, "B.ts <= A.ts + INTERVAL '36' HOUR"),
+        (INSTANT, "B.ts - A.ts <= INTERVAL '1' MONTH"),
+    ],
+)
+def test_what_is_no_window(type_: ValueType, bound: str) -> None:
+    assert window(planned("A B+", f"B AS {bound}", type_)) is None
+
+
+@pytest.mark.parametrize(
+    ("bound", "found"),
+    [
+        ("B.ts - A.ts <= INTERVAL '1' HOUR", None),  # local times go back
+        ("B.ts <= A.ts + INTERVAL '1' HOUR", HOUR),
+        ("B.ts <= A.ts + INTERVAL '1' DAY", None),  # of 23 to 25 hours
+    ],
+)
+def test_clocks_that_are_changed(bound: str, found: int | None) -> None:
+    plan = planned("A B+", f"B AS {bound}", INSTANT, zone=False)
+    assert (window(plan) is None, found) == (found is None, found)
+    assert found is None or window(plan).limit == found  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "define", "order"),
+    [
+        ("A B? C?", "C AS C.ts - A.ts <= 5", "ts"),  # B may be last
+        ("(A | B) C", "C AS C.ts - A.ts <= 5", "ts"),  # A need not be first
+        ("A+ C", "C AS C.ts - A.ts <= 5", "ts"),  # from the last A
+        ("A B", "B AS B.ts - A.ts <= 5", "ts DESC"),
+        ("A B", "B AS B.ts - A.ts <= 5", "kind, ts"),
+    ],
+)
+def test_rows_that_no_condition_bounds(pattern: str, define: str, order: str) -> None:
+    assert window(planned(pattern, define, order=order)) is None
+
+
+def test_the_widest_window_of_the_last_variables() -> None:
+    plan = planned("A B+ C?", "B AS B.ts - A.ts <= 2, C AS C.ts < A.ts + 4")
+    assert left(plan) == {"B": "B.`ts` - A.`ts` <= 2"}
+    assert window(plan) is not None
+    assert window(plan).limit == 3  # type: ignore[union-attr]
+
+
+def test_a_first_row_that_must_lie_in_its_own_window() -> None:
+    found = window(planned("A+", "A AS ts - FIRST(ts) <= 2"))
+    assert found is not None
+    assert found.tests_first
+    plan = planned("(A | B) C*", "A AS ts - FIRST(ts) <= 2, C AS ts - FIRST(ts) <= 2")
+    found = window(plan)
+    assert found is not None
+    assert (found.tests_first, left(plan)) == (False, {"A": "`ts` - FIRST(`ts`) <= 2"})
+
+
+def test_forms_along_a_double_do_not_mix() -> None:
+    define = "B AS B.ts - A.ts <= 2, C AS C.ts <= A.ts + 2"
+    assert window(planned("A (B | C)", define, DOUBLE)) is None
+    found = window(planned("A B? C", define, DOUBLE))
+    assert found is not None
+    assert found.forms == (Form.SUM,)
+    found = window(planned("A (B | C)", define, INT))
+    assert found is not None
+    assert found.forms == (Form.DIFFERENCE, Form.SUM)

@@ -1,0 +1,246 @@
+"""Rows that satisfy no condition: where they may be left out, matches are the same without them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.compile.path import draft_query
+from matchrec.compile.pruning.irrelevant_rows import find_staying, takes_any_row
+from matchrec.conditions.row_column import show_column
+from matchrec.conditions.split import RowScope
+from matchrec.plan.clauses import AfterMatchSkip, SkipTo
+from matchrec.plan.pattern import RowPattern, show, variable_names
+from matchrec.plan.resolve import InputColumns
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
+from matchrec.syntax.row_pattern import parse_row_pattern
+from tests.cases.pattern_notation import Question
+from tests.quick.scale import examples
+from tests.references.matcher import find_all
+from tests.tasks.compiled import folded
+from tests.tasks.patterns import drafted as drafted_pattern
+
+FILLERS = frozenset("XY")
+
+
+def fillers_take_any_row(pattern: RowPattern) -> bool:
+    names = variable_names(pattern)
+    return takes_any_row(
+        folded(pattern), frozenset(i for i, name in enumerate(names) if name in FILLERS)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A", "A X* B", "A X*? B", "A X*? B Y*? C", "(A | B) X* C", "(A X*)+ B", "A X* (B X*)? C"],
+)
+def test_a_filler_behind_every_row_takes_what_no_condition_wants(text: str) -> None:
+    assert fillers_take_any_row(parse_row_pattern(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A B",  # the rows must be neighbours
+        "A X B",  # exactly one row between them
+        "A X+ B",
+        "A X{0,3} B",
+        "A* A",
+        "A+ X* B",  # neighbours, as long as the loop goes on
+        "X* A",  # the match would begin with another row
+        "A X*",  # and end with another one
+        "A X* B?",
+        "A (X* B)?",
+    ],
+)
+def test_rows_without_a_part_in_a_match_count_all_the_same(text: str) -> None:
+    assert not fillers_take_any_row(parse_row_pattern(text))
+
+
+def found(
+    pattern: RowPattern, rows: list[str], skip: AfterMatchSkip, loops: Collection[str] = ()
+) -> list[object]:
+    """Matches as their numbers and what their rows are mapped to, those of fillers left out.
+
+    A row is its number and the variables that it may be mapped to, as in `7AB`; any row is X, Y,
+    but of `loops`, which have conditions as all variables do then.
+    """
+    free = () if loops else FILLERS
+
+    def may(_: int, start: int, variables: tuple[str, ...]) -> bool:
+        name = variables[-1]
+        return name in free or name in rows[start + len(variables) - 1]
+
+    matches = []
+    for match in find_all(pattern, len(rows), may, skip, {}):
+        mapped = [(rows[match.start + i], v) for i, (v, _) in enumerate(match.word)]
+        matches.append(
+            (match.number, [pair for pair in mapped if pair[1] not in (loops or FILLERS)])
+        )
+    return list(matches)
+
+
+ROWS = st.lists(st.sampled_from(["", "A", "B", "AB", ""]), max_size=7)
+UNITS = st.recursive(
+    st.sampled_from(["A X*", "B X*?", "A Y*", "(A | B) X*", "A", "B", "X*", "X"]),
+    lambda parts: st.one_of(
+        st.tuples(parts, parts).map(" ".join),
+        st.tuples(parts, parts).map(lambda pair: f"({pair[0]} | {pair[1]})"),
+        st.tuples(parts, st.sampled_from(["*", "+", "?", "{2}", "*?"])).map(
+            lambda pair: f"({pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=3,
+)
+
+
+@settings(max_examples=examples(300), deadline=None, database=None)
+@given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), ROWS, st.booleans())
+def test_matches_are_the_same_without_them(
+    text: str, last: str, bits: list[str], past_last: bool
+) -> None:
+    pattern = parse_row_pattern(f"{text} {last}")
+    if not fillers_take_any_row(pattern):
+        return
+    skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
+    rows = [f"{i}{variables}" for i, variables in enumerate(bits)]
+    relevant = [row for row, variables in zip(rows, bits, strict=True) if variables]
+    assert found(pattern, relevant, skip) == found(pattern, rows, skip), show(pattern)
+
+
+CONDITIONED = st.lists(
+    st.sampled_from(["", "X", "Y", "XY", "XY", "AX", "BY", "AXY", "A", "B"]), max_size=7
+)
+
+
+@settings(max_examples=examples(300), deadline=None, database=None)
+@given(UNITS, st.sampled_from(["A", "B", "(A | B)"]), CONDITIONED, st.booleans())
+def test_matches_are_the_same_without_what_loops_with_conditions_take(
+    text: str, last: str, rows: list[str], past_last: bool
+) -> None:
+    pattern = parse_row_pattern(f"{text} {last}")
+    names, compiled = variable_names(pattern), folded(pattern)
+    loops = {names[one] for one in find_staying(compiled)}
+    if not takes_any_row(compiled, frozenset(map(names.index, loops))):
+        return
+    skip = AfterMatchSkip(SkipTo.PAST_LAST_ROW if past_last else SkipTo.NEXT_ROW)
+    numbered = [f"{i}{variables}" for i, variables in enumerate(rows)]
+    matters = [not loops <= set(one) or bool(set(one) & {*names} - loops) for one in rows]
+    relevant = [row for row, kept in zip(numbered, matters, strict=True) if kept]
+    assert found(pattern, relevant, skip, loops) == found(pattern, numbered, skip, loops)
+
+
+def test_loops_that_leave_a_run_where_it_was() -> None:
+    def staying(text: str) -> str:
+        pattern = parse_row_pattern(text)
+        names = variable_names(pattern)
+        return " ".join(names[one] for one in sorted(find_staying(folded(pattern))))
+
+    assert staying("A X*? B Y* C") == "X Y"
+    assert staying("A X+ B Y* C") == "Y"
+    assert staying("X* A Y{0,3} B") == ""
+    assert staying("A X* B X C") == ""
+
+
+FUNNEL = "PATTERN (A X*? B) DEFINE A AS e = 'a', B AS e = 'b'"
+LOOPED = ["e = 'a'", "(e <> 'b') IS NOT TRUE", "e = 'b'"]
+SKIPPING = "PATTERN (A B) SKIP TILL NEXT MATCH ALL MATCHES"
+
+
+@pytest.mark.parametrize(
+    ("text", "relevant"),
+    [
+        (f"MEASURES A.t AS s, LAST(t) AS e {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES count(A.t) AS n, MATCH_NUMBER() AS m {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES A.t AS s AFTER MATCH SKIP TO NEXT ROW {FUNNEL}", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES count(*) AS n {FUNNEL}", []),
+        (f"MEASURES X.t AS s {FUNNEL}", []),
+        (f"MEASURES PREV(A.t) AS s {FUNNEL}", []),
+        (f"MEASURES LAST(t, 1) AS s {FUNNEL}", []),
+        (f"MEASURES A.t AS s ALL ROWS PER MATCH {FUNNEL}", []),
+        (f"MEASURES A.t AS s AFTER MATCH SKIP TO LAST B {FUNNEL}", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > PREV(t)", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > 2 * A.t", ["`e` = 'a'", "`e` = 'b'"]),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > max(t)", []),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS t > A.t", []),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS X.e <> 'b'", LOOPED),
+        (f"MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)", []),
+        (f"MEASURES X.t AS s {FUNNEL}, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL} AND t > X.t, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL.replace('X*?', 'X+')}, X AS e <> 'b'", []),
+        (f"MEASURES A.t AS s {FUNNEL.replace('X*?', 'NOT C X*')}, X AS e <> 'b', C AS e = 'c'", []),
+        (
+            f"MEASURES A.t AS s {SKIPPING} DEFINE A AS e = 'a', B AS e = 'b' AND t > 2 * A.t",
+            ["`e` = 'a'", "`e` = 'b'"],
+        ),
+        (f"MEASURES A.t AS s {SKIPPING} DEFINE A AS e = 'a'", []),
+        ("MEASURES A.t AS s PATTERN (A) DEFINE A AS e = 'a'", ["`e` = 'a'"]),
+        ("MEASURES A.t AS s PATTERN (A?) DEFINE A AS e = 'a'", []),
+        ("MEASURES A.t AS s PATTERN (^ A) DEFINE A AS e = 'a'", []),
+    ],
+)
+def test_what_is_sent_of_a_query(text: str, relevant: list[str]) -> None:
+    query = f"SELECT * FROM events MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})"
+    plan = lower(parse(query).sites[0].clause)
+    shown = [
+        show_column(column).replace("`", "")
+        for column in draft_query(plan, InputColumns(()), str).relevant
+    ]
+    assert shown == [text.replace("`", "") for text in relevant]
+
+
+@pytest.mark.parametrize("scope", RowScope)
+def test_a_loop_that_reads_another_row_leaves_none_out(scope: RowScope) -> None:
+    clause = f"PARTITION BY k ORDER BY t MEASURES A.t AS s {FUNNEL}, X AS e <> 'b' AND t > PREV(t)"
+    plan = lower(parse(f"SELECT * FROM events MATCH_RECOGNIZE ({clause})").sites[0].clause)
+    assert not draft_query(plan, InputColumns(()), str, scope=scope).relevant
+
+
+def left_out_of_stages(calls: str, skip: str = "", *, timeouts: bool = False) -> str:
+    """The conditions of which a row must satisfy one."""
+    found = drafted_pattern(Question(calls, skip, timeouts, ())).relevant
+    return " ".join(sorted(show_column(one) for one in found))
+
+
+@pytest.mark.parametrize(
+    ("calls", "tests"),
+    [
+        ("begin(a).followed_by(b).within(3)", "`is_a` `is_b`"),
+        ("begin(a).one_or_more().followed_by_any(b)", "`is_a` `is_b`"),
+        ("begin(a).not_followed_by(c).followed_by(b)", "`is_a` `is_b` `is_c`"),
+        ("begin(a).one_or_more().greedy().followed_by(b)", "`is_a` `is_b`"),
+        ("begin(begin(a).followed_by(b)).times(2).followed_by_any(c)", "`is_a` `is_b` `is_c`"),
+        ('begin(a).followed_by("b").where("is_b AND count(b) < 2").times(2)', "`is_a` `is_b`"),
+    ],
+)
+def test_rows_that_every_run_skips(calls: str, tests: str) -> None:
+    assert left_out_of_stages(calls) == tests
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "begin(a).next(b)",
+        "begin(a).followed_by(b).times(2).consecutive()",
+        "begin(begin(a)).next(begin(b).followed_by(c))",
+        "begin(a).not_next(c).followed_by(b)",
+        "begin(a).followed_by(b).not_next(c)",
+        "begin(a).not_followed_by(c).within(5)",
+        'begin(a).followed_by("b")',
+        'begin(a).followed_by("b").where("count(a) < 2")',
+        'begin(a).one_or_more().greedy().until("is_c").followed_by(b)',
+    ],
+)
+def test_rows_that_a_run_may_not_skip_or_that_end_something(calls: str) -> None:
+    assert not left_out_of_stages(calls)
+
+
+def test_rows_that_may_decide_what_times_out_first() -> None:
+    calls = "begin(a).followed_by(b).within(3)"
+    assert left_out_of_stages(calls, timeouts=True)
+    assert left_out_of_stages(calls, "to next")
+    assert not left_out_of_stages(calls, "to next", timeouts=True)

@@ -1,0 +1,163 @@
+"""Compiled arithmetic against Python's, which has no width."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.evaluate.instructions import (
+    ANSI,
+    ARITHMETIC,
+    BITS,
+    COMPARISONS,
+    DIVIDE,
+    DIVISION_BY_ZERO,
+    MINUS,
+    NO_RESULT,
+    NULL,
+    OVERFLOW,
+    PLUS,
+    REMAINDER,
+    TIMES,
+    TRIES,
+    VALUE,
+    WHY,
+)
+from matchrec.conditions.evaluate.kernels.arithmetic import (
+    compare,
+    order_of_floats,
+    order_of_integers,
+)
+from matchrec.conditions.evaluate.kernels.functions import compute_arithmetic
+from matchrec.conditions.run_condition import Comparison
+from matchrec.jit.callbacks import pointer_to
+from matchrec.jit.decorators import kernel
+from tests.references.matcher import rounded_quotient
+
+Answered = tuple[int, int]
+LEAST, MOST = -(2**63), 2**63 - 1
+NAN, INFINITY = math.nan, math.inf
+EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**62, MOST])
+INTEGERS = st.one_of(EDGES, st.just(NO_RESULT), st.integers(LEAST, MOST), st.integers(-200, 200))
+
+
+def integer_operation(operator: int, left: int, right: int, bits: int, ansi: int) -> Answered:
+    """Value and answer; without a value, 0."""
+    function = ARITHMETIC + operator + ANSI * ansi + BITS * bits
+    return answered(function, left, right)
+
+
+def float_operation(operator: int, left: float, right: float, ansi: int) -> tuple[float, int]:
+    function = ARITHMETIC + operator + ANSI * ansi
+    bits = (int(np.float64(one).view(np.int64)) for one in (left, right))
+    value, answer = answered(function, *bits)
+    return float(np.int64(value).view(np.float64)), answer
+
+
+def answered(function: int, left: int, right: int) -> Answered:
+    arithmetic = pointer_to(compute_arithmetic)
+    answer = arithmetic(function + WHY, left, right)
+    value = arithmetic(function, left, right)
+    assert answer == VALUE or value == NO_RESULT
+    return (value if answer == VALUE else 0), answer
+
+
+@kernel
+def compared_integers(comparison, left, right):
+    return compare(comparison, order_of_integers(left, right))
+
+
+@kernel
+def compared_floats(comparison, left, right):
+    return compare(comparison, order_of_floats(left, right))
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS, st.sampled_from([8, 16, 32, 64]), st.booleans())
+def test_integers_overflow_or_wrap_at_their_width(left, right, bits, ansi) -> None:
+    half = 1 << (bits - 1)
+    left, right = ((v + half) % (2 * half) - half for v in (left, right))
+    exact = {PLUS: left + right, MINUS: left - right, TIMES: left * right}
+    for operator, value in exact.items():
+        wrapped = (value + half) % (2 * half) - half
+        expected = (0, OVERFLOW) if ansi and wrapped != value else (wrapped, VALUE)
+        assert integer_operation(operator, left, right, bits, int(ansi)) == expected
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS.filter(bool))
+def test_remainder_has_the_sign_of_the_left_side(left, right) -> None:
+    expected = abs(left) % abs(right) * (1 if left >= 0 else -1)
+    assert integer_operation(REMAINDER, left, right, 64, 1) == (expected, VALUE)
+
+
+@settings(deadline=None)
+@given(INTEGERS, INTEGERS.filter(bool), st.booleans())
+def test_quotients_are_rounded_half_away_from_zero(left, right, ansi) -> None:
+    value = rounded_quotient(left, right)
+    expected = (value, VALUE)
+    if value > MOST:  # the least number by -1
+        expected = (0, OVERFLOW) if ansi else (LEAST, VALUE)
+    assert integer_operation(DIVIDE, left, right, 64, int(ansi)) == expected
+
+
+def test_what_only_tries_is_null() -> None:
+    assert answered(ARITHMETIC + TRIES + DIVIDE + BITS * 64, LEAST, -1)[1] == NULL
+    tried = ARITHMETIC + TRIES
+    assert answered(tried + PLUS + BITS * 32, 2**31 - 1, 1)[1] == NULL
+    assert answered(tried + DIVIDE + BITS * 64, 1, 0)[1] == NULL
+    assert answered(tried + TIMES + BITS * 8, 11, 11) == (121, VALUE)
+
+
+@pytest.mark.parametrize("operator", [DIVIDE, REMAINDER])
+def test_division_by_zero_is_an_error_under_ansi_and_null_otherwise(operator: int) -> None:
+    assert integer_operation(REMAINDER, 1, 0, 64, 1)[1] == DIVISION_BY_ZERO
+    assert integer_operation(REMAINDER, 1, 0, 64, 0)[1] == NULL
+    assert float_operation(operator, 1.0, 0.0, 1)[1] == DIVISION_BY_ZERO
+    assert float_operation(operator, 1.0, -0.0, 0)[1] == NULL
+
+
+def test_floats_follow_ieee_elsewhere() -> None:
+    assert float_operation(DIVIDE, 1.0, 4.0, 1) == (0.25, VALUE)
+    assert float_operation(REMAINDER, -5.5, 2.0, 1) == (-1.5, VALUE)
+    assert float_operation(TIMES, 1e300, 1e300, 1) == (INFINITY, VALUE)
+    assert math.isnan(float_operation(MINUS, INFINITY, INFINITY, 1)[0])
+    assert math.isnan(float_operation(REMAINDER, INFINITY, 2.0, 1)[0])
+
+
+def holding(compared, left, right) -> set[Comparison]:
+    return {one for one in Comparison if compared(COMPARISONS[one], left, right)}
+
+
+SAME = {
+    Comparison.EQUAL,
+    Comparison.NULL_SAFE_EQUAL,
+    Comparison.LESS_OR_EQUAL,
+    Comparison.GREATER_OR_EQUAL,
+}
+BEFORE = {Comparison.NOT_EQUAL, Comparison.LESS, Comparison.LESS_OR_EQUAL}
+AFTER = {Comparison.NOT_EQUAL, Comparison.GREATER, Comparison.GREATER_OR_EQUAL}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (1.0, 2.0, BEFORE),
+        (2.0, 1.0, AFTER),
+        (0.0, -0.0, SAME),
+        (NAN, NAN, SAME),
+        (INFINITY, NAN, BEFORE),
+        (NAN, INFINITY, AFTER),
+    ],
+)
+def test_nan_equals_nan_and_is_the_greatest(
+    left: float, right: float, expected: set[Comparison]
+) -> None:
+    assert holding(compared_floats, left, right) == expected
+
+
+def test_integers_compare_over_their_whole_range() -> None:
+    assert holding(compared_integers, np.int64(LEAST), np.int64(MOST)) == BEFORE
+    assert holding(compared_integers, np.int64(MOST), np.int64(MOST)) == SAME

@@ -1,0 +1,72 @@
+from random import Random
+
+from matchrec.conditions.evaluate import instructions as op
+from matchrec.conditions.evaluate.link import Move, dependences, live_registers, useful_steps
+from matchrec.conditions.evaluate.registers import Registers, RowOf, Step
+from matchrec.plan.expression import End
+
+A, B = 0, 1
+
+
+def test_a_register_is_live_from_where_it_is_set_to_where_it_is_read_last() -> None:
+    # A B C with C reading r0, the row of A: nothing is live before A and after C
+    moves = [Move(0, 0, 1, 0), Move(1, 1, 2, 1), Move(2, 2, 3, 2)]
+    steps = [(Step(op.SET_ROW, 0),), (), ()]
+    live = live_registers(moves, steps, [frozenset(), frozenset(), frozenset({0})], [()] * 4)
+    assert live == [frozenset(), frozenset({0}), frozenset({0}), frozenset()]
+
+
+def test_in_a_loop_a_count_is_live_all_the_time() -> None:
+    moves = [Move(0, A, 1, A), Move(1, A, 1, A), Move(1, B, 2, B)]
+    steps = [(Step(op.ADD_ONE, 0),), ()]
+    live = live_registers(moves, steps, [frozenset({0}), frozenset()], [()] * 3)
+    assert live == [frozenset({0}), frozenset({0}), frozenset()]
+
+
+def test_steps_that_nothing_depends_on_are_dropped() -> None:
+    steps = (Step(op.COPY, 1, 0), Step(op.SET_ROW, 0), Step(op.ADD_ONE, 2))
+    assert useful_steps(steps, frozenset({1})) == (Step(op.COPY, 1, 0),)
+    assert useful_steps(steps, frozenset({0})) == (Step(op.SET_ROW, 0),)
+    assert dependences(steps) == {1: {0}, 0: frozenset(), 2: {2}}
+
+
+def test_live_are_those_that_some_path_reads() -> None:
+    """As turn by turn, until nothing changes, what is read later is read on each move before."""
+    for seed in range(300):
+        random = Random(seed)
+        steps = [tuple(random_step(random) for _ in range(random.randrange(6))) for _ in range(3)]
+        moves = [Move(*(random.randrange(n) for n in (4, 3, 4, 3))) for _ in range(8)]
+        reads = [frozenset(random.sample(range(8), random.randrange(3))) for _ in range(3)]
+        asked = [random.sample(range(3), random.randrange(2)) for _ in range(4)]
+        live = [set().union(*map(reads.__getitem__, asks)) for asks in asked]
+        for move in moves * 64:
+            needed = reads[move.test] | live[move.target]
+            for step in reversed(steps[move.variable]):
+                if not needed.isdisjoint(step.writes):
+                    needed = needed.difference(step.writes).union(step.reads)
+            live[move.source] |= needed
+        assert live_registers(moves, steps, reads, asked) == live, seed
+
+
+def random_step(random: Random) -> Step:
+    operation = random.choice(
+        [op.SET_ROW, op.COPY, op.COPY_AT, op.SET_AT, op.ADD_ONE, op.SUM_INTEGER]
+    )
+    a, b, c = (random.randrange(7) for _ in range(3))
+    return Step(operation, a, b, c)
+
+
+def test_last_rows_shift_from_the_far_end() -> None:
+    registers = Registers(frozenset({A, B}))
+    far = registers.number(RowOf(End.LAST, frozenset({A}), 2))
+    of_a, of_b = registers.steps(2)
+    assert [step.operation for step in of_a] == [op.COPY, op.COPY, op.SET_ROW]
+    assert of_a[0].a == far
+    assert of_b == ()
+
+
+def test_first_rows_count_down_to_their_row() -> None:
+    registers = Registers(frozenset({A, B}))
+    first = registers.number(RowOf(End.FIRST, frozenset({A}), 3))
+    assert registers.initial[first] == -4
+    assert registers.number(RowOf(End.FIRST, frozenset({A}), 3)) == first

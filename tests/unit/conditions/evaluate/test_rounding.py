@@ -1,0 +1,109 @@
+"""Rounding a float rounds the decimal that it is written as; to 32 bits, to the nearest."""
+
+from __future__ import annotations
+
+import struct
+from decimal import Decimal
+from math import inf, nan
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from matchrec.conditions.evaluate.instructions import NARROW, NARROW_INTEGER, NO_RESULT
+from matchrec.conditions.evaluate.kernels.functions import compute
+from matchrec.conditions.functions import functions
+from matchrec.conditions.functions.function import AnsiError, FunctionUse, Value
+from matchrec.conditions.run_condition import MathFunction
+from matchrec.conditions.types import DOUBLE, INT, TINYINT, ValueType, decimal
+from matchrec.jit.callbacks import pointer_to
+from tests.quick.scale import examples
+
+
+def rounded(value: Value, type_: ValueType, places: int, *, ansi: bool = True) -> Value:
+    use = FunctionUse((type_,), (str(places),), ansi)
+    return functions()["ROUND"].build(use)(value)
+
+
+def bits_of(value: float) -> int:
+    bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+    return bits
+
+
+def float_of(bits: int) -> float:
+    found: float = struct.unpack("<d", struct.pack("<q", bits))[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "expected"),
+    [
+        (0.15, 1, 0.2),
+        (1.005, 2, 1.01),
+        (2.5, 0, 3.0),
+        (-2.5, 0, -3.0),
+        (0.49999999999999994, 0, 0.0),
+        (5e-324, 3, 0.0),
+        (15.0, -1, 20.0),
+        (2.0**60 + 0.15, 1, 2.0**60),
+        (inf, 2, inf),
+    ],
+)
+def test_a_float_is_rounded_as_it_is_written(value: float, places: int, expected: float) -> None:
+    assert rounded(value, DOUBLE, places) == expected
+
+
+def test_other_numbers_keep_their_type_or_lose_places() -> None:
+    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 1)) == "-0.3"
+    assert str(rounded(Decimal("-0.25"), decimal(5, 2), 0)) == "0"
+    assert str(rounded(Decimal("155.25"), decimal(5, 2), -1)) == "160"
+    assert str(rounded(Decimal("1.25"), decimal(5, 2), 7)) == "1.25"
+    assert rounded(-125, INT, -1) == -130
+    assert rounded(127, TINYINT, -1, ansi=False) == -126
+    with pytest.raises(AnsiError):
+        rounded(127, TINYINT, -1)
+
+
+@settings(max_examples=examples(2500), deadline=None, database=None)
+@given(
+    st.floats(allow_nan=False, width=64)
+    | st.decimals(-(10**9), 10**9, places=3).map(float)
+    | st.decimals(-100, 100, places=7).map(float),
+    st.integers(-6, 9),
+)
+def test_compiled_rounding_is_exact_or_left_to_python(value: float, places: int) -> None:
+    number = [*MathFunction].index(MathFunction.ROUND)
+    found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
+    assert found == NO_RESULT or float_of(found) == rounded(value, DOUBLE, places)
+
+
+def test_only_what_is_near_a_middle_or_large_is_left_to_python() -> None:
+    number = [*MathFunction].index(MathFunction.ROUND)
+    values = [(0.14, 1), (1.006, 2), (-2.4, 0), (1234567.891, 2), (161.0, -1)]
+    for value, places in values:
+        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
+        assert float_of(found) == rounded(value, DOUBLE, places)
+    for value, places in [(0.15, 1), (2.0**50, 0), (inf, 0), (nan, 0)]:
+        found = pointer_to(compute)(number, bits_of(value), bits_of(float(places)))
+        assert found == NO_RESULT
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.1, 0.100000001490116119384765625),
+        (16777217.0, 16777216.0),  # a tie goes to the even one
+        (16777219.0, 16777220.0),
+        (2.0**128 - 2.0**103, inf),  # halfway between the greatest float and the next power
+        (2.0**-150, 0.0),
+        (-0.0, -0.0),
+        (-(2.0**-149), -(2.0**-149)),
+        (nan, nan),
+        (2**60 + 2**36 + 1, 2.0**60 + 2.0**37),  # as a double it would be a tie
+    ],
+)
+def test_a_number_of_32_bits(value: float, expected: float) -> None:
+    whole = isinstance(value, int)
+    function = NARROW_INTEGER if whole else NARROW
+    found = pointer_to(compute)(function, value if whole else bits_of(value), 0)
+    assert repr(float_of(found)) == repr(expected)

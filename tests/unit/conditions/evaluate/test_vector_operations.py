@@ -1,0 +1,82 @@
+"""Arithmetic of many integers at once against Python's, which has no width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.evaluate.vectors import RowFailure, Vectors, compute_integers
+from matchrec.conditions.run_condition import (
+    Arithmetic,
+    ArithmeticOperator,
+    Comparison,
+    Constant,
+    ReadValue,
+    operate,
+)
+from matchrec.conditions.types import Kind
+from tests.references.matcher import rounded_quotient, wrapped
+
+LEAST, MOST = -(2**63), 2**63 - 1
+EDGES = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 2, 2**31, 2**31 + 1, 2**32, 2**62, MOST])
+INTEGERS = st.one_of(EDGES, st.integers(LEAST, MOST), st.integers(-200, 200))
+PAIRS = st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1, max_size=8)
+
+
+def computed(
+    operator: ArithmeticOperator, pairs: list[tuple[int, int]], bits: int
+) -> list[tuple[int, bool]]:
+    """Values, and whether they do not fit."""
+    left, right = np.array(pairs, np.int64).T
+    with np.errstate(all="ignore"):
+        values, overflows = compute_integers(operator, left, right, bits)
+    of_each = np.broadcast_to(overflows, values.shape)
+    return list(zip(values.tolist(), of_each.tolist(), strict=True))
+
+
+@settings(deadline=None)
+@given(PAIRS, st.sampled_from([8, 16, 32, 64]))
+def test_results_wrap_at_their_width(pairs: list[tuple[int, int]], bits: int) -> None:
+    pairs = [(wrapped(left, bits), wrapped(right, bits)) for left, right in pairs]
+    exact = {
+        ArithmeticOperator.ADD: [left + right for left, right in pairs],
+        ArithmeticOperator.SUBTRACT: [left - right for left, right in pairs],
+        ArithmeticOperator.MULTIPLY: [left * right for left, right in pairs],
+    }
+    for operator, values in exact.items():
+        expected = [(wrapped(value, bits), wrapped(value, bits) != value) for value in values]
+        assert computed(operator, pairs, bits) == expected
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_remainder_has_the_sign_of_the_left_side(pairs: list[tuple[int, int]]) -> None:
+    pairs = [(left, right or 1) for left, right in pairs]
+    expected = [abs(a) % abs(b) * (1 if a >= 0 else -1) for a, b in pairs]
+    found = computed(ArithmeticOperator.REMAINDER, pairs, 64)
+    assert found == [(value, False) for value in expected]
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_quotients_are_rounded_half_away_from_zero(pairs: list[tuple[int, int]]) -> None:
+    pairs = [(left, right or 1) for left, right in pairs]
+    expected = [rounded_quotient(left, right) for left, right in pairs]
+    found = computed(ArithmeticOperator.DIVIDE, pairs, 64)
+    assert found == [(wrapped(value, 64), wrapped(value, 64) != value) for value in expected]
+
+
+def test_a_comparison_of_two_conditions_fails_in_the_one_that_asks() -> None:
+    """It has no result on the second row, of which the first condition does not ask it."""
+    column = ReadValue(0, Kind.INTEGER, None)
+    more = Arithmetic(ArithmeticOperator.ADD, (column, Constant(1, Kind.INTEGER)), Kind.INTEGER)
+    is_more = operate(Comparison.GREATER, more, Constant(0, Kind.INTEGER))
+    values, valid = np.array([[5, MOST]]), np.ones((1, 2), np.bool_)
+    vectors = Vectors({Kind.INTEGER: (values, valid)}, np.array([0, 2]), 0, 2)
+    for _ in range(2):
+        assert vectors.holds(is_more, np.array([True, False])).tolist() == [True, False]
+    with pytest.raises(RowFailure) as caught:
+        vectors.holds(is_more, np.array([True, True]))
+    assert caught.value.args[1] == 1

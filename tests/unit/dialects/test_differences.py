@@ -1,0 +1,129 @@
+"""docs/reference/dialect_differences.md shows all rows of differences.txt and limits.txt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from matchrec import dialects
+from matchrec.dialects.differences import Difference, table
+from matchrec.dialects.products import PRODUCTS
+from matchrec.source import read_table
+
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "dialect_differences.md"
+SOURCE = Path(dialects.__file__).parent / "differences.txt"
+READ = {
+    "oracle": "Oracle",
+    "trino": "Trino",
+    "snowflake": "Snowflake",
+    "flink": "Flink",
+    "bigquery": "BigQuery",
+    "azure": "Azure",
+}
+WRITTEN = {
+    "oracle": "Oracle",
+    "trino": "Trino",
+    "snowflake": "Snowflake",
+    "flink": "Flink",
+    "bigquery": "BigQuery",
+    "databricks": "Databricks",
+    "standard": "standard",
+}
+
+
+def differences() -> str:
+    """Return a table for each topic of differences.txt, with a column for each product."""
+    text = ""
+    for topic, rows in topics():
+        lines = "".join(lines_of(rows))
+        titles = head("in the query", "what differs", "write", names=READ)
+        text += f"\n### {topic}\n\n{titles}{lines}"
+    return text + "\n"
+
+
+def topics() -> Iterator[tuple[str, list[Difference]]]:
+    """Yield each comment of one line in differences.txt and the rows below it that are read."""
+    rows = iter(table())
+    topic, found = "", list[Difference]()
+    for line in SOURCE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            if found:
+                yield topic.capitalize(), found
+            topic, found = line.removeprefix("# "), []
+        elif line:
+            row = next(rows)
+            if not any(">" in product for product in row.products):
+                found.append(row)
+    if found:
+        yield topic.capitalize(), found
+
+
+def lines_of(rows: list[Difference]) -> Iterator[str]:
+    """Yield a line for the rows that have all in common except the name of the function."""
+    groups: dict[tuple[object, ...], list[Difference]] = {}
+    for row in rows:
+        groups.setdefault((row.products, row.is_refused, row.sentence, row.cure), []).append(row)
+    for group in groups.values():
+        first = group[0]
+        names = ", ".join(dict.fromkeys(map(name_of, group)))
+        answer = "error" if first.is_refused else "warning"
+        marks = [answer if first.products & {product, "others"} else "" for product in READ]
+        escaped = [re.sub(r"([|*])", r"\\\1", cell) for cell in (first.sentence, first.cure)]
+        yield line_of(names, *escaped, *marks)
+
+
+def name_of(row: Difference) -> str:
+    """Return the function or the words of a row, and which calls are meant."""
+    name = f"`{row.name}`".replace("|", r"\|")
+    least = row.counts.start
+    if len(row.counts) == 1:
+        return f"{name} of {least} arguments"
+    if least:
+        return f"{name} of {least} arguments or more"
+    return f"{name} in some forms" if row.where else name
+
+
+def limits() -> str:
+    """Return the table of the parts of a clause that products lack."""
+    text = "\n" + head("the query has", names=WRITTEN)
+    for _, words, products in read_table("matchrec.dialects", "limits.txt"):
+        lacking = products.split()
+        marks = [
+            "error" if name in lacking else "note" if f"({name})" in lacking else ""
+            for name in WRITTEN
+        ]
+        text += line_of(words.replace("|", r"\|"), *marks)
+    return text + "\n"
+
+
+def head(*titles: str, names: dict[str, str]) -> str:
+    columns = [*titles, *names.values()]
+    return line_of(*columns) + f"|{'---|' * len(titles)}{':-:|' * len(names)}\n"
+
+
+def line_of(*cells: str) -> str:
+    return re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |\n")
+
+
+@pytest.mark.parametrize("make", [differences, limits], ids=lambda make: make.__name__)
+def test_the_page_has_the_rows(make: object, request: pytest.FixtureRequest) -> None:
+    assert callable(make)
+    begin, end = (f"<!-- {word}{make.__name__} -->\n" for word in ("", "end "))
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(begin)
+    old, _, after = rest.partition(end)
+    new = make()
+    if request.config.getoption("--update"):
+        PAGE.write_text(f"{before}{begin}{new}{end}{after}", encoding="utf-8")
+        old = new
+    assert old == new
+
+
+def test_the_rows_are_of_products() -> None:
+    names = {*PRODUCTS, "others"}
+    for row in table():
+        assert {one.rpartition(">")[2] for one in row.products} <= names
+        assert row.sentence

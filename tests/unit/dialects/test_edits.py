@@ -1,0 +1,45 @@
+"""Edits of a text and the way back: every place of the new text has one in the old text."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matchrec.dialects.edits import Edit, edited
+from matchrec.source import Span
+
+
+@st.composite
+def texts_with_edits(draw: st.DrawFn) -> tuple[str, list[Edit]]:
+    text = draw(st.text("abc \n", max_size=30))
+    places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=8, unique=True)))
+    spans = [Span(a, b) for a, b in zip(places[::2], places[1::2], strict=False)]
+    return text, [Edit(span, draw(st.text("XYZ", max_size=5))) for span in spans]
+
+
+@given(texts_with_edits())
+def test_characters_that_no_edit_touches_are_found_again(case: tuple[str, list[Edit]]) -> None:
+    text, edits = case
+    new = edited(text, edits)
+    for at, character in enumerate(new.text):
+        place = new.before(Span(at, at + 1))
+        if character in "XYZ":
+            assert place in [edit.span for edit in edits]
+        else:
+            assert place.end == place.start + 1
+            assert text[place.start] == character
+
+
+@given(texts_with_edits())
+def test_the_whole_new_text_was_the_whole_old_one(case: tuple[str, list[Edit]]) -> None:
+    text, edits = case
+    new = edited(text, edits)
+    kept = [
+        at for at in range(len(text)) if not any(e.span.start <= at < e.span.end for e in edits)
+    ]
+    assert "".join(text[at] for at in kept) == "".join(c for c in new.text if c not in "XYZ")
+
+
+def test_an_insertion_comes_from_where_it_was_inserted() -> None:
+    new = edited("ORDER BY ts)", [Edit(Span(11, 11), " NULLS LAST")])
+    assert new.text == "ORDER BY ts NULLS LAST)"
+    assert new.before(Span(12, 17)) == Span(11, 11)
+    assert new.before(Span(22, 23)) == Span(11, 12)

@@ -1,0 +1,166 @@
+"""What examples found elsewhere need: spellings, windows of aggregates, kinds of columns."""
+
+import pytest
+
+from matchrec.dialects.products import PRODUCTS
+from matchrec.dialects.rules.place import ClauseKinds, Domain
+from matchrec.dialects.translate import Knowledge, translate_query
+from matchrec.errors import MatchRecognizeError
+
+SPARK = PRODUCTS["spark"]
+ARRAY = "NULLIF(TRANSFORM({}, row -> row.item), ARRAY())"
+LIST = "COLLECT_LIST(STRUCT(x AS item))"
+
+QUERIES = [
+    # OVER and FILTER stand behind the aggregate, not behind what is made of it
+    ("trino", "array_agg(x) OVER (PARTITION BY k)", ARRAY.format(f"{LIST} OVER (PARTITION BY k)")),
+    ("trino", "array_agg(x) FILTER (WHERE y)", ARRAY.format(f"{LIST} FILTER (WHERE y)")),
+    (
+        "trino",
+        "array_agg(x) FILTER (WHERE y) OVER w",
+        ARRAY.format(f"{LIST} FILTER (WHERE y) OVER w"),
+    ),
+    (
+        "bigquery",
+        "array_agg(x ignore nulls) OVER (PARTITION BY k)",
+        "NULLIF(COLLECT_LIST(x) OVER (PARTITION BY k), ARRAY())",
+    ),
+    ("flink", "$rowtime", "`$rowtime`"),
+]
+
+
+@pytest.mark.parametrize(("product", "text", "expected"), QUERIES)
+def test_an_expression_around_a_clause(product: str, text: str, expected: str) -> None:
+    query = "SELECT {} AS v FROM t WINDOW w AS (ORDER BY y NULLS LAST)"
+    found = translate_query(query.format(text), PRODUCTS[product], SPARK).text
+    assert " ".join(found.split()) == query.format(expected)
+
+
+def clause(product: str, text: str) -> str:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST {text})"
+    found = translate_query(query, PRODUCTS[product], SPARK).text
+    return " ".join(
+        found[len("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS FIRST ") : -1].split()
+    )
+
+
+def test_arrays_in_conditions() -> None:
+    given = "PATTERN (A B) DEFINE B AS array_agg({}) = ARRAY['A', 'B']"
+    written = "PATTERN (A B) DEFINE B AS {} = ARRAY('A', 'B')"
+    known = given.format("CLASSIFIER()"), given.format("coalesce(x, 'A')")
+    assert clause("trino", known[0]) == written.format("COLLECT_LIST(CLASSIFIER())")
+    assert clause("trino", known[1]) == written.format("COLLECT_LIST(coalesce(x, 'A'))")
+    with pytest.raises(MatchRecognizeError, match="an array in DEFINE with NULLs"):
+        clause("trino", given.format("x"))
+
+
+def test_names_in_brackets() -> None:
+    query = "SELECT * FROM i TIMESTAMP BY t MATCH_RECOGNIZE (LIMIT DURATION(day, 1) {})"
+    text = query.format(
+        "MEASURES Last([A].[x]) AS [X y] PATTERN ([A] [b c]) DEFINE [A] AS [A].x > 1"
+    )
+    found = " ".join(translate_query(text, PRODUCTS["azure"], SPARK).text.split())
+    assert "MEASURES Last(A.`x`) AS `X y`" in found
+    assert "PATTERN (A `b c`) WITHIN INTERVAL '1' DAY DEFINE A AS A.x > 1" in found
+
+
+def test_formats_of_snowflake() -> None:
+    found = clause("snowflake", "MEASURES TO_CHAR(x, 'YYYY-MM-DD HH24:MI') AS m PATTERN (A)")
+    assert found == "MEASURES DATE_FORMAT(x, 'yyyy-MM-dd HH:mm') AS m PATTERN (A)"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT {} FROM (SELECT f, LAG(l) OVER (ORDER BY f) AS b FROM {clause})",
+        "WITH m AS (SELECT * FROM {clause}), n AS (SELECT f, l AS b FROM m) SELECT {} FROM n",
+        "WITH m AS (SELECT f, l AS b FROM {clause} UNION ALL SELECT f, l FROM x) SELECT {} FROM m",
+    ],
+)
+def test_kinds_of_columns_of_queries(query: str) -> None:
+    """The difference of two dates is a number of days in Oracle."""
+    text = "t MATCH_RECOGNIZE (MEASURES FIRST(d) AS f, LAST(d) AS l PATTERN (A))"
+    outputs = {"f": Domain.TIMESTAMP, "l": Domain.TIMESTAMP}
+    given = query.format("ROUND((f - b) * 24) AS hours", clause=text)
+    known = Knowledge([ClauseKinds({}, outputs)])
+    found = translate_query(given, PRODUCTS["oracle"], SPARK, known)
+    assert "UNIX_MICROS" in found.text
+    assert not found.missed
+
+
+def test_a_column_with_the_name_of_a_function_of_snowflake() -> None:
+    query = "SELECT classifier FROM t"
+    assert translate_query(query, PRODUCTS["snowflake"], SPARK).text == query
+
+
+REFUSED = [
+    ("oracle", "SELECT rownum FROM t", "rownum", r"write ROW_NUMBER\(\)"),
+    ("oracle", "SELECT MAX(x) KEEP (DENSE_RANK FIRST ORDER BY y) FROM t", "KEEP", "write MAX_BY"),
+    ("oracle", "SELECT a FROM t, u CONNECT BY PRIOR a = b", "CONNECT BY", "no CONNECT BY"),
+    ("oracle", "SELECT a FROM t FETCH FIRST 5 PERCENT ROWS ONLY", "PERCENT", "write NTILE"),
+    ("trino", "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES", "WITH TIES", r"write RANK\(\)"),
+    (
+        "oracle",
+        "SELECT a FROM t WHERE a >= ALL (SELECT b FROM u)",
+        ">= ALL",
+        "does not support comparisons with ALL",
+    ),
+    ("flink", "SELECT a FROM t WHERE a SIMILAR TO 'b'", "SIMILAR TO", "write RLIKE"),
+    ("bigquery", "SELECT INSTR(a, 'b', -1) FROM t", "INSTR", "does not look from the end"),
+    ("oracle", "SELECT a FROM t WHERE ROWNUM < 3 ORDER BY a", "ROWNUM", "no ROWNUM"),
+    ("oracle", "SELECT a FROM t MODEL DIMENSION BY (a)", "DIMENSION", "this is not valid"),
+    ("bigquery", "SELECT FORMAT_TIMESTAMP(x) FROM t", "SELECT", "a function lacks an argument"),
+    ("azure", "SELECT System.Timestamp() AS t FROM i", "SELECT", "no System.Timestamp outside"),
+    ("azure", "SELECT * FROM i TIMESTAMP BY t", "TIMESTAMP BY", "without MATCH_RECOGNIZE"),
+    ("snowflake", "SELECT TO_CHAR(x, 'YYYY-MM-DD TZH') FROM t", "TO_CHAR(", "the format YYYY"),
+    (
+        "flink",
+        "SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A+ B A C) DEFINE A AS x)",
+        "A C",
+        "no repeated variables in PATTERN",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("product", "query", "expected"),
+    [
+        ("snowflake", "SELECT 1 // one\nFROM t // '", "SELECT 1 -- one\nFROM t -- '"),
+        ("snowflake", "SELECT '//' /* // */ -- //", "SELECT '//' /* // */ -- //"),
+        ("bigquery", "SELECT '#' # one", "SELECT '#' -- one"),
+    ],
+)
+def test_comments_of_other_kinds(product: str, query: str, expected: str) -> None:
+    assert translate_query(query, PRODUCTS[product], SPARK).text == expected
+
+
+def test_an_integer_of_an_unknown_type_is_noted() -> None:
+    found = translate_query("SELECT CAST(a AS INTEGER) FROM t", PRODUCTS["trino"], SPARK)
+    assert "rounds in Trino, and cuts in Spark SQL" in found.notes[0].message
+    text = "SELECT CAST(lower(a) AS INTEGER) FROM t"
+    assert not translate_query(text, PRODUCTS["trino"], SPARK).notes
+
+
+@pytest.mark.parametrize(("product", "query", "place", "words"), REFUSED)
+def test_what_is_refused_shows_its_place(product: str, query: str, place: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words) as raised:
+        translate_query(query, PRODUCTS[product], SPARK)
+    lines = str(raised.value).split("\n")
+    carets = next(line for line in lines if line.strip().strip("^") == "")
+    assert carets.index("^") - carets.index(" ") - 6 == query.index(place)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_known"),
+    [
+        ("SELECT * FROM {t} MATCH_RECOGNIZE ({c})", True),
+        ("SELECT * FROM (SELECT * FROM {t}) MATCH_RECOGNIZE ({c})", False),
+        ("WITH s AS (SELECT 1) SELECT * FROM {t} MATCH_RECOGNIZE ({c})", False),
+    ],
+)
+def test_a_query_over_a_table_is_translated_once(query: str, is_known: bool) -> None:
+    tables = {"`db`.`t`": {"d": Domain.DATE}}
+    text = query.format(t="db.t", c="MEASURES LAST(d) - FIRST(d) AS days PATTERN (A+)")
+    found = translate_query(text, PRODUCTS["oracle"], SPARK, Knowledge(tables=tables.get))
+    assert bool(found.missed) is not is_known
+    assert ("UNIX_DATE" in found.text) is is_known

@@ -1,0 +1,408 @@
+"""What other products mean by the same words: written otherwise, noted or refused."""
+
+import pytest
+
+from matchrec.dialects.products import PRODUCTS, SPARK
+from matchrec.dialects.translate import Translation, translate_query
+from matchrec.errors import MatchRecognizeError
+
+
+def measure(read: str, write: str, text: str, rows: str = "") -> Translation:
+    clause = f"ORDER BY y NULLS LAST MEASURES {text} AS m {rows} PATTERN (A B)"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    return translate_query(query, PRODUCTS[read], PRODUCTS[write])
+
+
+def written(read: str, write: str, text: str) -> str:
+    found = measure(read, write, text).text
+    return " ".join(found[found.index("MEASURES ") + 9 : found.index(" AS m ")].split())
+
+
+TEXTS = [
+    ("oracle", "spark", "x || y", "NULLIF(CONCAT_WS('', x, y), '')"),
+    (
+        "oracle",
+        "snowflake",
+        "x || y",
+        "NULLIF(CONCAT(COALESCE(CAST(x AS VARCHAR), ''), COALESCE(CAST(y AS VARCHAR), '')), '')",
+    ),
+    ("oracle", "bigquery", "x || 'a'", "CONCAT(COALESCE(CAST(x AS STRING), ''), 'a')"),
+    ("bigquery", "trino", "TO_JSON_STRING(x)", "JSON_FORMAT(CAST(x AS JSON))"),
+    ("oracle", "trino", "CAST(x AS VARCHAR2(3))", "CAST(x AS VARCHAR(3))"),
+    ("spark", "oracle", "TRUNC(x, 'MM')", "TRUNC(x, 'MM')"),
+    ("spark", "oracle", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE PRECISION)"),
+    ("spark", "trino", "CAST(x AS DOUBLE)", "CAST(x AS DOUBLE)"),
+    ("spark", "trino", "TRY_CAST(x AS DOUBLE)", "TRY_CAST(x AS DOUBLE)"),
+    ("spark", "oracle", "`date`", '"date"'),
+    ("spark", "trino", "level", "level"),
+    ("spark", "flink", "regexp_extract(x, 'a')", "regexp_extract(x, 'a', 1)"),
+    ("trino", "spark", "x IN (SELECT 'a' FROM u)", "x IN (SELECT 'a' FROM u)"),
+    ("oracle", "trino", "GREATEST(x, y)", "GREATEST(x, y)"),
+    ("oracle", "snowflake", "GREATEST(x, y)", "GREATEST(x, y)"),
+    ("spark", "snowflake", "greatest(x, y)", "GREATEST_IGNORE_NULLS(x, y)"),
+    ("oracle", "spark", "GREATEST(x, 1)", "CASE WHEN NOT x IS NULL THEN GREATEST(x, 1) END"),
+    ("oracle", "trino", "TRUNC(x, 'MM')", "DATE_TRUNC('MONTH', x)"),
+    ("oracle", "snowflake", "TO_CHAR(x, '990.0')", "TO_CHAR(x, '990.0')"),
+    ("flink", "trino", "TIMESTAMPADD(HOUR, 1, x)", "(x + INTERVAL '1' HOUR)"),
+    ("spark", "trino", "date_format(x, 'd.MM')", "date_format(CAST(x AS TIMESTAMP), '%e.%m')"),
+    ("spark", "bigquery", "x DIV 2", "DIV(x, 2)"),
+    ("spark", "bigquery", "MATCH_ROW_NUMBER()", "MATCH_ROW_NUMBER()"),
+    ("spark", "trino", "first_value(A.x)", "FIRST(A.x)"),
+    ("spark", "oracle", "last_value(x)", "LAST(x)"),
+    ("spark", "snowflake", "last_value(x)", "last_value(x)"),
+    ("spark", "oracle", "CAST(x AS INT)", "CAST(x AS INT)"),
+    ("bigquery", "spark", "SAFE_DIVIDE(x, y)", "(x / NULLIF(y, 0))"),
+]
+
+
+@pytest.mark.parametrize(("read", "write", "text", "expected"), TEXTS)
+def test_the_same_in_other_words(read: str, write: str, text: str, expected: str) -> None:
+    assert written(read, write, text) == expected
+
+
+ALL_ROWS = "ALL ROWS PER MATCH"
+NOTED = [
+    ("trino", "snowflake", "array_agg(x)", "", "ARRAY_AGG keeps NULLs in Trino"),
+    ("spark", "trino", "array_agg(x)", "", "leaves them out in Spark SQL"),
+    ("bigquery", "trino", "array_agg(x)", "", None),
+    ("trino", "oracle", "x || y", "", "to which NULL is the empty text"),
+    ("oracle", "databricks", "COUNT(*)", ALL_ROWS, "over the whole match in Databricks"),
+    ("oracle", "databricks", "COUNT(*)", "", None),
+    ("oracle", "databricks", "FINAL COUNT(*)", ALL_ROWS, None),
+    ("oracle", "snowflake", "PREV(x)", "", "LAG of MEASURES sees rows of the match alone"),
+    ("oracle", "trino", "FIRST(B.x)", ALL_ROWS, "FIRST finds rows after the row of the measure"),
+    ("oracle", "trino", "FIRST(x)", ALL_ROWS, None),
+    ("trino", "snowflake", "date_diff('hour', x, y)", "", "how often a unit of time begins"),
+    ("bigquery", "snowflake", "DATE_DIFF(DATE '2020-01-02', DATE '2020-01-01', DAY)", "", None),
+    ("spark", "trino", "least(x, y)", "", "LEAST of values and a NULL is NULL in Trino"),
+    (
+        "spark",
+        "trino",
+        "regexp_extract(x, 'a')",
+        "",
+        "without a match it is the empty text in Spark",
+    ),
+    ("spark", "oracle", "COUNT(*) DIV 2", "", "Oracle's CAST AS INT rounds: write TRUNC(a / b)"),
+    ("spark", "oracle", "CAST(x AS DATE)", "", "Oracle's DATE keeps the time of day"),
+    ("spark", "oracle", "COLLECT_LIST(x)", "", "Oracle's SQL has no arrays"),
+    ("spark", "oracle", "to_json(struct(x))", "", "Oracle has no TO_JSON of a struct"),
+    ("spark", "oracle", "datediff(x, y)", "", "Oracle has no DATEDIFF: write TRUNC(t)"),
+    ("spark", "snowflake", "datediff(x, y)", "", "how often a unit of time begins"),
+    ("spark", "snowflake", "timestampdiff(DAY, x, y)", "", "how often a unit of time begins"),
+    ("spark", "snowflake", "date_format(x, 'd.M.')", "", "a number without leading zeros"),
+    ("spark", "snowflake", "x RLIKE 'a'", "", "a match of the whole text in Snowflake"),
+    ("spark", "snowflake", "regexp_like(x, 'a')", "", "a match of the whole text in Snowflake"),
+    ("spark", "trino", "median(x)", "", "Trino approximates it"),
+    (
+        "spark",
+        "trino",
+        "avg(CAST(x AS DECIMAL(9, 2)))",
+        "",
+        "AVG of decimals has their number of digits",
+    ),
+    ("spark", "trino", "listagg(x, '-')", "", "is not allowed in the clause: write ARRAY_JOIN("),
+    ("spark", "trino", "trunc(x, 'MM')", "", "units have their whole names there"),
+    ("spark", "bigquery", "isnull(x)", "", "a function of Spark: write x IS NULL"),
+    ("spark", "trino", "collect_set(x)", "", "write ARRAY_DISTINCT"),
+    ("oracle", "spark", "x || 1.50", "", "neither zeros at its end nor a zero before its point"),
+    ("spark", "trino", "percentile(x, 0.5)", "", "Trino approximates it"),
+    ("snowflake", "trino", "TIME_SLICE(x, 2, 'DAY')", "", "Spark has no TIME_SLICE"),
+    ("snowflake", "trino", "DAYOFWEEK(x)", "", "Sunday is 0 in Snowflake"),
+    ("spark", "trino", "percentile(x, 0.5)", "", "does not support"),  # as sqlglot says
+]
+
+
+@pytest.mark.parametrize(("read", "write", "text", "rows", "words"), NOTED)
+def test_what_differs_is_noted(
+    read: str, write: str, text: str, rows: str, words: str | None
+) -> None:
+    found = (one.message for one in measure(read, write, text, rows).notes if not one.is_met)
+    notes = [one for one in found if "refuses" not in one]  # the clause has no DEFINE
+    assert (words is None and not notes) or (
+        words is not None and any(words in one for one in notes)
+    )
+
+
+def to_flink(pattern: str, define: str = "A AS x", within: str = "") -> Translation:
+    clause = f"ORDER BY y PATTERN ({pattern}) {within} DEFINE {define}"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    return translate_query(query, PRODUCTS["spark"], PRODUCTS["flink"])
+
+
+def test_loops_that_give_rows_back_are_noted_for_flink() -> None:
+    words = (
+        "a loop never gives rows back in Flink SQL: no row that `A` could go on with is a row of "
+        "`B`"
+    )
+    assert [one.message for one in to_flink("A+ B").notes] == [words]
+    assert not to_flink("A B").notes
+
+
+@pytest.mark.parametrize("write", ["snowflake", "bigquery", "databricks"])
+def test_loops_of_flink_need_subset(write: str) -> None:
+    clause = "ORDER BY y PATTERN (A{} B) DEFINE A AS A.x > 1, B AS B.x < 5"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(MatchRecognizeError, match="no SUBSET, without which a greedy loop"):
+        translate_query(query.format("+"), PRODUCTS["flink"], PRODUCTS[write])
+    assert (
+        "(A{2} B)"
+        in translate_query(query.format("{2}"), PRODUCTS["flink"], PRODUCTS["bigquery"]).text
+    )
+
+
+def test_an_option_of_flink_is_reluctant() -> None:
+    words = "`?` in Flink SQL is `??`: a row that can be one of what follows is that"
+    assert [one.message for one in to_flink("A? B").notes] == [words]
+    reluctant = to_flink("A?? B")
+    assert "PATTERN (A? B)" in reluctant.text
+    assert not reluctant.notes
+
+
+@pytest.mark.parametrize(
+    ("pattern", "define", "words"),
+    [
+        ("A B+", "A AS x", "no quantifier `\\?` or a greedy one at the end of PATTERN"),
+        ("A B??", "A AS x", "no quantifier `\\?` or a greedy one at the end of PATTERN"),
+        ("A B A", "A AS x", "no repeated variables in PATTERN"),
+        ("A B", "A AS x > PREV(x)", "no PREV and NEXT"),
+    ],
+)
+def test_what_flink_has_not(pattern: str, define: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        to_flink(pattern, define)
+
+
+@pytest.mark.parametrize(
+    ("write", "text", "words"),
+    [
+        ("oracle", "COUNT(DISTINCT x)", "no DISTINCT: an aggregate of a clause is over all"),
+        ("trino", "SUM(x) FILTER (WHERE y > 0)", "no FILTER: an aggregate of a clause is over all"),
+    ],
+)
+def test_what_measures_of_others_have_not(write: str, text: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        measure("spark", write, text)
+
+
+REFUSED = [
+    ("trino", "try_multiply(x, y)", "no arithmetic that returns NULL instead of failing"),
+    ("flink", "try_mod(x, y)", "no arithmetic that returns NULL instead of failing"),
+    ("trino", "try_sum(x)", "no arithmetic that returns NULL instead of failing"),
+    ("oracle", "exists(x, e -> e > 1)", "no EXISTS of the elements of an array"),
+    ("trino", "element_at(x, -1)", "does not count the elements of an array from its end"),
+    ("bigquery", "unix_timestamp(x)", "write TIMESTAMPDIFF"),
+    ("snowflake", "datediff(MINUTE, x, y)", "write TIMESTAMPDIFF"),
+    ("trino", "mode(x)", "Trino has no MODE"),
+    ("trino", "substring(x, 0, 2)", "positions in a text begin with 1 in Trino"),
+    ("trino", "COUNT(*) DIV 2", "write FLOOR"),
+    ("trino", "FINAL CLASSIFIER()", "write FINAL LAST"),
+    ("oracle", "TRY_CAST(x AS DOUBLE)", "DEFAULT NULL ON CONVERSION ERROR"),
+]
+
+
+@pytest.mark.parametrize(("write", "text", "words"), REFUSED)
+def test_what_others_have_not(write: str, text: str, words: str) -> None:
+    with pytest.raises(MatchRecognizeError, match=words):
+        measure("spark", write, text)
+
+
+def test_a_frame_in_a_condition_is_sparks_alone() -> None:
+    frame = "avg(x) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A) DEFINE A AS x > {frame})"
+    with pytest.raises(MatchRecognizeError, match="Trino has no OVER in DEFINE"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
+def test_a_pivot_is_refused_where_there_is_none() -> None:
+    query = "SELECT * FROM t PIVOT (max(x) FOR g IN ('a', 'b'))"
+    with pytest.raises(MatchRecognizeError, match="sqlglot leaves PIVOT out"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
+@pytest.mark.parametrize(
+    ("write", "pattern", "words"),
+    [
+        ("trino", "(A B)", "Trino refuses a clause without DEFINE: write DEFINE A AS 1 = 1"),
+        ("oracle", "(A B)", "Oracle refuses a clause without DEFINE"),
+        ("oracle", "(A) DEFINE A AS x > 1", None),
+        ("bigquery", "(A B) DEFINE A AS x", "BigQuery refuses variables without a condition"),
+        ("bigquery", "(A B) DEFINE A AS x, B AS x", None),
+    ],
+)
+def test_others_want_a_define(write: str, pattern: str, words: str | None) -> None:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN {pattern})"
+    notes = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [words in one for one in notes] == [True] if words else not notes
+
+
+@pytest.mark.parametrize(
+    ("write", "is_refused"), [("trino", True), ("oracle", True), ("snowflake", False)]
+)
+@pytest.mark.parametrize("bounds", ["{0}", "{0,0}"])
+def test_a_part_without_rows_is_written_with_a_note(
+    write: str, is_refused: bool, bounds: str
+) -> None:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A B{bounds}) DEFINE A AS x > 1)"
+    written = translate_query(query, SPARK, PRODUCTS[write])
+    assert f"PATTERN (A B{bounds})" in written.text
+    assert ["takes no row" in note.message for note in written.notes] == [True] * is_refused
+
+
+@pytest.mark.parametrize(
+    ("write", "words"), [("trino", "STRICT CONTIGUITY"), ("bigquery", "LONGEST MATCH")]
+)
+def test_words_after_a_pattern_are_refused(write: str, words: str) -> None:
+    query = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y PATTERN (A) {words} DEFINE A AS x)"
+    with pytest.raises(MatchRecognizeError, match=f"{PRODUCTS[write].title} has no"):
+        translate_query(query, SPARK, PRODUCTS[write])
+
+
+@pytest.mark.parametrize("search", ["INITIAL", "SEEK"])
+def test_the_search_of_a_window_stays(search: str) -> None:
+    query = (
+        "SELECT COUNT(*) OVER (ORDER BY y NULLS LAST ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING"
+        f" {search} PATTERN (A) DEFINE A AS x > 1) AS n FROM t"
+    )
+    assert translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text == query
+    clause = f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y {search} PATTERN (A) DEFINE A AS x > 1)"
+    with pytest.raises(MatchRecognizeError, match=f"{search} in MATCH_RECOGNIZE"):
+        translate_query(clause, PRODUCTS["spark"], PRODUCTS["trino"])
+
+
+def test_a_second_clause_stands_after_a_subquery() -> None:
+    """No other product but BigQuery has a clause right after a clause."""
+    first = (
+        "MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES LAST(x) AS x PATTERN (A) DEFINE A AS y)"
+    )
+    second = "MATCH_RECOGNIZE (ORDER BY {}x NULLS LAST PATTERN (B) DEFINE B AS x > 1)"
+    query = f"SELECT * FROM t {first} AS m {second.format('')} {second.format('')} AS n"
+    found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
+    inner = f"(SELECT * FROM t {first} AS m) {second.format('')}"
+    assert found == f"SELECT * FROM (SELECT * FROM {inner}) {second.format('')} AS n"
+    assert translate_query(query, PRODUCTS["trino"], PRODUCTS["spark"]).text == query
+
+
+def test_measures_over_a_window_are_named_in_trino() -> None:
+    window = (
+        "(ORDER BY y NULLS LAST MEASURES LAST(x) AS low ROWS BETWEEN CURRENT ROW AND UNBOUNDED"
+        " FOLLOWING PATTERN (A) DEFINE A AS x > 1)"
+    )
+    query = f"SELECT low OVER w, first_value(x) OVER w AS l FROM t WINDOW w AS {window}"
+    found = translate_query(query, PRODUCTS["spark"], PRODUCTS["trino"]).text
+    assert found == query.replace("low OVER w,", "low OVER w AS low,")
+
+
+@pytest.mark.parametrize("write", ["oracle", "trino"])
+def test_keys_that_are_expressions(write: str) -> None:
+    query = "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY x % 2 ORDER BY y PATTERN (A))"
+    with pytest.raises(MatchRecognizeError, match="expressions in PARTITION BY"):
+        translate_query(query, PRODUCTS["spark"], PRODUCTS[write])
+
+
+def test_an_alternative_of_a_concatenation_in_snowflake() -> None:
+    given = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN ({}))"
+    read = translate_query(given.format("A B | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    assert any("by the page of Snowflake" in one.message for one in read.notes)
+    clear = translate_query(given.format("(A B) | C"), PRODUCTS["snowflake"], PRODUCTS["spark"])
+    assert not clear.notes
+    write = translate_query(given.format("A B | C D+"), PRODUCTS["trino"], PRODUCTS["snowflake"])
+    assert any("by the page of Snowflake" in one.message for one in write.notes)
+
+
+@pytest.mark.parametrize("write", ["trino", "bigquery", "flink", "databricks"])
+def test_names_of_measures_follow_as(write: str) -> None:
+    clause = "ORDER BY y MEASURES LAST(A.x) m PATTERN (A B) DEFINE A AS x > 1"
+    query = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    found = translate_query(query, PRODUCTS["oracle"], PRODUCTS[write])
+    assert " AS m" in found.text
+
+
+ROWS = "SELECT k FROM t QUALIFY RANK() OVER (ORDER BY n) = 1 ORDER BY n LIMIT 2"
+
+
+@pytest.mark.parametrize("write", ["oracle", "trino"])
+def test_qualify_is_refused_where_there_is_none(write: str) -> None:
+    with pytest.raises(MatchRecognizeError, match="sqlglot limits before it filters"):
+        translate_query(ROWS, PRODUCTS["snowflake"], PRODUCTS[write])
+
+
+def test_what_spark_would_be_refused_is_noted_for_others() -> None:
+    query = "SELECT LEVEL FROM dual CONNECT BY LEVEL < 3"
+    notes = translate_query(query, PRODUCTS["oracle"], PRODUCTS["trino"]).notes
+    assert [each for each in notes if "CONNECT BY" in each.message]
+
+
+def test_a_window_of_flink_holds_for_its_last_moment() -> None:
+    notes = [one.message for one in to_flink("A B", within="WITHIN INTERVAL '4' SECOND").notes]
+    assert notes == ["WITHIN holds for its last moment, too, in Flink SQL"]
+
+
+@pytest.mark.parametrize("within", ["4", "2 * 3", ":w", "INTERVAL '1' HOUR * 2"])
+def test_a_window_that_is_no_interval_is_refused_for_flink(within: str) -> None:
+    with pytest.raises(MatchRecognizeError, match="Flink SQL has no WITHIN of a number") as raised:
+        to_flink("A B", within=f"WITHIN {within}")
+    assert "WITHIN INTERVAL '4' SECOND" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("hello world, this is no SQL (", "hello"),
+        ("", ""),
+        ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > > 1)", ">"),
+        ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS x > )", "x"),
+        ("SELECT * FROM t MATCH_RECOGNIZE (PATTERN (A) DEFINE B AS x > 1)", "B"),
+    ],
+)
+@pytest.mark.parametrize("write", ["spark", "trino"])
+def test_what_is_no_query_is_refused_whatever_is_written(query: str, word: str, write: str) -> None:
+    with pytest.raises(MatchRecognizeError) as raised:
+        translate_query(query, PRODUCTS["spark"], PRODUCTS[write])
+    assert word in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("write", "notes"),
+    [
+        (
+            "snowflake",
+            [
+                "Snowflake refuses columns of another variable in DEFINE",
+                "Snowflake refuses FIRST in DEFINE",
+                "Snowflake refuses CLASSIFIER in DEFINE",
+            ],
+        ),
+        ("bigquery", []),
+        ("trino", []),
+    ],
+)
+def test_what_a_product_refuses_by_its_page_is_noted(write: str, notes: list[str]) -> None:
+    """Each once: also of C there is a column of another variable."""
+    query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
+        PATTERN (A B C) DEFINE A AS x, B AS B.x > A.x AND FIRST(x) > 1,
+        C AS CLASSIFIER() = 'C' AND C.x > B.x)"""
+    found = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert [one for one in found if "refuses" in one] == notes
+
+
+@pytest.mark.parametrize(
+    ("write", "is_noted"), [("oracle", True), ("flink", True), ("bigquery", False)]
+)
+def test_a_parameter_as_a_bound_is_noted(write: str, is_noted: bool) -> None:
+    """BigQuery's page takes one; the grammars of the others have numbers there."""
+    query = (
+        "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST PATTERN (A{:n} B) DEFINE A AS x)"
+    )
+    notes = [one.message for one in translate_query(query, SPARK, PRODUCTS[write]).notes]
+    assert any("bound of a quantifier: write the number" in one for one in notes) is is_noted
+
+
+def test_the_cure_of_a_window_is_one_that_the_product_takes() -> None:
+    query = """SELECT x FROM t MATCH_RECOGNIZE (ORDER BY y NULLS LAST MEASURES B.x AS x
+        PATTERN (A B) WITHIN INTERVAL '1' HOUR DEFINE B AS x > 1)"""
+    with pytest.raises(MatchRecognizeError, match="has no WITHIN") as trino:
+        translate_query(query, SPARK, PRODUCTS["trino"])
+    assert "FIRST(y)" in str(trino.value.hint)
+    with pytest.raises(MatchRecognizeError, match="has no WITHIN") as snowflake:
+        translate_query(query, SPARK, PRODUCTS["snowflake"])
+    assert "FIRST(y)" not in str(snowflake.value.hint)

@@ -1,0 +1,117 @@
+"""SASE+ and Patterns as SQL, and SQL as that of another product: texts, notes and refusals."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import matchrec
+from matchrec import Pattern
+from matchrec.dialects.writing.convert import Conversion
+from matchrec.errors import MatchRecognizeError
+from tests.quick.embedded import invoke
+from tests.unit import golden_text
+
+SASE = "PATTERN SEQ(A a, B b) WHERE strict_contiguity { [k] AND b.x > a.x }"
+
+
+def answer(given: str) -> str:
+    head, _, text = given.partition("\n")
+    read, write, *options = head.split()
+    told = dict(option.split("=") for option in options)
+    try:
+        return matchrec.transpile(
+            text,
+            read=read,
+            write=write,
+            events="t",
+            order_by=told.get("order", ()),
+            partition_by=told.get("partition", ()),
+            type_column=told.get("type", "event_type"),
+        ).text
+    except MatchRecognizeError as error:
+        return str(error)
+
+
+def test_conversions(pytestconfig: pytest.Config) -> None:
+    update = pytestconfig.getoption("--update")
+    golden_text.check(Path(__file__).with_name("conversions.txt"), answer, update)
+
+
+def notes(conversion: Conversion) -> list[tuple[str, str]]:
+    """Each note with the text that it is about."""
+    return [(one.message, conversion.source.at(one.span)) for one in conversion.notes]
+
+
+def test_notes_of_sase() -> None:
+    text = SASE.replace("strict_contiguity", "skip_till_any_match")
+    assert notes(matchrec.transpile(text, read="sase", order_by="ts")) == [
+        ("`k` becomes a column of the result", "k"),
+        (
+            "the events do not come out: MEASURES takes columns by name, as RETURN does",
+            "SEQ(A a, B b)",
+        ),
+    ]
+
+
+def test_sql_says_what_it_sorts_by() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="order_by is empty"):
+        matchrec.transpile(SASE, read="sase", write="spark")
+
+
+def test_a_pattern_has_no_language_to_be_read_in() -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match="without read="):
+        matchrec.transpile(Pattern.begin("a"), read="sase")
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "query.sase"
+    file.write_text("PATTERN SEQ(A a) RETURN a.x")
+    told = ["--read", "sase", "--write", "spark", "--order-by", "ts", "--order-by", "n"]
+    result = invoke("transpile", str(file), *told, "--events", "t", "--type-column", "kind")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "SELECT * FROM t MATCH_RECOGNIZE (\n"
+        "  ORDER BY ts, n\n"
+        "  MEASURES A.x AS x\n"
+        "  PATTERN (A) SKIP TILL NEXT MATCH ALL MATCHES\n"
+        "  DEFINE A AS A.kind = 'A'\n"
+        ")\n"
+    )
+
+
+def test_a_window_between_neighbours_is_refused() -> None:
+    pattern = Pattern.begin("a").next("b").within(5, "previous_to_current").next("c")
+    with pytest.raises(matchrec.MatchRecognizeUnsupportedError, match="between neighbours"):
+        matchrec.transpile(pattern, order_by="ts")
+
+
+@pytest.mark.parametrize("write", ["sase", "pattern"])
+def test_a_language_that_is_read_and_not_written(write: Any) -> None:
+    with pytest.raises(matchrec.MatchRecognizePlanError, match=f"unknown write `{write}`") as told:
+        matchrec.transpile(Pattern.begin("a"), write=write, order_by="ts")
+    assert "known: spark, standard, databricks" in str(told.value)
+    assert "SASE+ and Patterns can be read, but not written" in str(told.value)
+
+
+def test_a_measure_that_may_read_another_one_is_noted() -> None:
+    text = """SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts
+        MEASURES A.x AS p, p + 1 AS q, LAST(p) AS r PATTERN (A B) DEFINE B AS x > 1)"""
+    found = matchrec.transpile(text, write="oracle")
+    (note,) = [each for each in found.notes if "earlier measure" in each.message]
+    assert text[note.span.start :].startswith("p + 1")
+
+
+def test_what_the_text_would_not_say_is_refused() -> None:
+    condition = "any_value(a.x) IGNORE NULLS > 1"
+    pattern = Pattern.begin("a").followed_by("b").where(condition)
+    with pytest.raises(MatchRecognizeError, match="the condition of `B`") as raised:
+        matchrec.transpile(pattern, write="spark", order_by="ts")
+    assert condition in str(raised.value)
+
+
+def test_an_aggregate_of_a_pattern_is_written_with_distinct_and_filter() -> None:
+    condition = "count(DISTINCT a.x) FILTER (WHERE a.y > 1) > 1"
+    pattern = Pattern.begin("a").followed_by("b").where(condition)
+    text = matchrec.transpile(pattern, write="spark", order_by="ts").text
+    assert "B AS count(DISTINCT A.x) FILTER (WHERE A.y > 1) > 1" in text

@@ -1,0 +1,84 @@
+"""Railroad diagrams: what stands in them, and that they are SVG."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from matchrec.explain.pictures.diagrams import draw_row_pattern
+from matchrec.patterns.stages.builder import Pattern
+from matchrec.syntax.row_pattern import parse_row_pattern
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(svg: str, tag: str = "text") -> list[str]:
+    return [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}{tag}")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("A B", ["A", "B"]),
+        ("A | B", ["A", "B"]),
+        ("A+", ["A"]),
+        ("A{2,}", ["A", "2 times or more"]),
+        ("A{1,50}?", ["A", "1 to 50 times, as few as possible"]),
+        ("A{3}", ["A", "3 times"]),
+        ("A{,3}", ["A", "1 to 3 times"]),  # beside a way around it
+        ("^ A $", ["start of partition", "A", "end of partition"]),
+        ("{- A -}", ["A", "not in the result"]),
+        ("PERMUTE(A, B)", ["all", "↺", "A", "B", "in any order"]),
+        ("() A", ["A"]),
+    ],
+)
+def test_row_pattern(pattern: str, found: list[str]) -> None:
+    assert sorted(texts(draw_row_pattern(parse_row_pattern(pattern), {}))) == sorted(found)
+
+
+def lines(pattern: str) -> int:
+    """How many pieces of line a picture has."""
+    svg = draw_row_pattern(parse_row_pattern(pattern), {})
+    return sum(1 for _ in ElementTree.fromstring(svg).iter(f"{SVG}path"))
+
+
+def test_what_may_be_left_out_has_a_way_around_it() -> None:
+    assert lines("A*") > lines("A+") > lines("A")
+
+
+def test_a_variable_shows_its_condition() -> None:
+    svg = draw_row_pattern(parse_row_pattern("A B"), {"A": "`x` < 1 & 2"})
+    assert set(texts(svg, "title")) == {"`x` < 1 & 2", "every row"}
+
+
+def test_a_pattern_of_stages_says_what_may_be_skipped() -> None:
+    pattern = (
+        Pattern.begin("a")
+        .where("x > 1")
+        .where("y < 2")
+        .next("b")
+        .followed_by_any(Pattern.begin("c").one_or_more().until("done"))
+        .optional()
+        .next("d")
+        .not_followed_by("n")
+        .followed_by("e")
+    )
+    html = pattern._repr_html_()
+    svg = html[html.index("<svg") : html.index("</svg>") + 6]
+    assert texts(svg, "title") == [
+        "(x > 1) AND (y < 2)",
+        "every event",
+        "every event",
+        "every event",
+        "every event",
+        "every event",
+    ]
+    said = ["directly after", "any later one", "the next one, until done", "up to the next one"]
+    assert sorted({one for one in texts(svg) if one in said}) == sorted(said)
+    assert "no n" in texts(svg)
+    assert "Pattern.begin(&#x27;a&#x27;)" in html
+
+
+def test_a_pattern_without_stages_is_its_call() -> None:
+    assert "Pattern" in Pattern(())._repr_html_()

@@ -1,0 +1,101 @@
+"""The words and bars of a funnel, without Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.compile.coverage import Figures, NearestStart
+from matchrec.errors.language import PYTHON
+from matchrec.explain.coverage import (
+    ClauseCoverage,
+    Coverage,
+    LoopCoverage,
+    OccurrenceCoverage,
+    Reason,
+    RunEnding,
+    draw,
+    show_funnel,
+)
+
+
+@pytest.mark.parametrize(
+    ("reason", "awaited", "said"),
+    [
+        (Reason.FALSE, ("B",), "B's condition was false"),
+        (Reason.FALSE, ("B", "C"), "the conditions of B, C were false"),
+        (Reason.NO_ROW, ("B", "C"), "the partition ended before B or C"),
+        (Reason.OUT_OF_WINDOW, ("B",), "the window ended before B"),
+        (Reason.ANCHORED, (), "^ or $ did not hold"),
+    ],
+)
+def test_reasons_in_words(reason: Reason, awaited: tuple[str, ...], said: str) -> None:
+    assert str(RunEnding(reason, awaited, 1, 1)) == said
+
+
+def occurrence(number: int, came: int, *endings: RunEnding) -> OccurrenceCoverage:
+    ended = sum(one.count for one in endings)
+    return OccurrenceCoverage(
+        number, "AB"[number - 1] if number else None, came, ended, endings, ()
+    )
+
+
+def funnel(nearest: NearestStart | None = None, held: int = 10) -> ClauseCoverage:
+    """A thousand rows without a match, one of which came to A."""
+    figures = Figures(rows=1000, partitions=1, largest_partition=1000, rows_held=held)
+    places = (
+        occurrence(0, 1000, RunEnding(Reason.FALSE, ("A",), 2, 999)),
+        occurrence(1, 1, RunEnding(Reason.OUT_OF_WINDOW, ("B",), 1, 1)),
+        occurrence(2, 0),
+    )
+    return ClauseCoverage("A B", figures, places, nearest)
+
+
+def test_one_row_of_many_still_has_a_bar_and_decides_what_is_said() -> None:
+    nearest = NearestStart(1, {"k": "x", "l": None}, {"t": "7"})
+    assert show_funnel(funnel(nearest), PYTHON).splitlines() == [
+        "row pattern",
+        "  A B",
+        "rows",
+        "  1,000 in 1 partition, 1 of them without a match; the largest has 1,000",
+        "starting rows: how many came so far, and ended there",
+        "  tried   1,000 ████████████████████ 999 ended: A's condition was false",
+        "  A           1 █                    1 ended: the window ended before B",
+        "  B           0",
+        "  matches     0",
+        "what ended most of them",
+        "  no match: of those that came nearest to one, 1 ended after A",
+        "  the window ended before B: 1",
+        "  nearest to a match: the starting row t = 7 of k = x, l = NULL",
+        "    it needed 1 more row at least",
+        "    query.why(partition={'k': 'x', 'l': None}, row='7') says why",
+    ]
+
+
+def test_a_search_that_looks_far_is_remarked() -> None:
+    lines = show_funnel(funnel(held=2_000_000), PYTHON).splitlines()
+    assert lines[4].startswith("  2,000,000 were held by a worker at once")
+
+
+def test_a_picture_has_the_pattern_for_a_title() -> None:
+    clause = ClauseCoverage("`<` $A $B", Figures(), (occurrence(0, 0),), None)
+    first, second = draw([funnel(), clause]).axes
+    assert [one.get_title(loc="left") for one in (first, second)] == ["A B", "`<` $A $B"]
+    assert "`&lt;` $A $B" in Coverage({1: clause}).svg()
+
+
+def test_the_rows_of_a_loop_have_lines_and_bars_and_no_tick_marks() -> None:
+    false = RunEnding(Reason.FALSE, ("A",), 1, 2)
+    loop = (LoopCoverage(1, 9, ()), LoopCoverage(2, 9, (false,)), LoopCoverage(3, 7, ()))
+    a = OccurrenceCoverage(1, "A", 9, 2, (false,), (), loop)
+    clause = ClauseCoverage("A{3}", Figures(rows=9, partitions=1), (occurrence(0, 9), a), None)
+    assert show_funnel(clause, PYTHON).splitlines()[5:10] == [
+        "  tried   9 ████████████████████",
+        "  A       9 ████████████████████",
+        "  A{2}    9 ████████████████████ 2 ended: A's condition was false",
+        "  A{3}    7 ████████████████",
+        "  matches 0",
+    ]
+    (panel,) = draw([clause]).axes
+    names = [one.get_text() for one in panel.get_yticklabels()]
+    assert names == ["tried", "A", "A{2}", "A{3}", "matches"]
+    assert {one.tick1line.get_markersize() for one in panel.yaxis.get_major_ticks()} == {0}

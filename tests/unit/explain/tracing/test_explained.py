@@ -1,0 +1,49 @@
+"""Whether each conjunct holds, from what Spark says of it and the engine of the whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.explain.tracing.explained import known_truths
+from matchrec.explain.tracing.parts import parts_of
+from matchrec.explain.tracing.search import Outcome, Trial
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+
+CLAUSE = """
+    ORDER BY day PATTERN (A B)
+    DEFINE B AS price < PREV(price) * 0.9 AND name LIKE 'x%'
+"""
+
+
+def asked(outcome: Outcome) -> Trial:
+    return Trial(row=1, variable=1, asked=1, outcome=outcome, before=0, depth=1)
+
+
+def test_a_condition_is_taken_apart() -> None:
+    first, second = parts_of(lower(parse_clause(CLAUSE))).conjuncts["B"]
+    assert (first.text, first.operator, len(first.sides)) == ("price < PREV(price) * 0.9", "<", 2)
+    assert [(one.text, one.is_side) for one in first.references] == [
+        ("price", True),
+        ("PREV(price)", False),
+    ]
+    assert (second.text, second.sides) == ("name LIKE 'x%'", ())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "first", "second", "expected"),
+    [
+        (Outcome.TAKEN, "true", "true", ("true", "true")),
+        (Outcome.FAILED, "true", "false", ("true", "false")),
+        (Outcome.FAILED, None, "true", ("unknown, as it is NULL", "true")),
+        (Outcome.FAILED, "true", "true", (None, None)),  # the engine is right: nothing is said
+        (Outcome.TAKEN, "true", "false", (None, None)),
+    ],
+)
+def test_values_that_do_not_give_the_answer_are_not_shown(
+    outcome: Outcome, first: str | None, second: str | None, expected: tuple[str | None, ...]
+) -> None:
+    own = parts_of(lower(parse_clause(CLAUSE))).conjuncts["B"]
+    values: list[str | None] = [""] * 100
+    values[own[0].truth or 0], values[own[1].truth or 0] = first, second
+    assert known_truths(asked(outcome), own, values) == expected

@@ -1,0 +1,134 @@
+"""What a trace writes down, worked out by hand from the pattern and the words of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from matchrec.conditions.run_condition import Comparison, Constant, Reduce, Reduction, operate
+from matchrec.conditions.types import Kind
+from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
+from matchrec.explain.tracing.trace import check_attempt, engine_matches, starting_rows
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
+from matchrec.search.engines import ALGORITHMS
+from tests.cases.case_file import CaseFile, case_files
+from tests.cases.test_matches import after_match
+from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words
+from tests.tasks.selection import query as selection_query
+from tests.tasks.selection import task
+from tests.tasks.traces import check_traces
+
+BACKTRACKING = ALGORITHMS["backtracking"]
+SIGNS = {Outcome.TAKEN: "", Outcome.FAILED: "!", Outcome.NO_ROW: "$", Outcome.KNOWN: "="}
+
+
+def attempt(asked: Query, rows: str, start: int = 0, most: int = 1000) -> Attempt:
+    found = words(rows).partitions(asked.variables)
+    return Tracer(asked.task(), found, most).attempt(start)
+
+
+def trials(found: Attempt, names: tuple[str, ...]) -> str:
+    """Row and variable of each trial, with a sign for what came of it: ! no, $ no row, = known."""
+    return " ".join(
+        one.outcome.value
+        if one.variable < 0
+        else f"{names[one.variable]}{one.row}{SIGNS[one.outcome]}"
+        for one in found.trials
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rows", "expected"),
+    [
+        ("A B", "A B", "A0 B1 match"),
+        ("A B", "A A", "A0 B1!"),
+        ("A B", "A", "A0 B1$"),
+        ("A+ B", "A AB B", "A0 A1 A2! B2 match"),
+        ("A+ B", "A AB", "A0 A1 A2$ B2$ B1 match"),
+        ("A+? B", "A A B", "A0 B1! A1 B2 match"),
+        ("A | B", "B", "A0! B0 match"),
+        ("A?", "B", "A0! match"),
+        ("A $", "A B", "A0 not there"),
+        ("(A B? | A) C", "A B", "A0 B1 C2$ C1! A0 C1!"),
+    ],
+)
+def test_trials_are_in_preferment_order(pattern: str, rows: str, expected: str) -> None:
+    asked = query(pattern)
+    assert trials(attempt(asked, rows), asked.variables) == expected
+
+
+def test_what_led_to_no_match_is_not_tried_again() -> None:
+    asked = query("(A | B)+ C")
+    found = attempt(asked, "AB AB")
+    assert trials(found, asked.variables) == "A0 A1 A2$ B2$ C2$ B1= C1! B0="
+
+
+def test_sums_of_negative_numbers_are_those_of_the_kernels() -> None:
+    total = Reduce(Reduction.SUM, "A", 0, Kind.INTEGER)
+    below = operate(Comparison.LESS, total, Constant(0, Kind.INTEGER))
+    asked = replace(query("A+ B"), run_conditions={"B": below})
+    given = words("A A B")
+    for second, expected in ((4, "A0 A1 A2! B2 match"), (6, "A0 A1 A2! B2! B1!")):
+        rows = replace(given, columns={Kind.INTEGER: ((-5, second, 0),), Kind.FLOATING: ()})
+        found = Tracer(asked.task(), rows.partitions(asked.variables)).attempt(0)
+        assert trials(found, asked.variables) == expected
+
+
+def test_the_best_way_is_the_first_of_the_longest() -> None:
+    asked = query("A B C | A D E F")
+    found = attempt(asked, "A BD E -")
+    assert [found.trials[i].row for i in found.best] == [0, 1, 2]
+    assert [asked.variables[found.trials[i].variable] for i in found.best] == ["A", "D", "E"]
+    assert [asked.variables[found.trials[i].variable] for i in found.stopped] == ["F"]
+    assert found.reach == 3
+
+
+def test_a_skipped_row_is_written_down() -> None:
+    asked = task(selection_query("A B", EventSelection.SKIP_TILL_NEXT_MATCH))
+    rows = words("A - B").partitions(asked.variables)
+    found = Tracer(asked, rows).attempt(0)
+    assert trials(found, asked.variables) == "A0 B1! skipped B2 match"
+    assert found.matches == (((0, 0), (2, 1)),)
+
+
+def test_an_exponential_search_ends() -> None:
+    asked = task(selection_query("A+ B", EventSelection.SKIP_TILL_ANY_MATCH))
+    rows = words(" ".join(["AB"] * 30)).partitions(asked.variables)
+    found = Tracer(asked, rows, 500).attempt(0)
+    assert found.is_cut
+    assert len(found.trials) == 500
+    assert found.reach == 30
+
+
+def test_the_engine_searches_from_rows_that_no_match_goes_past() -> None:
+    asked = replace(query("A B"), after_match=AfterMatchSkip(SkipTo.PAST_LAST_ROW))
+    rows = words("A AB B A B").partitions(asked.variables)
+    matches = engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    assert starting_rows(asked.task(), matches, 0, 5) == {0: 0, 2: 1, 3: 1}
+
+
+def test_another_answer_than_the_engines_is_an_error_of_ours() -> None:
+    asked = query("A B")
+    rows = words("A B").partitions(asked.variables)
+    matches = engine_matches(BACKTRACKING.choose(asked.task()), asked.task(), rows)
+    wrong = replace(Tracer(asked.task(), rows).attempt(0), matches=())
+    with pytest.raises(AssertionError, match="the trace of row 0"):
+        check_attempt(asked.task(), wrong, matches)
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in case_files() if file.matches], ids=lambda file: file.path.stem
+)
+def test_traces_of_match_records(file: CaseFile) -> None:
+    for record in file.matches:
+        subsets = {name: frozenset(members) for name, members in record.subsets.items()}
+        asked = Query(parse_row_pattern(record.pattern), after_match(record.skip), subsets)
+        rows = Rows((tuple(frozenset(row) for row in record.rows),))
+        check_traces(asked.task(), rows.partitions(asked.variables))
+
+
+def test_a_longest_match_is_the_longest_of_all_tries() -> None:
+    asked = replace(query("A | A B"), output=MatchOutput.LONGEST)
+    found = attempt(asked, "A B")
+    assert found.matches == (((0, 0), (1, 1)),)

@@ -1,0 +1,45 @@
+"""A long attempt is folded where the outcomes stay, never where they change."""
+
+from __future__ import annotations
+
+from matchrec.explain.tracing.story import AttemptStory, Line, Story
+from matchrec.explain.tracing.why import MOST_LINES, draw, shown_lines, text_of
+
+TURN = 60
+ROWS = 100
+
+
+def attempt(rows: int) -> AttemptStory:
+    """A V shape: rows of DOWN up to its lowest point, then rows of UP, for which DOWN is asked."""
+    lines = []
+    for row in range(1, rows + 1):
+        if row > TURN:
+            lines.append(Line(row, str(row), "DOWN", "failed", ("x < PREV(x): false",), row, True))
+        name = "UP" if row > TURN else "DOWN"
+        lines.append(Line(row, str(row), name, "taken", (f"x = {row}",), row, True))
+    return AttemptStory(1, "row 1: no match", tuple(lines), ("no row left",))
+
+
+def test_the_rows_where_the_outcomes_change_are_shown() -> None:
+    shown = shown_lines(attempt(ROWS))
+    assert [(one.row, one.variable, one.folded) for one in shown] == [
+        (1, "DOWN", TURN - 2),
+        (TURN, "DOWN", 0),
+        (TURN + 1, "DOWN", 0),
+        (TURN + 1, "UP", ROWS - TURN - 2),
+        (ROWS, "DOWN", 0),
+        (ROWS, "UP", 0),
+    ]
+
+
+def test_a_short_attempt_is_shown_as_it_is() -> None:
+    assert len(shown_lines(attempt(MOST_LINES))) == MOST_LINES
+
+
+def test_text_and_picture_say_how_many_rows_are_folded() -> None:
+    story = Story((), "day", (), (attempt(ROWS),))
+    (panel,) = draw(story).axes
+    for shown in (text_of(story), "\n".join(one.get_text() for one in panel.texts)):
+        assert "... 58 more rows with the same outcomes" in shown
+        assert "... 38 more rows with the same outcomes" in shown
+    assert "134 more trials; in Python to_pandas() has them" in text_of(story)

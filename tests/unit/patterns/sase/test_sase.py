@@ -1,0 +1,198 @@
+"""SASE+ text → plan, and every message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.split import split
+from matchrec.errors import MatchRecognizeError
+from matchrec.patterns.sase import Streams, compile_sase
+from matchrec.patterns.sase.expressions import EventReader, read_text
+from matchrec.patterns.sase.lower import MOST_CLAUSES, conjuncts
+from matchrec.patterns.sase.parser import parse
+from matchrec.plan.clauses import MatchOutput
+from matchrec.plan.expression import Operation, Scalar, render, subexpressions
+from matchrec.plan.match_plan import MatchPlan
+from matchrec.source import Source, Span
+from tests.quick.scale import examples
+from tests.unit import golden_text
+from tests.unit.plan_text import show_plan, show_reference
+
+HERE = Path(__file__).parent
+
+
+def compiled(text: str) -> MatchPlan:
+    return compile_sase(text, Streams(("ts",)))
+
+
+def message(text: str) -> str:
+    with pytest.raises(MatchRecognizeError) as raised:
+        compiled(text)
+    return str(raised.value)
+
+
+def test_plans(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "plans.txt", lambda text: show_plan(compiled(text)), update)
+
+
+def test_messages(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "errors.txt", message, update)
+
+
+QUERIES = [record.given for record in golden_text.read(HERE / "plans.txt")]
+
+
+def expressions(plan: MatchPlan) -> list[Scalar]:
+    conditions = [definition.condition for definition in plan.definitions]
+    return [*conditions, *(measure.value for measure in plan.measures)]
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_every_reference_has_the_span_of_its_identifier(text: str) -> None:
+    """Spark's complaint about a column is shown where the column was written."""
+    source = Source(text)
+    for scalar in expressions(compiled(text)):
+        for reference in scalar.references:
+            assert reference.span is not None
+            assert 0 <= reference.span.start < reference.span.end <= len(source.text)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_every_condition_can_be_split(text: str) -> None:
+    """Spark and the engine find among them all that the front end writes."""
+    plan = compiled(text)
+    assert [one.variable for one in split(plan)] == [one.variable for one in plan.definitions]
+
+
+def test_what_looks_at_one_event_is_the_users_text() -> None:
+    text = "PATTERN SEQ(S a) RETURN upper( a . `my name`||'--' ) /* c */ -- d\n IN ('x','y') AS z"
+    (measure,) = compiled(text).measures
+    written = render(measure.value, lambda _: "?")
+    assert written == "upper( ?||'--' ) /* c */ -- d\n IN ('x','y')"
+
+
+def test_arguments_of_the_caller() -> None:
+    plan = compile_sase(
+        "PATTERN SEQ(S a) WHERE skip_till_any_match { [day] } RETURN a.x",
+        Streams(("ts", "id"), ("shop",), "kind", MatchOutput.NON_OVERLAPPING),
+    )
+    assert show_plan(plan).split("\n") == [
+        "pattern: `a`",
+        "selection: SKIP TILL ANY MATCH",
+        "output: NON-OVERLAPPING MATCHES",
+        "partition by: shop",
+        "equal: `day`",
+        "order by: ts, id",
+        "define a",
+        "    [a.kind] = 'S'",
+        "    [a.`day`] IS NOT NULL",
+        "measure x: [FINAL LAST(a.`x`)]",
+    ]
+
+
+def test_a_disjunction_of_many_conjunctions_stays_whole() -> None:
+    def parts(number: int) -> int:
+        pairs = " OR ".join(["(a.x = 1 AND b.x = 2)"] * number)
+        plan = compiled(f"PATTERN SEQ(* a, * b) WHERE skip_till_next_match {{ {pairs} }}")
+        condition = plan.definitions[-1].condition
+        whole = isinstance(condition, Operation) and condition.operator == "OR"
+        return 1 if whole else len(condition.operands)  # type: ignore[union-attr]
+
+    assert MOST_CLAUSES == 2**5
+    assert parts(5) == 2**5 - 1  # the one on a alone is a condition of a
+    assert parts(6) == 1
+
+
+def test_deep_nesting_is_an_error_with_a_place() -> None:
+    deep = "(" * 5000 + "a.x" + ")" * 5000
+    with pytest.raises(MatchRecognizeError, match="nested too deep"):
+        compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
+
+
+def test_parentheses_right_inside_of_others() -> None:
+    deep = "(" * 400 + "a.x" + ")" * 400
+    plan = compiled(f"PATTERN SEQ(S a) WHERE skip_till_next_match {{ {deep} = 1 }}")
+    assert [one.variable for one in plan.definitions] == ["a"]
+
+
+WORDS = (
+    *("PATTERN", "SEQ", "(", ")", ",", "Stock", "+", "a", "[", "]", "b", "~", "!", "*", "'s'"),
+    *("WHERE", "skip_till_next_match", "{", "}", "AND", "OR", "NOT", "a[i].x", "a[1].x", "b.x"),
+    *("avg(a[..i-1].x)", "count(a[])", "a[a.LEN].x", "a.LEN", "80%*", "> 1", "[symbol]", "IS NULL"),
+    *("WITHIN", "12", "hours", "EVENTS", "RETURN", "AS", "n", "f(", "-", "%", ".", "/*", "'", "`"),
+)
+
+
+def outcome(text: str) -> Span:
+    """The whole of a query, or the place of its error."""
+    try:
+        compiled(text)
+    except MatchRecognizeError as error:
+        return error.span or Span(-1, -1)
+    return Span(0, len(text))
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join), st.booleans())
+def test_any_words_are_a_query_or_a_placed_error(words: str, started: bool) -> None:
+    before = "PATTERN SEQ(Stock+ a[], S b) WHERE skip_till_next_match { " if started else ""
+    text = before + words + (" }" if started else "")
+    place = outcome(text)
+    assert 0 <= place.start <= place.end <= len(text) + 1
+
+
+ATOMS = st.sampled_from(["a.x = 1", "b.x = 2", "a.y < b.y", "b.y IS NULL", "c.x = 3", "f(c.x)"])
+CONDITIONS = st.recursive(
+    ATOMS,
+    lambda inner: st.one_of(
+        inner.map("NOT ({})".format),
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(
+            lambda one: "({} {} {})".format(*one)
+        ),
+    ),
+    max_leaves=6,
+)
+Facts = dict[str, bool | None]
+
+
+def is_logic(scalar: Scalar) -> bool:
+    return isinstance(scalar, Operation) and scalar.operator in ("AND", "OR", "NOT")
+
+
+def atom(scalar: Scalar) -> str:
+    return render(scalar, show_reference).strip("()")
+
+
+def value(scalar: Scalar, facts: Facts) -> bool | None:
+    """Three-valued logic over atoms."""
+    if not isinstance(scalar, Operation) or not is_logic(scalar):
+        return facts[atom(scalar)]
+    return logic(scalar.operator, [value(operand, facts) for operand in scalar.operands])
+
+
+def logic(operator: str, values: list[bool | None]) -> bool | None:
+    if operator == "NOT":
+        return None if values[0] is None else not values[0]
+    decisive = operator == "OR"
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(CONDITIONS, st.data())
+def test_conjuncts_mean_what_was_written(text: str, data: st.DataObject) -> None:
+    reader = EventReader(read_text(text))
+    reader.components = parse("PATTERN SEQ(* a, * b, * c)").components
+    whole = reader.expression()
+    atoms = {atom(one) for one in subexpressions(whole) if not is_logic(one)}
+    facts: Facts = {one: data.draw(st.sampled_from([True, False, None])) for one in sorted(atoms)}
+    parts = conjuncts(whole)
+    assert logic("AND", [value(part, facts) for part in parts]) == value(whole, facts)
+    assert all(not is_logic(part) or part.operator != "AND" for part in parts)  # type: ignore[union-attr]

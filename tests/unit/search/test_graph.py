@@ -1,0 +1,128 @@
+"""The graph of all matches: the paper's buffer, and that versions alone lead to every match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.conditions.run_condition import Reduction
+from matchrec.plan.clauses import EventSelection, MatchOutput
+from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
+from matchrec.search.engines import Algorithm
+from matchrec.search.interface import Room
+from matchrec.search.matches import Matches
+from matchrec.spark.after.expand import paths
+from tests.properties.test_selection import STOCK, rising
+from tests.quick.scale import examples
+from tests.tasks.contiguous import Rows, search
+from tests.tasks.selection import SelectionQuery, WindowedRows, run_algorithm, task
+
+ROOM = Room()
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A row of the graph, without its event."""
+
+    state: str
+    row: int
+    version: tuple[int, ...]
+    previous_state: str | None
+    previous_row: int | None
+    completes: bool
+
+
+def graph(query: SelectionQuery, rows: WindowedRows, room: Room = ROOM) -> list[list[Pointer]]:
+    """The pointers of each partition; rows are numbered over all partitions."""
+    asked = task(replace(query, output=MatchOutput.GRAPH))
+    partitions = rows.partitions(query.variables)
+    (found,) = search(Algorithm("breadth_first", room), asked, partitions)
+    all_pointers = list(pointers_of(found, query.variables))
+    count = len(partitions.starts) - 1
+    return [
+        [one for one, at in zip(all_pointers, found.partition, strict=True) if at == partition]
+        for partition in range(count)
+    ]
+
+
+def pointers_of(found: Matches, names: tuple[str, ...]) -> list[Pointer]:
+    assert found.pointers is not None
+    assert found.rows is not None
+    entries = [
+        (names[state], int(row)) for state, row in zip(found.classifiers, found.rows, strict=True)
+    ]
+    before, offsets = found.pointers.before, found.pointers.offsets
+    return [
+        Pointer(
+            *entry,
+            tuple(found.pointers.digits[offsets[i] : offsets[i + 1]].tolist()),
+            *(entries[before[i]] if before[i] >= 0 else (None, None)),
+            bool(found.pointers.completes[i]),
+        )
+        for i, entry in enumerate(entries)
+    ]
+
+
+# The table of "Example (merged buffer of R1, R2, R3)": e1 to e8 are rows 0 to 7, A, C and B are the
+# stacks a[1], a[i] and b.
+TABLE = """
+e1 A 1
+e3 A 2
+e2 C 1.0 e1 A
+e3 C 1.0 e2 C
+e4 C 1.0 e3 C
+e5 C 1.0 e4 C
+e4 C 2.0 e3 A
+e6 B 1.0.0 e5 C
+e6 B 2.0.0 e4 C
+e6 C 1.1 e5 C
+e7 C 1.1 e6 C
+e8 B 1.1.0 e7 C
+"""
+
+
+def test_the_merged_buffer_of_the_paper() -> None:
+    (pointers,) = graph(rising(Reduction.AVG), STOCK)
+    lines = []
+    for one in pointers:
+        version = ".".join(map(str, one.version))
+        line = f"e{one.row + 1} {one.state} {version}"
+        if one.previous_row is not None:
+            line += f" e{one.previous_row + 1} {one.previous_state}"
+        lines.append(line)
+    assert sorted(lines) == sorted(TABLE.split("\n")[1:-1])
+
+
+@st.composite
+def linear_cases(draw: st.DrawFn) -> tuple[SelectionQuery, WindowedRows]:
+    """Components, some of them Kleene plus, over partitions of a few rows."""
+    parts: list[RowPattern] = []
+    names = []
+    for number, kleene in enumerate(draw(st.lists(st.booleans(), min_size=1, max_size=4))):
+        names.append(chr(ord("A") + 2 * number))
+        parts.append(Variable(names[-1]))
+        if kleene:
+            names.append(chr(ord("B") + 2 * number))
+            parts.append(Quantified(Variable(names[-1]), 0, None))
+    row = st.frozensets(st.sampled_from(names))
+    partition = st.lists(row, min_size=1, max_size=8).map(tuple)
+    words = draw(st.lists(partition, min_size=1, max_size=3).map(tuple))
+    query = SelectionQuery(concatenation(parts), draw(st.sampled_from(EventSelection)))
+    return query, WindowedRows(Rows(words))
+
+
+@settings(max_examples=examples(100), deadline=None, database=None)
+@given(linear_cases(), st.sampled_from([ROOM, Room(rows=3, matches=2, memory=1)]))
+def test_every_match_is_unwound_by_version(
+    case: tuple[SelectionQuery, WindowedRows], room: Room
+) -> None:
+    query, rows = case
+    unwound = [
+        tuple((pointers[place].row, pointers[place].state) for place in path)
+        for pointers in graph(query, rows, room)
+        for path in paths(pointers)
+    ]
+    expected = run_algorithm(Algorithm("breadth_first"), query, rows)
+    assert sorted(unwound) == sorted(mapped for _, _, _, mapped in expected)

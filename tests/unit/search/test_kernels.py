@@ -1,0 +1,105 @@
+"""The small kernels, compiled once more so that Python can call them."""
+
+import numpy as np
+
+from matchrec.automaton.program import GUARD_END, GUARD_START
+from matchrec.jit.decorators import kernel
+from matchrec.plan.clauses import SkipTo
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.buffer import compact, unwind
+from matchrec.search.kernels.mapping import has_failed, is_anchored, remember_failure
+from matchrec.search.kernels.order import MappedRows, mark_equal, settle_ties
+from matchrec.search.kernels.starts import finish_match
+from matchrec.search.matches import find_targets, skip_rule
+from matchrec.search.records import prepare_input
+from tests.tasks.contiguous import query, words
+
+
+def callable_kernel(function):
+    return kernel(function.py_func)
+
+
+def test_a_ring_of_four_rows_remembers_the_four_from_the_starting_row_on() -> None:
+    bits = np.zeros((4, 2), np.uint8)
+    progress = layout.new_progress()
+    remember, failed = callable_kernel(remember_failure), callable_kernel(has_failed)
+    assert remember(bits, progress, 9, 3)
+    assert failed(bits, progress, 9, 3)
+    assert not failed(bits, progress, 8, 3)
+    assert not failed(bits, progress, 9, 7)
+    assert not remember(bits, progress, 9, 4)
+    progress.start = 2
+    assert remember(bits, progress, 0, 5)
+    assert failed(bits, progress, 9, 3)
+    assert not failed(bits, progress, 9, 4)
+    progress.memo_from = 4
+    assert not failed(bits, progress, 9, 3)
+
+
+def test_matches_that_are_found_out_of_order_are_sorted_and_equal_ones_marked() -> None:
+    found = [([1, 2], [0, 1]), ([1, 2], [0, 0]), ([1, 2], [0, 1]), ([0, 2], [1, 1]), ([1], [0])]
+    offsets = np.cumsum([0, *(len(rows) for rows, _ in found)])
+    rows = np.concatenate([rows for rows, _ in found]).astype(np.int64)
+    variables = np.concatenate([names for _, names in found]).astype(np.int16)
+    groups, order = np.array([0, 4, 5]), np.arange(5)
+    again, matches = np.zeros(5, np.bool_), MappedRows(offsets, rows, variables)
+    assert not mark_equal(groups, order, again, matches)
+    settle_ties(groups, order, np.empty_like(order), matches)
+    assert mark_equal(groups, order, again, matches)
+    assert [found[one] for one in order[:4]] == sorted(found[:4])
+    assert again.tolist() == [False, False, False, True, False]
+
+
+def test_anchors() -> None:
+    anchored, progress = callable_kernel(is_anchored), layout.new_progress()
+    progress.lower, progress.upper = 3, 9
+    assert anchored(GUARD_START, 3, progress)
+    assert not anchored(GUARD_START, 4, progress)
+    assert anchored(GUARD_END, 9, progress)
+    assert not anchored(GUARD_START | GUARD_END, 9, progress)
+
+
+def test_a_finished_match_sets_the_next_starting_row() -> None:
+    taken = np.array([0, 1, 1, 2], np.int32)
+
+    names = query("A B C")
+    rows = words("A").partitions(names.variables)
+    rules = prepare_input(names.task(), rows, selects=False).rules
+
+    def finished(to: SkipTo, length: int = 4, variable: str | None = None) -> tuple[int, int]:
+        program = np.zeros((3, layout.CHOICE_SIZE), np.int64)
+        members = {"B": frozenset([1])}
+        program[:, layout.IS_TARGET] = find_targets(variable, members, np.arange(3))
+        found = np.zeros((4, 2), np.int64)
+        progress = layout.new_progress()
+        progress.match_limit = layout.NO_LIMIT
+        own = rules._replace(program=program, skip=skip_rule(to))
+        output = layout.FoundArrays(found, taken)
+        status = callable_kernel(finish_match)(10, length, own, output, progress, None)
+        assert found[:, 0].tolist()[:3] == [0, 1, 10]
+        assert found[layout.FOUND_OFFSET, 1] == length
+        return status, int(progress.start)
+
+    assert finished(SkipTo.NEXT_ROW) == (layout.DONE, 11)
+    assert finished(SkipTo.PAST_LAST_ROW) == (layout.DONE, 14)
+    assert finished(SkipTo.FIRST, variable="B") == (layout.DONE, 11)
+    assert finished(SkipTo.LAST, variable="B") == (layout.DONE, 12)
+    assert finished(SkipTo.LAST, 0, "B") == (layout.DONE, 11)
+    assert finished(SkipTo.LAST, 1, "B")[0] == layout.SKIP_TO_NO_ROW
+
+
+def test_compacting_keeps_what_runs_and_the_best_match_reach() -> None:
+    nodes = np.array([[7, -1], [8, 0], [9, 0], [5, 1], [6, 2]], np.int32)
+    runs = np.zeros((2, 2, layout.RUN_SIZE), np.int64)
+    runs[0, 0] = 1, 4, 0
+    runs[0, 1] = -8, 3, 0  # waits with a failed condition: its node is a choice
+    progress = layout.new_progress()
+    progress.nodes, progress.count, progress.best_node = 5, 2, 2
+    compact(0, None, None, runs, nodes, np.empty(5, np.int32), progress)
+    assert progress.nodes == 3
+    assert nodes[:3].tolist() == [[7, -1], [9, 0], [6, 1]]
+    assert runs[0, :, layout.RUN_NODE].tolist() == [2, 3]
+    assert progress.best_node == 1
+    taken = np.zeros(4, np.int32)
+    callable_kernel(unwind)(nodes, 2, layout.NODE_CHOICE, taken, 1, 3)
+    assert taken.tolist() == [0, 7, 9, 6]

@@ -1,0 +1,80 @@
+"""Where the search goes on after a match, for every strategy that two numbers can say."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from matchrec.jit.decorators import kernel
+from matchrec.search.kernels import layout
+from matchrec.search.kernels.starts import (
+    NO_ROW,
+    distance_to_next_start,
+    go_on_from,
+    next_start,
+    next_starts,
+)
+
+A, B = 0, 1
+RULES = [layout.SkipRule(*rule) for rule in itertools.product((False, True), (0, 1, 2))]
+WORDS = [word for length in range(4) for word in itertools.product((A, B), repeat=length)]
+
+
+def expected(rule: layout.SkipRule, word: tuple[int, ...], rows: range, wanted: list[bool]) -> int:
+    if not word:
+        return rows.start + 1
+    found = [row for row, variable in zip(rows, word, strict=False) if wanted[variable]]
+    if not found:
+        return NO_ROW
+    return found[-1 if rule.backwards else 0] + rule.past
+
+
+@pytest.mark.parametrize("wanted", [[True, True], [False, True]], ids=["any row", "rows of B"])
+@pytest.mark.parametrize("apart", [1, 3])
+def test_it_goes_on_some_rows_after_the_first_or_last_target(
+    wanted: list[bool], apart: int
+) -> None:
+    rows = range(10, 10 + 9 * apart, apart)
+    positions = np.array(rows, np.int64)
+    compiled = kernel(next_start.py_func)
+    for rule, word in itertools.product(RULES, WORDS):
+        mapped = np.array(word, np.int16)
+        own = None if apart == 1 else positions[: len(word)]
+        found = compiled(rule, np.array(wanted), mapped, 10, own)
+        assert found == expected(rule, word, rows, wanted)
+
+
+@pytest.mark.parametrize("wanted", [[True, True], [False, True]], ids=["any row", "rows of B"])
+def test_row_by_row_it_is_the_same(wanted: list[bool]) -> None:
+    one_row_earlier = kernel(distance_to_next_start.py_func)
+    for rule, word in itertools.product(RULES, filter(None, WORDS)):
+        distance = NO_ROW
+        for variable in reversed(word):
+            distance = one_row_earlier(rule, wanted[variable], distance)
+        row = NO_ROW if distance == NO_ROW else 10 + distance
+        assert row == expected(rule, word, range(10, 20), wanted)
+
+
+def test_many_matches_at_once() -> None:
+    found = np.empty(3, np.int64)
+    starts, offsets = np.array([4, 6, 9]), np.array([0, 2, 2, 3])
+    mapped, rows = np.array([A, B, A], np.int16), np.array([4, 7, 9])
+    to_b = layout.SkipRule(backwards=False, past=0)
+    next_starts(to_b, np.array([False, True]), starts, offsets, mapped, rows, found)
+    assert found.tolist() == [7, 7, NO_ROW]
+
+
+def test_a_search_that_does_not_get_on_has_failed() -> None:
+    progress = layout.new_progress()
+    progress.match_limit = 1
+    compiled = kernel(go_on_from.py_func)
+    assert compiled(12, 10, progress) == layout.DONE
+    assert progress.start == 12
+    assert compiled(NO_ROW, 10, progress) == layout.SKIP_TO_NO_ROW
+    assert compiled(10, 10, progress) == layout.SKIP_TO_FIRST_ROW
+    assert (progress.start, progress.row) == (12, 10)
+    progress.number = 1
+    assert compiled(12, 10, progress) == layout.DONE
+    assert progress.start == layout.NO_LIMIT  # as many matches as are sought

@@ -1,0 +1,288 @@
+"""What the engines promise beside the right matches: bounded chunks, growth, failures, cost."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from matchrec.conditions.run_condition import (
+    Comparison,
+    Constant,
+    ReadValue,
+    Reduce,
+    Reduction,
+    RunExpression,
+    operate,
+)
+from matchrec.conditions.types import Kind
+from matchrec.errors import MatchRecognizePlanError
+from matchrec.errors.run import failures
+from matchrec.jit.kept import ALL
+from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
+from matchrec.plan.expression import End, Navigation
+from matchrec.search.engines import ALGORITHMS, Algorithm, choose
+from matchrec.search.interface import Room
+from matchrec.search.matches import RunFailure
+from matchrec.search.partitions import Partitions
+from matchrec.search.records import prepare_input
+from matchrec.search.search import beginnings
+from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.syntax.row_pattern import parse_row_pattern
+from tests.tasks.contiguous import Query, query, run_algorithm, search, words
+
+algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+NEXT_ROW = AfterMatchSkip(SkipTo.NEXT_ROW)
+
+
+def bits(rows: int, *probabilities: float) -> np.ndarray:
+    random = np.random.default_rng(3).random((rows, len(probabilities)))
+    return (random < probabilities) @ (1 << np.arange(len(probabilities)))
+
+
+def partitions(satisfied: np.ndarray, sizes: int, *integers: np.ndarray) -> Partitions:
+    rows = len(satisfied)
+    columns = np.array(integers, np.int64).reshape(len(integers), rows)
+    return Partitions(
+        np.append(np.arange(0, rows, sizes), rows).astype(np.int64),
+        satisfied.astype(np.uint64).reshape(rows, 1),
+        columns,
+        np.ones(columns.shape, np.bool_),
+        len(integers),
+    )
+
+
+def listed(algorithm: Algorithm, query: Query, rows: Partitions) -> list[tuple[int, ...]]:
+    return [
+        (
+            int(chunk.partition[i]),
+            int(chunk.number[i]),
+            int(chunk.start[i]),
+            *chunk.classifiers[chunk.offsets[i] : chunk.offsets[i + 1]].tolist(),
+        )
+        for chunk in search(algorithm, query.task(), rows)
+        for i in range(chunk.count)
+    ]
+
+
+ABOVE = operate(
+    Comparison.GREATER_OR_EQUAL,
+    ReadValue(0, Kind.INTEGER),
+    ReadValue(0, Kind.INTEGER, Navigation("A", End.FIRST)),
+)
+RARE: RunExpression = operate(
+    Comparison.LESS, Reduce(Reduction.SUM, "B", 0, Kind.INTEGER), Constant(40, Kind.INTEGER)
+)
+
+
+@pytest.mark.slow  # it waits for the compiler
+@pytest.mark.parametrize("skip", [AfterMatchSkip(), NEXT_ROW], ids=["past last row", "next row"])
+@pytest.mark.parametrize(
+    "run_conditions", [{}, {"B": ABOVE}, {"B": RARE}], ids=["data", "first", "sum"]
+)
+@pytest.mark.parametrize(
+    "text", ["A B* C", "A (B | A B)* C", "A+ B? | B+ C", "(A* B??)+ C", "A B+"]
+)
+def test_engines_agree_on_many_rows(
+    text: str, run_conditions: dict[str, RunExpression], skip: AfterMatchSkip
+) -> None:
+    values = np.random.default_rng(5).integers(0, 20, 4_000)
+    rows = partitions(bits(4_000, 0.6, 0.8, 0.05), 700, values)
+    sought = Query(parse_row_pattern(text), skip, run_conditions=run_conditions)
+    small = Room(rows=500, matches=50, memory=2)
+    found = listed(Algorithm("backtracking"), sought, rows)
+    assert len(found) > 5
+    for algorithm in (
+        Algorithm("backtracking", small),
+        Algorithm("breadth_first"),
+        Algorithm("breadth_first", small),
+    ):
+        assert listed(algorithm, sought, rows) == found
+
+
+@algorithms
+def test_chunks_are_bounded_and_overlapping_matches_too(algorithm: Algorithm) -> None:
+    rows = partitions(np.ones(3_000, np.int64), 3_000)
+    bounded = replace(algorithm, room=Room(rows=5_000, matches=100))
+    chunks = list(search(bounded, Query(parse_row_pattern("A+"), NEXT_ROW).task(), rows))
+    assert sum(chunk.count for chunk in chunks) == 3_000
+    assert max(len(chunk.classifiers) for chunk in chunks) <= 5_000
+    assert max(chunk.count for chunk in chunks) <= 100
+
+
+@algorithms
+def test_a_match_larger_than_a_chunk_is_found_whole(algorithm: Algorithm) -> None:
+    rows = partitions(np.ones(10_000, np.int64), 10_000)
+    small = replace(algorithm, room=Room(rows=16, matches=4))
+    (chunk,) = search(small, query("A+").task(), rows)
+    assert len(chunk.classifiers) == 10_000
+
+
+@algorithms
+def test_read_only_rows_need_no_other_kernel(algorithm: Algorithm) -> None:
+    rows, found = partitions(np.ones(4, np.int64), 4), [(0, 1, 0, 0, 0), (0, 2, 2, 0, 0)]
+    assert listed(algorithm, query("A A"), rows) == found
+    compiled = sum(len(one.compiled) for one in ALL)
+    rows.satisfied.flags.writeable = False
+    assert listed(algorithm, query("A A"), rows) == found
+    assert sum(len(one.compiled) for one in ALL) == compiled
+
+
+@algorithms
+def test_more_than_64_row_conditions(algorithm: Algorithm) -> None:
+    names = [f"V{number}" for number in range(70)]
+    satisfied = np.zeros((70, 2), np.uint64)
+    for number in range(70):
+        satisfied[number, number // 64] = np.uint64(1 << number % 64)
+    plain = partitions(np.zeros(70, np.int64), 70)
+    rows = Partitions(plain.starts, satisfied, *(getattr(plain, n) for n in plain.__slots__[2:]))
+    assert listed(algorithm, query(" ".join(names)), rows) == [(0, 1, 0, *range(70))]
+
+
+@algorithms
+@pytest.mark.parametrize(
+    ("skip", "text", "expected"),
+    [
+        (AfterMatchSkip(SkipTo.LAST, "B"), "A B? C", ("skip_to_no_row", 1, 3)),
+        (AfterMatchSkip(SkipTo.FIRST, "A"), "A B? C", ("skip_to_first_row", 0, 1)),
+        (AfterMatchSkip(SkipTo.LAST, "A"), "A+ B? C", ("skip_to_first_row", 0, 1)),
+    ],
+)
+def test_skip_that_would_not_go_on_fails(
+    algorithm: Algorithm, skip: AfterMatchSkip, text: str, expected: tuple[str, int, int]
+) -> None:
+    rows = words("- A B/A C" if expected[1] else "- A C")
+    assert run_algorithm(algorithm, Query(parse_row_pattern(text), skip), rows) == expected
+
+
+@algorithms
+def test_after_an_empty_match_skip_does_not_matter(algorithm: Algorithm) -> None:
+    skip = AfterMatchSkip(SkipTo.FIRST, "A")
+    found = run_algorithm(algorithm, Query(parse_row_pattern("A{0,2}?"), skip), words("A A"))
+    assert found == [(0, 1, 0, ""), (0, 2, 1, "")]
+
+
+@algorithms
+def test_a_condition_that_overflows_names_row_and_variable(algorithm: Algorithm) -> None:
+    total = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+    run_conditions = {"B": operate(Comparison.GREATER, total, Constant(0, Kind.INTEGER))}
+    rows = partitions(np.array([3, 3, 3, 3]), 2, np.array([1, 2, 2**62, 2**62]))
+    with pytest.raises(RunFailure) as caught:
+        listed(algorithm, Query(parse_row_pattern("A B"), run_conditions=run_conditions), rows)
+    failure = pickle.loads(pickle.dumps(caught.value))
+    assert failure.message == failures.overflow_in_condition
+    assert (failure.row, failure.fields) == (3, {"variable": "B"})
+
+
+LINEAR = ["A* B", "(A+)+ B", "(A | A B)* C", "(A?){30} A{30} B", "A+ B | A", "(A A | A)+ B"]
+
+
+@algorithms
+@pytest.mark.parametrize("text", LINEAR)
+def test_no_pattern_over_the_data_takes_more_than_linear_time(
+    algorithm: Algorithm, text: str
+) -> None:
+    """A quadratic search of 200,000 rows would take minutes, an exponential one for ever."""
+    rows = partitions(np.ones(200_000, np.int64), 200_000)
+    with in_force(Shortcuts(few_steps=0)):  # compiles
+        listed(algorithm, query(text), partitions(np.ones(10, np.int64), 10))
+    begin = time.process_time()
+    sum(chunk.count for chunk in search(algorithm, query(text).task(), rows))
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "run_conditions", "expected"),
+    [
+        ("(A | B)* C", {}, ("backtracking", "memoised")),
+        ("A B+ C", {"B": ABOVE}, ("backtracking", "plain")),
+        ("A B (C | D)* E", {"B": ABOVE}, ("backtracking", "memoised")),
+        ("A (B | C)* D", {"D": ABOVE}, ("breadth_first", "merging")),
+        ("A B (A | B)*", {"B": ABOVE}, ("breadth_first", "merging")),
+    ],
+)
+def test_auto_says_why(
+    text: str, run_conditions: dict[str, RunExpression], expected: tuple[str, str]
+) -> None:
+    task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
+    strategy, reason = choose(task)
+    assert (strategy.algorithm, strategy.name) == expected
+    assert reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, "memoised"),
+        ({"after_match": NEXT_ROW}, "chained"),
+        ({"windowed": True}, "windowed"),
+        ({"windowed": True, "after_match": NEXT_ROW}, "windowed"),
+        ({"selection": EventSelection.SKIP_TILL_NEXT_MATCH}, "preferred matches that skip rows"),
+    ],
+)
+def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
+    changes: dict[str, object], name: str
+) -> None:
+    strategy, _ = choose(replace(query("A B+").task(), **changes))  # type: ignore[arg-type]
+    assert (strategy.algorithm, strategy.name) == ("backtracking", name)
+
+
+@pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])
+def test_a_pattern_that_is_too_large_is_refused_in_time(text: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(MatchRecognizePlanError, match="too large"):
+        query(text).task()
+    assert time.process_time() - begin < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "run_conditions", "expected"),
+    [
+        ("A B C", {}, "X . . . . . . X"),  # of what follows the last row, nothing is known
+        ("A (B | C) C+", {}, "X . . . . . . X"),
+        ("A B C", {"B": ABOVE}, "X . . . . X . X"),  # the condition of B fails first, if at all
+        ("A B?", {}, "X . . . . X . X"),
+        ("A $ B", {}, ". . . . . . . X"),
+        ("A?", {}, ""),
+    ],
+)
+def test_rows_with_which_no_match_can_begin(
+    text: str, run_conditions: dict[str, RunExpression], expected: str
+) -> None:
+    task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
+    a, b, c = 1, 2, 4
+    rows = partitions(np.array([a, b, c, b, 0, a, b, a]), 4, np.arange(8))
+    arrays = prepare_input(task, rows, selects=False)
+    found = beginnings(task, arrays.rules, arrays.rows)
+    assert " ".join("X" if one else "." for one in found) == expected
+
+
+def test_a_row_whose_search_takes_steps_is_passed_over_by_its_first_row_alone() -> None:
+    """Each A is a step of the search, though no B follows the second one."""
+    plain = Query(parse_row_pattern("A B"), run_conditions={"B": ABOVE}).task()
+    a, b = 1, 2
+    rows = partitions(np.array([a, b, 0, a, 0, 0, 0, a]), 2, np.arange(8))
+    limited = replace(plain, max_steps=9)
+    for task, expected in ((plain, "X . . . . . . X"), (limited, "X . . X . . . X")):
+        arrays = prepare_input(task, rows, selects=False)
+        found = beginnings(task, arrays.rules, arrays.rows)
+        assert " ".join("X" if one else "." for one in found) == expected
+
+
+@pytest.mark.parametrize("first", [0, 6, 14, 30, 61, 62])
+def test_rows_with_which_no_match_can_begin_are_told_by_any_bits(first: int) -> None:
+    """A match is a row of the first of three conditions that follow each other, then of the next
+    ones; of those before them no row holds.
+    """
+    others = " | ".join(f"V{i}" for i in range(first)) or "A"
+    task = Query(parse_row_pattern(f"({others} | A) B C")).task()
+    a, b, c = (1 << bit for bit in range(first, first + 3))
+    words = np.array([a, b, c, b, 0, a, b, a], object)
+    both = np.array([[word & (2**64 - 1), word >> 64] for word in words.tolist()], np.uint64)
+    rows = replace(partitions(np.zeros(8), 4), satisfied=both)
+    arrays = prepare_input(task, rows, selects=False)
+    found = beginnings(task, arrays.rules, arrays.rows)
+    assert " ".join("X" if one else "." for one in found) == "X . . . . . . X"

@@ -1,0 +1,59 @@
+"""Skip strategies while a search goes on: what is held, and which runs are let go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from matchrec.search import selection
+from matchrec.search.engines import ALGORITHMS, Algorithm
+from matchrec.search.interface import Room
+from matchrec.search.kernels import layout
+from matchrec.search.records import prepare_input
+from tests.cases.pattern_notation import Question
+from tests.tasks.contiguous import search
+from tests.tasks.patterns import searchable
+
+ROWS = 2000
+WORDS = tuple(f"{letter}@{time}" for time, letter in enumerate("aabc" * (ROWS // 4), 1))
+
+
+@pytest.mark.slow  # it waits for the compiler
+@pytest.mark.parametrize("skip", ["to next", "past last event", "to last b"])
+def test_little_is_held(skip: str) -> None:
+    """Where a window bounds runs, it bounds what waits for them."""
+    calls = "begin(a).one_or_more().allow_combinations().followed_by_any(b).within(9)"
+    task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+    room = Room(matches=10)
+    arrays = prepare_input(task, partitions)
+    search = selection.RunsSearch(task, arrays, room, None)
+    skipping, most, count = selection.ReleasingSearch(search, (room, room)), 0, 0
+    for matches in skipping.find_matches():
+        count += matches.count
+        most = max(most, skipping.held.count)
+    assert count >= ROWS / 4
+    assert most < 300
+
+
+def test_runs_that_a_match_leaves_no_room_for_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "ROOM", Room(matches=10))
+    calls = 'begin(a).followed_by_any("b").where("is_b AND x IS NULL AND last(a.x) IS NULL")'
+    reads = {}
+    for skip in ("", "past last event"):
+        task, partitions = searchable(Question(calls, skip, timeouts=False, words=WORDS))
+        counters = np.zeros(layout.COUNTERS, np.int64)
+        for _ in search(Algorithm("breadth_first"), task, partitions, counters):
+            pass
+        reads[skip] = counters[layout.READS]
+    assert reads["past last event"] < ROWS * 30 < reads[""]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_partitions_come_out_one_after_the_other(algorithm: str) -> None:
+    """Of each the match, then the run that timed out."""
+    words = tuple(f"{event}/{key}" for key in "pq" for event in ("a@1", "b@2", "a@3"))
+    calls = "begin(a).next(b).within(5)"
+    task, partitions = searchable(Question(calls, "past last event", timeouts=True, words=words))
+    chunks = ALGORITHMS[algorithm].choose(task).search(task, partitions)
+    found = [np.stack([one.partition, one.number, one.start], axis=1) for one in chunks]
+    assert np.concatenate(found).tolist() == [[0, 1, 0], [0, -1, 2], [1, 1, 3], [1, -1, 5]]

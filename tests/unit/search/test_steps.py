@@ -1,0 +1,141 @@
+"""The limit of steps: a hopeless search ends, any other is as without it."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from matchrec.conditions.run_condition import (
+    Comparison,
+    Constant,
+    Reduce,
+    Reduction,
+    RunExpression,
+    operate,
+)
+from matchrec.conditions.types import Kind
+from matchrec.errors.run import failures
+from matchrec.plan.clauses import PartialMatches
+from matchrec.search.engines import ALGORITHMS, Algorithm, classify_time
+from matchrec.search.interface import Room, Task
+from matchrec.search.matches import RunFailure
+from matchrec.search.partial import PartialSearch, find_starts
+from matchrec.search.partitions import Frontier, Partitions
+from tests.tasks.by_python import python_takes_steps
+from tests.tasks.contiguous import query, search
+
+SUM = Reduce(Reduction.SUM, None, 0, Kind.INTEGER)
+SOME: RunExpression = operate(Comparison.GREATER, SUM, Constant(0, Kind.INTEGER))
+NEVER: RunExpression = operate(Comparison.LESS, SUM, Constant(0, Kind.INTEGER))
+algorithms = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+
+
+def task(pattern: str, run_conditions: dict[str, RunExpression], most: int | None) -> Task:
+    return replace(replace(query(pattern), run_conditions=run_conditions).task(), max_steps=most)
+
+
+def ones(*sizes: int) -> Partitions:
+    """Partitions of ones in which every variable's row condition holds."""
+    rows = sum(sizes)
+    return Partitions(
+        np.append(0, np.cumsum(sizes)).astype(np.int64),
+        np.full((rows, 1), 7, np.uint64),
+        np.ones((1, rows), np.int64),
+        np.ones((1, rows), np.bool_),
+        1,
+    )
+
+
+@algorithms
+def test_a_hopeless_search_ends_where_it_is(algorithm: Algorithm) -> None:
+    hopeless = task("(A | B)+ C", {"A": SOME, "B": NEVER, "C": NEVER}, 3000)
+    with pytest.raises(RunFailure) as failure:
+        list(search(algorithm, hopeless, ones(3, 200)))
+    assert failure.value.message is failures.too_many_steps
+    assert 3 <= failure.value.row < 203
+    assert failure.value.fields == {"limit": 3000}
+
+
+@pytest.mark.night  # compiles a search of its own
+def test_the_search_for_runs_without_a_match_ends_too() -> None:
+    timed_out = PartialMatches(timed_out=True)
+    hopeless = replace(task("(A | B)+ C", {"A": SOME, "C": NEVER}, 3), partial=timed_out)
+    rows, none = ones(4), np.zeros(0, np.int64)
+    runs = PartialSearch(hopeless, rows, Room(), find_starts(hopeless, rows, none, none))
+    with pytest.raises(RunFailure) as failure:
+        list(runs.find_matches())
+    assert failure.value.message is failures.too_many_steps
+    assert failure.value.row == 0
+
+
+@algorithms
+def test_each_partition_has_its_own_steps(algorithm: Algorithm) -> None:
+    run_conditions: dict[str, RunExpression] = {"A": SOME}
+    wide = list(search(algorithm, task("A A", run_conditions, None), ones(*[4] * 50)))
+    assert sum(chunk.count for chunk in wide) == 100
+    enough = list(search(algorithm, task("A A", run_conditions, 8), ones(*[4] * 50)))
+    assert sum(chunk.count for chunk in enough) == 100
+    with pytest.raises(RunFailure, match="were evaluated more than"):
+        list(search(algorithm, task("A A", run_conditions, 3), ones(4)))
+
+
+@algorithms
+def test_steps_of_a_partition_in_pieces_add_up(algorithm: Algorithm) -> None:
+    asked = task("A A", {"A": SOME}, 100)
+    rows = ones(40)
+    frontier = Frontier.of(rows.starts, edge=40)
+    list(search(algorithm, asked, replace(rows, frontier=frontier)))
+    assert 40 <= frontier.steps[0] <= 80
+    again = replace(rows, frontier=Frontier.of(rows.starts, steps=90))
+    with pytest.raises(RunFailure, match="were evaluated more than"):
+        list(search(algorithm, asked, again))
+
+
+@algorithms
+def test_python_takes_no_more_steps_than_it_may(algorithm: Algorithm) -> None:
+    """However many ways there are; compiled code goes on from where Python has come to."""
+    many = task("(A | B){11} C | A", {"A": SOME, "B": SOME, "C": NEVER}, None)
+    most, runs = 30, 12
+    with python_takes_steps(most) as taken:
+        found = algorithm.choose(many).search(many, ones(12))
+        assert sum(chunk.count for chunk in found) == 12
+    assert most <= max(taken) <= most + 1 + runs
+
+
+@algorithms
+def test_python_takes_no_longer_than_it_may(algorithm: Algorithm) -> None:
+    """Conditions on the data are no steps, and may still be asked of many ways."""
+    asked, second = task("A", {}, None), 1 << 14
+    clock = mock.patch("matchrec.search.search.perf_counter", side_effect=itertools.count())
+    with python_takes_steps(second) as taken, clock:
+        found = algorithm.choose(asked).search(asked, ones(12))
+        assert sum(chunk.count for chunk in found) == 12
+    assert taken == [second], "for one starting row"
+
+
+@algorithms
+def test_conditions_on_the_data_are_no_steps(algorithm: Algorithm) -> None:
+    found = list(search(algorithm, task("(A | B)+ C", {}, 1), ones(100)))
+    assert sum(chunk.count for chunk in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "run_conditions", "backtracking", "breadth_first"),
+    [
+        ("(A | B)+ C", {}, "linear in the rows", "linear in the rows"),
+        ("A B C", {"C": SOME}, "linear in the rows", "linear in the rows times W, at most 3"),
+        ("A+ B", {"A": SOME}, "may grow as a power with W", "may grow as a power with W"),
+        ("(A | B)+ C", {"A": SOME}, "may grow exponentially", "may grow exponentially"),
+        ("(A?){9} A{9}", {"A": SOME}, "may grow exponentially", "may grow exponentially"),
+    ],
+)
+def test_time(
+    pattern: str, run_conditions: dict[str, RunExpression], backtracking: str, breadth_first: str
+) -> None:
+    asked = task(pattern, run_conditions, None)
+    assert classify_time(asked, "backtracking").startswith(backtracking)
+    assert classify_time(asked, "breadth_first").startswith(breadth_first)

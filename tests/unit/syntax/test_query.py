@@ -1,0 +1,297 @@
+"""Whole queries: which relation each clause applies to, what Spark is given, every message."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.plan.text import Replacement, Template, View
+from matchrec.syntax.locate import (
+    QueryNode,
+    fill_frames,
+    outer,
+    parse,
+    rows_alone,
+    rows_of,
+    select_from,
+)
+from matchrec.syntax.lower import lower
+from tests.generators.clause_text import clause_text
+from tests.quick.scale import examples
+from tests.unit import golden_text
+
+HERE = Path(__file__).parent
+FRAMES = ("df", "users", "first")
+
+
+def text(template: Template) -> str:
+    return "".join(map(shown, template))
+
+
+def shown(piece: str | View | Replacement) -> str:
+    if isinstance(piece, View):
+        return f"<{short(piece.name)}>"
+    return piece if isinstance(piece, str) else piece.text
+
+
+def short(name: str) -> str:
+    return name.replace("match_recognize_", "#")
+
+
+def answer(given_text: str) -> str:
+    """Each clause with its relation's query, in the order of evaluation; then the outer query."""
+    query = parse(given_text, FRAMES)
+    lines = []
+    for site in query.sites:
+        lower(site.clause)
+        alias = f" qualified by {site.relation_alias}" if site.relation_alias else ""
+        clause = " ".join(clause_text(site.clause).split())
+        lines += [
+            f"{short(site.view.name)}{alias}: {text(select_from(query, site, ('...',)))}",
+            f"    {clause}",
+        ]
+    around = re.sub(r"[ \n]*<(#\d+)>[ \n]*", r" <\1> ", text(outer(query))).rstrip()
+    return "\n".join([*lines, around if query.sites else text(outer(query))])
+
+
+def message(given_text: str) -> str:
+    with pytest.raises(MatchRecognizeError) as raised:
+        parse(given_text, FRAMES)
+    return str(raised.value)
+
+
+def test_queries(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "queries.txt", answer, update)
+
+
+def test_messages(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "query_errors.txt", message, update)
+
+
+QUERIES = [record.given for record in golden_text.read(HERE / "queries.txt")]
+REFUSED = [record.given for record in golden_text.read(HERE / "query_errors.txt")]
+
+
+def laid_out(template: Template) -> str:
+    """The template with a name in each hole, as wide as that."""
+    return "".join(
+        piece if isinstance(piece, str) else "x".ljust(piece.width) for piece in template
+    )
+
+
+def check_all_else_is_in_its_place(query: QueryNode) -> None:
+    given_text, around = query.source.text, laid_out(outer(query))
+    assert len(around) == len(given_text)
+    holes = [one.whole for one in query.sites] + [span for _, span in query.frames]
+    holes += query.markers
+    for place, character in enumerate(given_text):
+        if not any(hole.start <= place < hole.end for hole in holes):
+            assert around[place] == character
+        assert (around[place] == "\n") == (character == "\n")
+
+
+@pytest.mark.parametrize("given_text", QUERIES)
+def test_all_else_is_the_users_text_in_its_place(given_text: str) -> None:
+    check_all_else_is_in_its_place(parse(given_text, FRAMES))
+
+
+@pytest.mark.parametrize("given_text", QUERIES)
+def test_a_relation_by_itself_is_in_its_place(given_text: str) -> None:
+    query = parse(given_text, FRAMES)
+    for site in query.sites:
+        rows = laid_out(rows_of(query, site))
+        inside = [one.whole for one in query.sites if site.relation.holds(one.whole)]
+        inside += [*(span for _, span in query.frames), *query.markers]
+        for place in range(site.relation.start, site.relation.end):
+            if not any(hole.start <= place < hole.end for hole in inside):
+                assert rows[place] == given_text[place]
+        before, after = rows[: site.relation.start], rows[site.relation.end :]
+        is_selected = "".join(before.split()).endswith("SELECT*FROM")
+        assert is_selected or after.startswith(" SELECT *")  # where FROM is the first word
+
+
+@pytest.mark.parametrize("given_text", QUERIES)
+def test_relations_use_only_clauses_already_evaluated(given_text: str) -> None:
+    query = parse(given_text, FRAMES)
+    evaluated = {View(name) for name in FRAMES}
+    for index, site in enumerate(query.sites):
+        assert site.index == index
+        used = {piece for piece in select_from(query, site, ("1",)) if isinstance(piece, View)}
+        assert used <= evaluated
+        evaluated.add(site.view)
+    assert {piece for piece in outer(query) if isinstance(piece, View)} <= evaluated
+
+
+@pytest.mark.parametrize(
+    "given_text",
+    [
+        "SELECT 1",
+        "SELECT match_recognize FROM t",
+        "SELECT match_recognize(x) FROM t",
+        "SELECT a.match_recognize (x) FROM a",
+        "SELECT * FROM match_recognize",
+        "SELECT 'x MATCH_RECOGNIZE (PATTERN (A))' AS s",
+        "SELECT * FROM t -- MATCH_RECOGNIZE (PATTERN (A))",
+        "SELECT * FROM t /* t MATCH_RECOGNIZE (PATTERN (A)) */",
+        "SELECT `t MATCH_RECOGNIZE (PATTERN (A))` FROM t",
+        "SHOW TABLES LIKE 'match_recognize (x)'",
+        "SELECT sum(x) OVER (PARTITION BY pattern(x)) FROM t",
+        "SELECT sum(x) OVER w FROM t WINDOW w AS (ORDER BY define, pattern (x))",
+        "SELECT {x} FROM {y} WHERE it's not even SQL",
+        "",
+    ],
+)
+def test_other_queries_are_left_alone(given_text: str) -> None:
+    assert not parse(given_text).sites
+    assert parse(given_text) == QueryNode(parse(given_text).source)
+    assert outer(parse(given_text)) == ((given_text,) if given_text else ())
+
+
+def test_frames_are_holes_also_without_a_clause() -> None:
+    query = parse("SELECT '{df}', {x} FROM {df} JOIN {users} u", ["df", "users"])
+    assert outer(query) == ("SELECT '{df}', {x} FROM ", View("df"), " JOIN ", View("users"), " u")
+
+
+def test_frames_in_a_clauses_subqueries_are_filled_apart() -> None:
+    query = parse(
+        "SELECT * FROM {df} MATCH_RECOGNIZE (PATTERN (A{2}) DEFINE A AS x IN (SELECT y FROM {df}))",
+        ["df"],
+    )
+    condition = lower(query.sites[0].clause).definitions[0].condition
+    (written,) = (piece for piece in condition.pieces if isinstance(piece, str))
+    assert fill_frames(written, ["df"]) == (" IN (SELECT y FROM ", View("df"), ")")
+
+
+def test_markers_keep_their_place_when_the_text_is_cut_up() -> None:
+    written = "SELECT ? FROM t MATCH_RECOGNIZE (MEASURES x + ? AS y PATTERN (A)) WHERE y > ?"
+    query = parse(written)
+    places = [place for place, character in enumerate(written) if character == "?"]
+    assert [marker.start for marker in query.markers] == places
+    around = [piece for piece in outer(query) if isinstance(piece, Replacement)]
+    assert around == [Replacement(f":_matchrec_{places[at]}", 1) for at in (0, 2)]
+    measure = lower(query.sites[0].clause).measures[0].value
+    assert f" + :_matchrec_{places[1]}" in measure.pieces
+
+
+@pytest.mark.parametrize(
+    ("statement", "keeps"),
+    [
+        ("CREATE TEMP VIEW v AS SELECT * FROM {}", True),
+        ("CREATE OR REPLACE TEMPORARY VIEW v (view, b) AS SELECT * FROM {}", True),
+        ("CACHE LAZY TABLE c AS SELECT * FROM {}", True),
+        ("CACHE TABLE c SELECT * FROM {}", True),
+        ("CREATE TABLE c AS SELECT * FROM {} view", False),
+        ("CREATE OR REPLACE TABLE view AS SELECT * FROM {}", False),
+        ("INSERT INTO view SELECT * FROM {}", False),
+        ("SELECT * FROM {}", False),
+    ],
+)
+def test_statements_of_which_spark_keeps_the_text(statement: str, keeps: bool) -> None:
+    assert parse(statement.format("t MATCH_RECOGNIZE (PATTERN (A))")).keeps_text is keeps
+    assert parse(statement.format("{df}"), ["df"]).keeps_text is keeps
+
+
+PLACES = [
+    "SELECT * FROM {} m",
+    "SELECT * FROM d JOIN {} AS m(a, b) ON d.k = m.k",
+    "SELECT * FROM {} m JOIN d USING (k) WHERE m.x > 1 ORDER BY 1 LIMIT 3",
+    "WITH c AS (SELECT * FROM {}) SELECT * FROM c UNION ALL SELECT * FROM {}",
+    "SELECT * FROM d WHERE k IN (SELECT k FROM {} GROUP BY k)",
+    "SELECT (SELECT max(x) FROM {} m) AS top, 'FROM t' AS s -- {{\n FROM d",
+    "INSERT INTO o SELECT * FROM {} WHERE x <=> NULL",
+    "SELECT * FROM (SELECT * FROM {} m) q, d LEFT ANTI JOIN {} n ON TRUE;",
+]
+RELATIONS = [
+    *("t", "db.t q", "(SELECT 1 AS x) AS q(x)", "VALUES (1, 2), (3, 4) AS v(a, b)", "range(9) r"),
+    *(
+        "VALUES (1), (2)",
+        "(VALUES 1, 2)",
+        "t TABLESAMPLE (5 ROWS)",
+        "parquet.`/a b/c`",
+        "(a JOIN b ON a.k = b.k)",
+    ),
+    "(SELECT * FROM t WHERE s = 'FROM x, (' /* JOIN ( */) `from`",
+    "t MATCH_RECOGNIZE (MEASURES x AS y PATTERN (A B*)) n",
+]
+CLAUSES = [
+    "MATCH_RECOGNIZE (PATTERN (A))",
+    "match_recognize(ORDER BY ts, `)` PATTERN (A{2,3} {- B -} `(`??) DEFINE A AS s = ')')",
+    "MATCH_RECOGNIZE /* ( */ (\n PARTITION BY k -- )\n PATTERN (PERMUTE(A, B) | ^ $))",
+]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.sampled_from(PLACES),
+    st.lists(
+        st.tuples(st.sampled_from(RELATIONS), st.sampled_from(CLAUSES)), min_size=2, max_size=2
+    ),
+)
+def test_any_relation_in_any_place(place: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    holes = place.count("{}")
+    given_text = place.format(*(f"{relation} {clause}" for relation, clause in pairs[:holes]))
+    query = parse(given_text)
+    outermost = [site for site in query.sites if site.view in outer(query)]
+    assert [query.source.at(site.relation) for site in outermost] == [
+        relation for relation, _ in pairs[:holes]
+    ]
+    check_all_else_is_in_its_place(query)
+
+
+CLAUSE = "t MATCH_RECOGNIZE (PATTERN (A B) DEFINE A AS x > 1)"
+
+
+@pytest.mark.parametrize(
+    ("query", "alias"),
+    [
+        (f"SELECT * FROM {CLAUSE}", None),
+        (f"select*from({CLAUSE[:2]}{CLAUSE[2:]})", "not alone"),  # parentheses are Spark's to read
+        (f"\n SELECT *\nFROM {CLAUSE} AS m;\n", "m"),
+        (f"SELECT * FROM {CLAUSE}m", "m"),
+        (f"WITH a AS (SELECT 1) SELECT * FROM {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE} m (a, b)", "not alone"),
+        (f"SELECT * FROM {CLAUSE} AS left", "not alone"),
+        (f"SELECT * FROM {CLAUSE} limit", "not alone"),
+        (f"SELECT * FROM {CLAUSE} m -- all", "not alone"),
+        (f"SELECT *, x FROM {CLAUSE}", "not alone"),
+        (f"SELECT /*+ REPARTITION(3) */ * FROM {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE}, {CLAUSE}", "not alone"),
+        (f"SELECT * FROM {CLAUSE} WHERE x", "not alone"),
+        (f"CREATE TEMPORARY VIEW v AS SELECT * FROM {CLAUSE}", "not alone"),
+    ],
+)
+def test_what_asks_for_all_rows_of_a_clause(query: str, alias: str | None) -> None:
+    found = rows_alone(outer(parse(query)))
+    assert (found[1] if found else "not alone") == alias
+
+
+@pytest.mark.parametrize(
+    ("behind", "alias"),
+    [
+        ("", "t"),
+        ("AS m", "m"),
+        ("m (a, b)", "m"),
+        ("AS `m x` JOIN d", "m x"),
+        ("JOIN d", "t"),
+        ("LIMIT 5", "t"),
+        ("WHERE x > 1", "t"),
+        ("AS limit WHERE x > 1", "limit"),
+        ("ORDER BY x", "t"),
+    ],
+)
+def test_what_the_rows_of_a_clause_are_called(behind: str, alias: str) -> None:
+    (site,) = parse(f"SELECT * FROM d.t MATCH_RECOGNIZE (PATTERN (A)) {behind}").sites
+    assert site.alias == alias
+
+
+@pytest.mark.parametrize("name", ["from", "merge", "using", "join", "merge AS x", "s.from"])
+def test_a_table_is_called_as_a_word_that_relations_follow(name: str) -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY t PATTERN (A) DEFINE A AS t > 1)"
+    assert len(parse(f"SELECT * FROM {name} {clause}").sites) == 1

@@ -1,0 +1,184 @@
+"""The PATTERN grammar: what is printed parses back, spans, and every message."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.errors import MatchRecognizeError
+from matchrec.errors.kinds import shown_in
+from matchrec.plan.pattern import (
+    Alternation,
+    Concatenation,
+    Empty,
+    Exclusion,
+    PartitionEnd,
+    PartitionStart,
+    Permutation,
+    Quantified,
+    RowPattern,
+    Variable,
+    alternation,
+    children,
+    concatenation,
+    permutation,
+    show,
+    walk,
+)
+from matchrec.source import Source, Span
+from matchrec.syntax.row_pattern import DEEPEST, parse_row_pattern
+from tests.quick.scale import examples
+from tests.unit import golden_text
+
+HERE = Path(__file__).parent
+A, B, LOWER = Variable("A"), Variable("B"), Variable("a b`c")
+LEAVES: tuple[RowPattern, ...] = (A, B, Empty(), PartitionStart(), PartitionEnd())
+QUANTIFIERS = ((0, None), (1, None), (0, 1), (2, 2), (2, None), (0, 3), (2, 3), (1, 1))
+
+
+def grow(parts: tuple[RowPattern, ...]) -> tuple[RowPattern, ...]:
+    """All trees with one more node above `parts`."""
+    pairs = tuple(product(parts, repeat=2))
+    return (
+        *(concatenation(pair) for pair in pairs),
+        *(alternation(pair) for pair in pairs),
+        *(permutation(pair) for pair in pairs),
+        *(
+            Quantified(part, least, most, greedy)
+            for part in parts
+            for least, most in QUANTIFIERS
+            for greedy in (True, False)
+        ),
+        *(Exclusion(part) for part in parts),
+    )
+
+
+def test_all_small_trees_print_and_parse_back() -> None:
+    one = grow(LEAVES)
+    two = (*grow(one[::5]), *(concatenation((a, b)) for a in one for b in LEAVES))
+    for tree in (*LEAVES, LOWER, *one, *two):
+        assert parse_row_pattern(show(tree)) == tree
+
+
+def trees() -> st.SearchStrategy[RowPattern]:
+    names = st.text(min_size=1, max_size=6).map(Variable)
+    leaves = st.one_of(st.sampled_from((*LEAVES, LOWER)), names)
+    bounds = st.tuples(st.integers(0, 9), st.integers(1, 9) | st.none()).filter(
+        lambda pair: pair[1] is None or pair[0] <= pair[1]
+    )
+
+    def above(parts: st.SearchStrategy[RowPattern]) -> st.SearchStrategy[RowPattern]:
+        several = st.lists(parts, min_size=1, max_size=4)
+        return st.one_of(
+            several.map(concatenation),
+            several.map(alternation),
+            several.map(permutation),
+            parts.map(Exclusion),
+            st.builds(
+                lambda part, pair, greedy: Quantified(part, *pair, greedy),
+                parts,
+                bounds,
+                st.booleans(),
+            ),
+        )
+
+    return st.recursive(leaves, above, max_leaves=25)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(trees())
+def test_any_tree_prints_and_parses_back(tree: RowPattern) -> None:
+    assert parse_row_pattern(show(tree)) == tree
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(trees(), st.sampled_from([" ", "\n", "\t ", " /* ) */ ", " -- )\n", "/*/* | */*/"]))
+def test_layout_and_comments_between_symbols_change_nothing(tree: RowPattern, blank: str) -> None:
+    text = show(tree)
+    if "`" not in text:
+        assert parse_row_pattern(blank + text.replace(" ", blank) + blank) == tree
+
+
+def outcome(text: str) -> RowPattern | Span:
+    """The pattern, or the place of the error."""
+    try:
+        return parse_row_pattern(text)
+    except MatchRecognizeError as error:
+        return error.span or Span(-1, -1)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.text(alphabet='AB(){}|*+?,^$-` 12"PERMUTE', max_size=14))
+def test_any_text_is_a_pattern_or_a_placed_error(text: str) -> None:
+    found = outcome(text)
+    if isinstance(found, Span):
+        assert 0 <= found.start <= found.end <= len(text)
+    else:
+        assert parse_row_pattern(show(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("A|()|B", Alternation((A, Empty(), B))),
+        ("A??", Quantified(A, 0, 1, greedy=False)),
+        ("A ? ?", Quantified(A, 0, 1, greedy=False)),
+        ("A{,}", Quantified(A, 0, None)),
+        ("A{ 2 , }?", Quantified(A, 2, None, greedy=False)),
+        ("a|A", Alternation((A, A))),
+        ("", Empty()),
+        ("(())", Empty()),
+        ("A () B", Concatenation((A, B))),
+        ("(A B) C", Concatenation((A, B, Variable("C")))),
+        ("PERMUTE(A B, A|B)", Permutation((Concatenation((A, B)), Alternation((A, B))))),
+        ("PERMUTE(A)", A),
+        ("permute*", Quantified(Variable("PERMUTE"), 0, None)),
+        ("`permute`", Variable("permute")),
+        ('"x""y"', Variable('x"y')),
+        ("{-A-}+", Quantified(Exclusion(A), 1, None)),
+        ("A{2}{-B-}", Concatenation((Quantified(A, 2, 2), Exclusion(B)))),
+        ("été", Variable("ÉTÉ")),
+    ],
+)
+def test_spellings(text: str, tree: RowPattern) -> None:
+    assert parse_row_pattern(text) == tree
+
+
+def test_spans_are_places_in_the_whole_text() -> None:
+    text = "PATTERN ( (A B)+? | {- C -} )"
+    source = Source(text)
+    tree = parse_row_pattern(text, Span(text.index("(") + 1, text.rindex(")")))
+    written = {source.at(node.span) for node in walk(tree) if node.span}
+    assert written == {"(A B)+? | {- C -}", "(A B)+?", "A B", "A", "B", "{- C -}", "C"}
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(trees())
+def test_children_lie_in_their_parents(tree: RowPattern) -> None:
+    for node in walk(parse_row_pattern(show(tree))):
+        for child in children(node):
+            assert node.span is not None
+            assert child.span is not None
+            assert node.span.start <= child.span.start <= child.span.end <= node.span.end
+
+
+def test_depth_is_limited_in_plain_words() -> None:
+    deep = "(" * DEEPEST + "A" + ")" * DEEPEST
+    assert parse_row_pattern(deep) == A
+    with pytest.raises(MatchRecognizeError, match="nested more than 100 groups deep"):
+        parse_row_pattern(f"({deep})")
+
+
+def message(text: str) -> str:
+    with pytest.raises(MatchRecognizeError) as raised, shown_in(Source(text)):
+        parse_row_pattern(text)
+    return str(raised.value)
+
+
+def test_messages(request: pytest.FixtureRequest) -> None:
+    update = bool(request.config.getoption("--update", default=False))
+    golden_text.check(HERE / "row_pattern_errors.txt", message, update)

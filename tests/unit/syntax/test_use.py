@@ -1,0 +1,84 @@
+"""What a query uses of a clause's rows, told from its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from matchrec.plan.match_plan import KeyTest
+from matchrec.syntax.locate import parse
+
+CLAUSE = "t MATCH_RECOGNIZE (PARTITION BY k ORDER BY o MEASURES A.x AS a, A.y AS b PATTERN (A))"
+
+
+@pytest.mark.parametrize(
+    ("query", "read", "unread"),
+    [
+        (f"SELECT a FROM {CLAUSE}", "a", "b k x"),
+        (f"SELECT m.`A`, count(*), 2 * max(m.b) * 3 FROM {CLAUSE} AS m", "a b", "k"),
+        (f"SELECT a FROM {CLAUSE} ORDER BY b", "a b", "k"),
+        (f"SELECT a FROM d JOIN {CLAUSE} USING (k)", "a k", "b"),
+        (f"SELECT a FROM {CLAUSE} WHERE (a > 1)", "a", "b k"),
+        (f"WITH m AS (SELECT a, b FROM {CLAUSE}) SELECT a FROM m", "a b", "k"),
+        (f'SELECT "a" FROM {CLAUSE}', "a", "b"),
+        (f"SELECT count(*) FROM {CLAUSE}", "", "a b k"),
+    ],
+)
+def test_columns_that_are_named_nowhere_are_not_read(query: str, read: str, unread: str) -> None:
+    use = parse(query).sites[0].use
+    assert all(use.reads(name) for name in read.split())
+    assert not any(use.reads(name) for name in unread.split())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT * FROM {CLAUSE}",
+        f"SELECT a, m.* FROM {CLAUSE} m",
+        f"SELECT DISTINCT * FROM {CLAUSE}",
+        f"SELECT count(DISTINCT *) FROM {CLAUSE}",
+        f"SELECT * EXCEPT (a) FROM {CLAUSE}",
+        f"SELECT p FROM {CLAUSE} AS m (n, p, q)",
+        f"SELECT p FROM {CLAUSE} m (n, p, q)",
+        f"SELECT a FROM d NATURAL JOIN {CLAUSE}",
+        f"SELECT IDENTIFIER('b') FROM {CLAUSE}",
+        f"SELECT a FROM {CLAUSE} PIVOT (max(b) FOR k IN (1, 2))",
+        f"FROM {CLAUSE} |> WHERE a > 1",
+    ],
+)
+def test_what_stands_for_all_columns(query: str) -> None:
+    assert parse(query).sites[0].use.reads("x")
+
+
+K = [KeyTest("k", "= 'x'")]
+
+
+@pytest.mark.parametrize(
+    ("behind", "keys"),
+    [
+        ("WHERE k = 'x'", K),
+        ("AS m WHERE m.k = 'x' AND a > b", K),
+        ("m WHERE a > 1 AND M.k = 'x' ORDER BY a", [KeyTest("a", "> 1"), *K]),
+        ("WHERE k IN ('x', 'y') GROUP BY k", [KeyTest("k", "IN ('x', 'y')")]),
+        ("WHERE k BETWEEN -1 AND 5 AND b = a", [KeyTest("k", "BETWEEN -1 AND 5")]),
+        ("WHERE k >= DATE '2024-01-01'", [KeyTest("k", ">= DATE '2024-01-01'")]),
+        ("WHERE k = 'x' OR a = 1", []),
+        ("WHERE NOT k = 'x'", []),
+        ("WHERE k NOT IN ('x')", []),
+        ("WHERE k IN (SELECT k FROM d)", []),
+        ("WHERE k = a", []),
+        ("WHERE k = upper('x')", []),
+        ("AS m WHERE s.k = 'x'", []),  # a field of a struct
+        ("AS m JOIN d ON true WHERE k = 'x'", []),
+        ("AS m, d WHERE k = 'x'", []),
+        ("LIMIT 5", []),
+    ],
+)
+def test_tests_of_columns_by_constants(behind: str, keys: list[KeyTest]) -> None:
+    query = f"SELECT a FROM {CLAUSE} {behind}"
+    for text in (query, f"SELECT (SELECT 1 WHERE k = 'z'), c FROM ({query}) WHERE k = 'y'"):
+        assert list(parse(text).sites[0].use.keys) == keys
+
+
+def test_a_join_in_front() -> None:
+    query = f"SELECT a FROM d LEFT JOIN {CLAUSE} m WHERE k = 'x'"
+    assert parse(query).sites[0].use.keys == ()

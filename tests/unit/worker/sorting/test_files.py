@@ -1,0 +1,169 @@
+"""Files of sorting: where they are, and that none is left however a stream ends."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.worker import wire
+from matchrec.worker.sorting import sort as spills
+from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.wire import SortColumn, Sorting
+
+SORTING = Sorting((), (SortColumn("o", descending=False, nulls_first=True),))
+ROWS, BUDGET = 1 << 18, 1000  # of a batch; bytes in memory
+
+
+@pytest.fixture(autouse=True)
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that Spark has for its workers; the other one is missing."""
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path}/missing,{tmp_path}")
+    return tmp_path
+
+
+def batches(count: int = 20) -> Iterator[pa.RecordBatch]:
+    """Batches of 100 rows, which have numbers from the greatest to the least."""
+    for batch in range(count, 0, -1):
+        order = pa.array(range(batch * 100, batch * 100 - 100, -1))
+        yield pa.record_batch([order, pa.array([0] * 100)], ["o", wire.FIRST_BITS])
+
+
+def open_files(folder: Path) -> list[str]:
+    """The files of a folder that this process has open, also those without a name."""
+    found = []
+    for one in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # of the folder itself
+            found.append(str(one.readlink()))
+    return [one for one in found if one.startswith(str(folder))]
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of open files")
+
+
+def test_files_are_where_spark_writes(local: Path) -> None:
+    assert spills.folder() == str(local)
+
+
+def test_files_are_where_the_system_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_LOCAL_DIRS")
+    assert spills.folder() is None
+
+
+@needs_proc
+def test_files_have_no_names_and_are_closed_at_the_end(local: Path) -> None:
+    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
+    next(found)
+    assert open_files(local)
+    assert [*local.iterdir()] == []
+    assert sum(batch.num_rows for batch in found) < 2000
+    assert open_files(local) == []
+
+
+@needs_proc
+def test_files_are_closed_when_the_consumer_stops(local: Path) -> None:
+    found = sorted_batches(batches(), SORTING, ROWS, BUDGET)
+    next(found)
+    found.close()  # type: ignore[attr-defined]
+    assert open_files(local) == []
+
+
+@needs_proc
+def test_files_are_closed_when_rows_fail(local: Path) -> None:
+    def failing() -> Iterator[pa.RecordBatch]:
+        yield from batches()
+        assert open_files(local)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        next(sorted_batches(failing(), SORTING, ROWS, BUDGET))
+    assert open_files(local) == []
+
+
+def test_a_full_disk_is_said(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(spills, "TemporaryFile", full)
+    with pytest.raises(
+        MatchRecognizeRunError, match=f"the disk of {local}, where rows are sorted, is full"
+    ):
+        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
+
+
+@pytest.mark.slow  # a program of its own
+def test_a_file_that_may_not_grow_is_said(local: Path) -> None:
+    """The system's own limit of the size of a file, as a quota of a disk is one."""
+    program = (
+        "import resource; from tests.unit.worker.sorting.test_files import *\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "list(sorted_batches(batches(), SORTING, ROWS, BUDGET))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert f"the disk of {local}, where rows are sorted, is full" in ended.stderr
+    assert [*local.iterdir()] == []
+
+
+def test_a_folder_that_is_gone_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It was there when it was chosen."""
+    gone = tmp_path / "gone"
+    monkeypatch.setattr(spills, "folder", lambda: str(gone))
+    with pytest.raises(MatchRecognizeRunError) as raised:
+        list(sorted_batches(batches(), SORTING, ROWS, BUDGET))
+    assert raised.value.message == (
+        f"the folder {gone}, where rows are sorted, cannot be written to: No such file or directory"
+    )
+    assert "TMPDIR" in raised.value.hint
+
+
+@needs_proc
+def test_a_folder_that_goes_while_rows_are_sorted(local: Path) -> None:
+    """Its files have no names, so they stay; further ones are where the system has them."""
+    (inside := local / "inside").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_DIRS", str(inside))
+
+        def removing() -> Iterator[pa.RecordBatch]:
+            yield from batches(10)
+            inside.rmdir()
+            yield from batches(10)
+
+        found = pa.Table.from_batches(sorted_batches(removing(), SORTING, ROWS, BUDGET))
+    assert found["o"].to_pylist() == sorted([*range(1, 1001)] * 2)
+
+
+def test_few_files_are_open_at_a_time(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("matchrec.worker.sorting.sort.SPILLS_A_MERGE", 4)
+    most = 0
+
+    def watched() -> Iterator[pa.RecordBatch]:
+        nonlocal most
+        for batch in batches(40):
+            most = max(most, len(open_files(local)))
+            yield batch
+
+    found = pa.Table.from_batches(sorted_batches(watched(), SORTING, ROWS, BUDGET))
+    assert found["o"].to_pylist() == [*range(1, 4001)]
+    assert 0 < most <= 9
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_nothing(local: Path) -> None:
+    program = (
+        "import os, signal; from tests.unit.worker.sorting.test_files import *\n"
+        "next(sorted_batches(batches(), SORTING, ROWS, BUDGET))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL
+    assert [*local.iterdir()] == []

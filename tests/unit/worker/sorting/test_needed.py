@@ -1,0 +1,111 @@
+"""Partitions without a row that every match needs are left out before the sort, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from matchrec.automaton.closure import Choice, is_needed
+from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.syntax.row_pattern import parse_row_pattern
+from matchrec.worker import wire
+from matchrec.worker.sorting.sort import without_matchless
+from matchrec.worker.wire import Sorting
+from tests.tasks.compiled import compiled
+
+PLAIN = Sorting(("k", "j"), ())
+
+
+def table(keys: list[object], others: list[object], bits: list[int]) -> pa.Table:
+    """Rows of partitions; each bit is that of a condition."""
+    packed = pa.array([one << 1 for one in bits], pa.int64())
+    places = pa.array(range(len(keys)), pa.int64())
+    return pa.table({"k": pa.array(keys), "j": pa.array(others), wire.bits(0): packed, "p": places})
+
+
+def kept(rows: pa.Table, *conditions: int) -> list[int]:
+    found: list[int] = without_matchless(rows, replace(PLAIN, needed=conditions))["p"].to_pylist()
+    return found
+
+
+@pytest.fixture(autouse=True)
+def always() -> Iterator[None]:
+    with in_force(Shortcuts(few=1)):
+        yield
+
+
+def test_a_partition_without_such_a_row_is_left_out() -> None:
+    rows = table(["x", "y", "x", None, None], [1, 1, 1, 2, 2], [0b01, 0b10, 0b00, 0b00, 0b01])
+    assert kept(rows) == [0, 1, 2, 3, 4]
+    assert kept(rows, 0) == [0, 2, 3, 4]  # NULL equals NULL
+    assert kept(rows, 1) == [1]
+    assert kept(rows, 0, 1) == []
+
+
+def test_what_only_seems_to_have_one_stays() -> None:
+    rows = table(["x", "x", "y"], [1, 2, 2], [1, 0, 1])
+    assert kept(rows, 0) == [0, 1, 2]  # x 2 has none, but x has, and 2 has
+
+
+def test_keys_that_arrow_tells_apart_are_not_asked() -> None:
+    rows = table([0.0, -0.0, 1.0], [1, 1, 1], [1, 0, 0])
+    assert kept(rows, 0) == [0, 1, 2]
+
+
+def test_many_such_rows_are_not_looked_up() -> None:
+    rows = table(["x", "y", "y"], [1, 1, 1], [1, 1, 0])
+    with in_force(Shortcuts(few=3)):
+        assert kept(rows, 0) == [0, 1, 2]
+
+
+def test_a_bit_of_the_second_column() -> None:
+    rows = table(["x", "y"], [1, 1], [0, 0])
+    flags = pa.array([0, 1 << 3], pa.int64())
+    assert kept(rows.append_column(wire.bits(1), flags), wire.BITS_A_COLUMN + 2) == [1]
+
+
+def test_random_rows_of_whole_partitions_stay() -> None:
+    random = np.random.default_rng(3)
+    for _ in range(50):
+        count = int(random.integers(1, 60))
+        keys, others = (random.integers(0, most, count).tolist() for most in (9, 3))
+        bits = (random.random(count) < 0.2).astype(int).tolist()
+        rows = table(keys, others, bits)
+        pairs = list(zip(keys, others, strict=True))
+        have = {pair for pair, bit in zip(pairs, bits, strict=True) if bit}
+        found = kept(rows, 0)
+        assert {place for place, pair in enumerate(pairs) if pair in have} <= set(found)
+        assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        ("A", "A"),
+        ("A B* C", "AC"),
+        ("A+ B", "AB"),
+        ("(A | B) C", "C"),
+        ("A?", ""),
+        ("(A B)*", ""),
+        ("(A B)+ C?", "AB"),
+        ("PERMUTE(A, B)", "AB"),
+        ("A B | A C", "A"),
+    ],
+)
+def test_which_variables_a_match_needs(pattern: str, wanted: str) -> None:
+    folding = compiled(parse_row_pattern(pattern), ("A", "B", "C")).folding
+
+    def maps(choice: Choice, variable: int) -> bool:
+        return choice.variable == variable
+
+    names = {"A": 0, "B": 1, "C": 2}
+    found = [
+        name
+        for name, number in names.items()
+        if is_needed(folding, lambda choice, own=number: maps(choice, own))  # type: ignore[misc]
+    ]
+    assert "".join(found) == wanted

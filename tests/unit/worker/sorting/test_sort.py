@@ -1,0 +1,171 @@
+"""Sorted batches: against Python's sort, of all types, whatever the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.search.partitions import WordArray
+from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.worker import wire
+from matchrec.worker.sorting import order as ordering
+from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting.sort import sorted_batches
+from tests.quick.scale import copies_of, examples
+from tests.references.sorting import first_rows, sorted_rows
+from tests.unit.worker.sorting.values import Rows, rows
+
+
+@settings(max_examples=examples(160), deadline=None)
+@given(given_rows=rows(), most=st.integers(1, 40))
+def test_rows_come_in_order(given_rows: Rows, most: int) -> None:
+    found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, rows_a_batch=most)]
+    check(given_rows, found, most)
+
+
+def check(given_rows: Rows, found: list[pa.RecordBatch], most: int) -> None:
+    """The rows are those of the reference, in its order, whole and marked."""
+    assert all(0 < batch.num_rows <= most for batch in found)
+    if not given_rows.count:
+        assert found == []
+        return
+    before, after = pa.Table.from_batches(given_rows.batches), pa.Table.from_batches(found)
+    expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
+    assert after.column("row").to_pylist() == expected
+    check_columns(before, after)
+    marks = [6 + one for one in first_rows(given_rows.keys, expected)]
+    assert after.column(wire.FIRST_BITS).to_pylist() == marks
+
+
+def check_columns(before: pa.Table, after: pa.Table) -> None:
+    """The rows are whole."""
+    assert after.schema == before.schema
+    moved = before.take(after.column("row"))
+    for name in set(before.column_names) - {wire.FIRST_BITS}:
+        assert held(after.column(name)).equals(held(moved.column(name)))
+
+
+def held(values: pa.ChunkedArray) -> pa.Array:
+    """Values to compare, where NaN equals NaN and -0.0 differs from 0.0."""
+    whole = values.combine_chunks()
+    if not pa.types.is_floating(whole.type):
+        return whole
+    return whole.view(pa.int32() if pa.types.is_float32(whole.type) else pa.int64())
+
+
+@settings(max_examples=examples(48), deadline=None)
+@given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
+def test_rows_come_in_order_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
+    with patch.object(spilling, "SPILLS_A_MERGE", at_once):
+        found = [*sorted_batches(iter(given_rows.batches), given_rows.sorting, 16, budget)]
+    check(given_rows, found, 16)
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
+def test_thousands_of_rows_come_in_order_through_many_files(given_rows: Rows, budget: int) -> None:
+    """See `tests/tasks/copies.py`."""
+    many = given_rows.times(copies_of(given_rows.count))
+    found = [*sorted_batches(iter(many.batches), many.sorting, 128, budget)]
+    check(many, found, 128)
+
+
+def hash_of_few_bits(keys: list[ordering.SortCode]) -> WordArray:
+    """Four hashes in all, so that most keys share theirs with others."""
+    return hash_of(keys) & np.uint64(3 << 62)
+
+
+hash_of = ordering.hash_of
+HASHES = pytest.mark.parametrize("hashing", [hash_of, hash_of_few_bits])
+
+
+@HASHES
+@settings(max_examples=examples(60), deadline=None)
+@given(given_rows=rows(), copies=st.sampled_from([1, 40]))
+def test_keys_come_together_by_a_hash(
+    hashing: Callable[[list[ordering.SortCode]], WordArray], given_rows: Rows, copies: int
+) -> None:
+    """Partitions in any order, each as the reference has it."""
+    if not given_rows.count:
+        return
+    many = given_rows.times(copies)
+    with patch.object(ordering, "hash_of", hashing), in_force(Shortcuts(hashed_rows=1)):
+        found = pa.Table.from_batches(sorted_batches(iter(many.batches), many.sorting, 1 << 18))
+    check_columns(pa.Table.from_batches(many.batches), found)
+    expected = sorted_rows(many.keys, many.order, many.count)
+    marks = [one & 1 for one in found.column(wire.FIRST_BITS).to_pylist()]
+    assert parted(found.column("row").to_pylist(), marks) == parted(
+        expected, first_rows(many.keys, expected)
+    )
+
+
+def parted(numbers: list[int], marks: list[int]) -> list[list[int]]:
+    """The numbers of each partition, the least partition first."""
+    ends = [*np.flatnonzero(marks)[1:], len(numbers)]
+    return sorted(numbers[begin:end] for begin, end in zip([0, *ends], ends, strict=False))
+
+
+@HASHES
+def test_a_key_of_many_bits_is_sorted_once(
+    hashing: Callable[[list[ordering.SortCode]], WordArray],
+) -> None:
+    """Where it lies beside a short order; keys that share a hash are told apart."""
+    count, drawn = 1 << 15, np.random.default_rng(7)
+    keys = drawn.integers(-(2**63), 2**63 - 1, 1 << 13)[drawn.integers(0, 1 << 13, count)]
+    order = drawn.integers(0, 1000, count)
+    table = pa.table(
+        {"key": keys, "order": order, "row": range(count), wire.FIRST_BITS: np.zeros(count, int)}
+    )
+    item = wire.SortColumn("order", descending=True, nulls_first=True)
+    sorts: list[int] = []
+
+    def counting(words: list[ordering.Word], rows: int) -> object:
+        sorts.append(ordering.sorts(words, ordering.BITS - rows.bit_length()))
+        return sort(words, rows)
+
+    sort = ordering.sort
+    with patch.multiple(ordering, sort=counting, hash_of=hashing):
+        sorting = wire.Sorting(("key",), (item,))
+        (found,) = spilling.sorted_tables(iter(table.to_batches()), sorting, 1 << 30)
+    assert sorts[0] == 1
+    assert len(sorts) == (1 if hashing is hash_of else 2)
+    check_columns(table, found)
+    marks = found.column(wire.FIRST_BITS).to_pylist()
+    by_reference = np.lexsort((range(count), -order, keys))
+    same = np.append(True, np.diff(keys[by_reference]) != 0)
+    assert parted(found.column("row").to_pylist(), marks) == parted(
+        by_reference.tolist(), same.tolist()
+    )
+
+
+@pytest.mark.parametrize("unit", [1, 7, 1000, 15_625, 1_000_000, 60_000_000, 1 << 40])
+@pytest.mark.parametrize("least", [0, -(2**63), 2**63 - 3 * (1 << 40) - 1])
+@pytest.mark.parametrize("descending", [False, True])
+def test_numbers_of_units_compare_as_they_are(unit: int, least: int, descending: bool) -> None:
+    """Each is a number of units from the least, which a worker takes for its code."""
+    for steps in ([3, 0, 2, 1, 2, 0], [0, 3], [1, 1]):
+        numbers = [least + unit * step for step in steps]
+        table = pa.table({"at": pa.array(numbers, pa.timestamp("us")), "row": range(len(steps))})
+        sorting = wire.Sorting((), (wire.SortColumn("at", descending, nulls_first=True),))
+        found = ordering.sort_table(table, sorting).drop_columns([wire.FIRST_BITS])
+        check_columns(table, found)
+        by_hand = sorted(
+            range(len(steps)), key=lambda row: -steps[row] if descending else steps[row]
+        )
+        assert found.column("row").to_pylist() == by_hand
+
+
+def test_seconds_are_sorted_at_once() -> None:
+    """Those of ten years, beside a thousand keys and a million rows; microseconds would not be."""
+    of_a_year = 365 * 24 * 3600
+    seconds = np.random.default_rng(3).integers(0, 10 * of_a_year, 1 << 12) * 1_000_000
+    (code,) = ordering.codes_of_column(
+        pa.array(seconds, pa.timestamp("us")), wire.SortColumn("at", False, False), of_key=False
+    )
+    assert code.bits == (10 * of_a_year).bit_length()

@@ -1,0 +1,135 @@
+"""Ties of sorted rows: against the reference's order, and which of them may change a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.shortcuts import Shortcuts, in_force
+from matchrec.worker import wire
+from matchrec.worker.sorting import sort as spilling
+from matchrec.worker.sorting.sort import sorted_batches
+from matchrec.worker.sorting.ties import (
+    ReportedTies,
+    TiedRows,
+    TiesOfQueries,
+    TiesParameter,
+    TieWatch,
+    this_program,
+)
+from tests.quick.scale import copies_of, examples
+from tests.references.sorting import of_key, sorted_rows
+from tests.unit.worker.sorting.values import Rows, rows
+
+
+@dataclass
+class Heard:
+    """A channel that keeps what is reported."""
+
+    ties: ReportedTies = field(default_factory=ReportedTies)
+
+    def report(self, ties: TiesOfQueries) -> None:
+        self.ties.add(ties)
+
+    def number(self) -> int:
+        return sum(one.number for one in self.ties.take().values())
+
+
+def watched(sorting: wire.Sorting) -> tuple[wire.Sorting, Heard]:
+    heard = Heard()
+    columns = tuple((one.name, one.name) for one in sorting.columns)
+    return replace(sorting, watch=TieWatch("query", heard, "ORDER BY", columns)), heard
+
+
+def ties_of(given_rows: Rows) -> int:
+    """How many rows equal the row before in all keys and in their order, by the reference."""
+    expected = sorted_rows(given_rows.keys, given_rows.order, given_rows.count)
+    by = [*given_rows.keys, *given_rows.order]
+    values = [[of_key(one.values[row]) for one in by] for row in expected]
+    return sum(one == other for one, other in pairwise(values))
+
+
+@settings(max_examples=examples(160), deadline=None)
+@given(given_rows=rows(), copies=st.sampled_from([1, 2, 40]), hashed=st.sampled_from([1, 1 << 15]))
+def test_ties_are_counted(given_rows: Rows, copies: int, hashed: int) -> None:
+    """Each row differs from all others in its number."""
+    many = given_rows.times(copies) if given_rows.count else given_rows
+    sorting, heard = watched(many.sorting)
+    with in_force(Shortcuts(hashed_rows=hashed)):
+        _ = [*sorted_batches(iter(many.batches), sorting, rows_a_batch=1 << 18)]
+    assert heard.number() == ties_of(many)
+
+
+@settings(max_examples=examples(48), deadline=None)
+@given(given_rows=rows(), budget=st.integers(0, 2000), at_once=st.integers(2, 4))
+def test_ties_are_counted_once_through_files(given_rows: Rows, budget: int, at_once: int) -> None:
+    sorting, heard = watched(given_rows.sorting)
+    with patch.object(spilling, "SPILLS_A_MERGE", at_once):
+        _ = [*sorted_batches(iter(given_rows.batches), sorting, 16, budget)]
+    assert heard.number() == ties_of(given_rows)
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(given_rows=rows().filter(lambda one: one.count), budget=st.sampled_from([2000, 50_000]))
+def test_ties_of_thousands_of_rows(given_rows: Rows, budget: int) -> None:
+    many = given_rows.times(copies_of(given_rows.count))
+    sorting, heard = watched(many.sorting)
+    _ = [*sorted_batches(iter(many.batches), sorting, 128, budget)]
+    assert heard.number() == ties_of(many)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "number"),
+    [
+        (pa.array([7, 7]), 0),
+        (pa.array([7, 8]), 1),
+        (pa.array([None, None], pa.int64()), 0),
+        (pa.array([None, 7]), 1),
+        (pa.array([NAN, NAN]), 0),
+        (pa.array([NAN, 0.0]), 1),
+        (pa.array([NAN, None], pa.float64()), 1),
+        (pa.array(["a", "a"]), 0),
+        (pa.array(["a", None]), 1),
+        (pa.array([[1], [1]]), 1),  # arrays are not compared
+    ],
+)
+def test_a_tie_counts_if_its_rows_differ(values: pa.Array, number: int) -> None:
+    table = pa.table({"at": [1, 1], "other": [5, 5], "value": values})
+    item = wire.SortColumn("at", descending=False, nulls_first=True)
+    sorting, heard = watched(wire.Sorting((), (item,)))
+    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    assert heard.number() == number
+
+
+@pytest.mark.parametrize(("bits", "number"), [([2, 2], 0), ([2, 4], 1), ([3, 2], 0)])
+def test_conditions_differ_but_for_the_first_bit(bits: list[int], number: int) -> None:
+    table = pa.table({"at": [1, 1], wire.FIRST_BITS: np.array(bits)})
+    item = wire.SortColumn("at", descending=False, nulls_first=True)
+    sorting, heard = watched(wire.Sorting((), (item,)))
+    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    assert heard.number() == number
+
+
+def test_an_example_names_the_partition_and_the_order() -> None:
+    table = pa.table({"key": ["b", "a", "b"], "at": [2, None, 2], "value": [1, 2, 3]})
+    item = wire.SortColumn("at", descending=False, nulls_first=True)
+    sorting, heard = watched(wire.Sorting(("key",), (item,)))
+    _ = [*sorted_batches(iter(table.to_batches()), sorting, 16)]
+    assert heard.ties.take() == {"query": TiedRows(1, "ORDER BY", "key = 'b', at = 2")}
+
+
+def test_a_worker_adds_up_what_it_reports() -> None:
+    elsewhere, one = TiesParameter(f"not {this_program()}"), TiedRows(2, "ORDER BY", "at = 1")
+    found = elsewhere.addInPlace(elsewhere.zero({}), {"q": one})
+    found = elsewhere.addInPlace(found, {"q": replace(one, example="at = 3"), "r": one})
+    assert found == {"q": replace(one, number=4), "r": one}

@@ -1,0 +1,91 @@
+"""Ranks of values, however often each of them is there; arrays that share memory, and no pandas."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from matchrec.worker.arrays import (
+    arrow_of,
+    as_floats,
+    as_integers,
+    dense_ranks,
+    ranks_of_repeated,
+    validity,
+)
+from matchrec.worker.encode import as_read
+
+VALUES = {
+    pa.string(): ["b", None, "", "a", "\U0001f600", "\uffff", "b", "é"],
+    pa.binary(): [b"b", b"", None, b"\xff", b"a", b"b"],
+    pa.decimal128(38, 1): [Decimal("1e30"), None, Decimal("-1.5"), Decimal(0), Decimal("-1.5")],
+}
+
+
+@pytest.mark.parametrize("kind", VALUES, ids=str)
+@pytest.mark.parametrize("ranks", [dense_ranks, ranks_of_repeated])
+def test_equal_values_have_one_rank(
+    kind: pa.DataType, ranks: Callable[[pa.Array], pa.Array]
+) -> None:
+    """Texts are in the order of their UTF-8 bytes."""
+    values = VALUES[kind]
+
+    def key(value: object) -> object:
+        return value.encode() if isinstance(value, str) else value
+
+    known = sorted({key(one) for one in values if one is not None})  # type: ignore[type-var]
+    expected = [None if one is None else known.index(key(one)) + 1 for one in values]
+    assert ranks(pa.array(values, kind)).to_pylist() == expected
+    assert ranks(pa.array([None, None], kind)).to_pylist() == [None, None]
+    assert ranks(pa.array([], kind)).to_pylist() == []
+
+
+@pytest.mark.parametrize("kind", ["int8", "int32", "int64", "float32", "float64", "bool"])
+@pytest.mark.parametrize("slice_of", [(0, 9), (3, 5), (9, 0)])
+def test_a_part_of_an_array_is_read_and_made(kind: str, slice_of: tuple[int, int]) -> None:
+    """Arrow's own conversions say what is right; values that are NULL are 0."""
+    first, length = slice_of
+    numbers, absent = np.arange(9).astype(kind), np.arange(9) % 4 == 1
+    expected = pa.array(numbers, mask=absent)
+    made = arrow_of(numbers, absent)
+    made.validate(full=True)
+    assert made.equals(expected)
+    part = made.slice(first, length)
+    read = as_floats(part) if kind.startswith("float") else as_integers(part)
+    assert read.tolist() == np.where(absent, 0, numbers)[first : first + length].tolist()
+    assert validity(part).tolist() == (~absent)[first : first + length].tolist()
+
+
+def test_pandas_is_not_loaded() -> None:
+    """It takes a new worker longer than all the rest of Arrow."""
+    program = """
+import sys, numpy as np
+from matchrec.worker.arrays import arrow_of, as_integers, validity
+made = arrow_of(np.arange(3), np.arange(3) == 1)
+as_integers(made), validity(made), as_integers(made.take(arrow_of(np.arange(2))))
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.month_day_nano_interval(), (1, 2, 3)),
+        (pa.string(), "a"),
+        (pa.struct([("value", pa.binary())]), {"value": b"1"}),
+    ],
+    ids=str,
+)
+def test_of_a_type_without_numbers_it_is_told_what_is_null(
+    kind: pa.DataType, value: object
+) -> None:
+    values = pa.array([value, None], kind)
+    assert as_read(values).tolist() == [0, 0]
+    assert validity(values).tolist() == [True, False]

@@ -1,0 +1,247 @@
+"""What a worker counts over batches of Arrow: whole partitions, pieces of them, no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from random import Random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matchrec.compile.coverage import CoverageTask, Figures, draft_coverage, link_coverage
+from matchrec.compile.path import draft_query
+from matchrec.conditions.row_column import row_column, show_column
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import Family, ValueType
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.plan.resolve import InputColumns
+from matchrec.shortcuts import ALL
+from matchrec.syntax.grammar import parse_clause
+from matchrec.syntax.lower import lower
+from matchrec.worker import wire
+from matchrec.worker.cover import CoverageWorker, add_up
+from matchrec.worker.matching import Incoming
+from matchrec.worker.wire import SortColumn, Sorting
+from tests.quick.scale import examples
+from tests.tasks.linking import link
+
+INT = ValueType(Family.INTEGER, "int", 32)
+COLUMNS = InputColumns(("k", "t", "a", "b", "c", "x"))
+CLAUSE = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pattern})
+  DEFINE A AS a, B AS b AND c, C AS c {more}"""
+Row = tuple[str, int, str]  # key, order, the letters of the columns that are true
+
+SCHEMA = pa.schema(
+    [
+        (wire.COUNTERS, pa.list_(pa.int64())),
+        (wire.ROW_NUMBER, pa.int64()),
+        (wire.read(0), pa.string()),
+        (wire.read(1), pa.int32()),
+    ]
+)
+
+
+def task_of(pattern: str, more: str = "", skip: str = "") -> CoverageTask:
+    clause = parse_clause(CLAUSE.format(pattern=pattern, more=more, skip=skip))
+    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str))
+    types = dict.fromkeys(asked.draft.columns(), INT)
+    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
+
+
+def batches(rows: Sequence[Row], size: int) -> Iterator[pa.RecordBatch]:
+    """The rows as Spark sends them: order, key, then bits of a, b AND c, c, b, the tie."""
+    before = None
+    bits, keys, orders = [], [], []
+    for key, order, letters in rows:
+        first = before is None or before[0] != key
+        tie = not first and before[1] == order
+        flags = [first, "a" in letters, {*"bc"} <= {*letters}, "c" in letters, "b" in letters, tie]
+        bits.append(sum(1 << place for place, flag in enumerate(flags) if flag))
+        keys.append(key)
+        orders.append(order)
+        before = (key, order)
+    table = pa.table(
+        {
+            wire.column(0): pa.array(orders, pa.int32()),
+            wire.column(1): pa.array(keys, pa.string()),
+            wire.FIRST_BITS: pa.array(bits, pa.int8()),
+        }
+    )
+    yield from table.to_batches(max_chunksize=size)
+
+
+def counted(
+    task: CoverageTask, rows: Sequence[Row], rows_a_call: int = ALL.rows_a_call, size: int = 1000
+) -> tuple[Figures, list[object], list[object]]:
+    """The figures, the counts by occurrence, and what is said of the nearest run."""
+    worker = CoverageWorker(task, SCHEMA, Incoming(rows_a_call=rows_a_call))
+    (batch,) = worker.run(batches(rows, size))
+    (row,) = batch.to_pylist()
+    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    return figures, told, list(row.values())[1:]
+
+
+ROWS: list[Row] = [
+    *(("x", order, letters) for order, letters in enumerate(("a", "bc", "b", "a", "bc", "c"))),
+    *(("y", 0, letters) for letters in ("a", "a", "-")),
+]
+
+
+def test_rows_partitions_ties_and_the_nearest_run() -> None:
+    """x: A B fails on b without c; then A B C, which covers three rows. y: only A, twice."""
+    figures, told, nearest = counted(task_of("A B C"), ROWS)
+    assert figures == Figures(
+        rows=9,
+        partitions=2,
+        matched_partitions=1,
+        matches=1,
+        covered=3,
+        ties=2,
+        longest_match=3,
+        largest_partition=6,
+        rows_held=9,
+    )
+    came, ended, false = told
+    assert came == [4, 2, 1]
+    assert ended == [[n, 0, 0, 0, 0] for n in (3, 2, 1, 0, 0)]
+    assert false == [[3, 0, 0, 0], [0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert nearest == [1, "x", 0]  # A B without C, from the first row of x
+
+
+def test_no_rows() -> None:
+    figures, told, nearest = counted(task_of("A B C"), [])
+    assert figures == Figures()
+    assert told[0] == [0, 0, 0]
+    assert nearest == [None, None, None]
+
+
+@pytest.mark.parametrize("skip", ["", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST B"])
+@pytest.mark.parametrize("pattern", ["A B+ C", "A X* B C?", "A (A | B)*? B C+", "A B C"])
+def test_pieces_add_up_to_the_whole(pattern: str, skip: str) -> None:
+    draw = Random(pattern)
+    letters = ("a", "bc", "bc", "b", "c", "-")
+    rows: list[Row] = [
+        (key, order // 2, draw.choice(letters))
+        for key, length in (("u", 1), ("v", 60), ("w", 7), ("z", 40))
+        for order in range(length)
+    ]
+    task = task_of(pattern, skip=skip)
+    whole, told, nearest = counted(task, rows)
+    for rows_a_call in (1, 4, 16):
+        figures, pieces_told, pieces_nearest = counted(task, rows, rows_a_call, size=3)
+        assert replace(figures, rows_held=whole.rows_held) == whole
+        assert (pieces_told, pieces_nearest) == (told, nearest)
+
+
+def test_errors_of_the_rows_are_those_of_the_query() -> None:
+    skips_to_none = task_of("A B? C*", skip="AFTER MATCH SKIP TO LAST B")
+    with pytest.raises(MatchRecognizeRunError, match="the match has no row of B"):
+        counted(skips_to_none, ROWS)
+
+
+NEARBY = """PARTITION BY k ORDER BY t MEASURES count(*) AS n {skip} PATTERN ({pattern})
+  DEFINE A AS a, B AS x < PREV(x) AND c AND NEXT(x) IS NOT NULL, C AS x + 1 > PREV(x, 2) AND c
+    {more}"""
+TIE = "t <=> PREV(t)"
+PATTERNS = ("A B+ C", "A (B | C)* C", "A X*? B C?", "(A | B) D+ C", "A B C D")
+UNSORTED = st.lists(
+    st.tuples(
+        st.sampled_from("uvw"),
+        st.integers(0, 9),
+        st.sampled_from(("", "a", "c", "ac")),
+        st.one_of(st.none(), st.integers(0, 3)),
+    ),
+    min_size=1,
+    max_size=40,
+)
+Unsorted = tuple[str, int, str, int | None]
+
+
+def nearby_task(pattern: str, skip: str, scope: RowScope) -> CoverageTask:
+    more = ", D AS x >= FIRST(x)" if "D" in pattern else ""
+    clause = parse_clause(NEARBY.format(pattern=pattern, skip=skip, more=more))
+    asked = draft_coverage(draft_query(lower(clause), COLUMNS, str, scope=scope))
+    types = dict.fromkeys(asked.draft.columns(), INT) | {
+        row_column("`k`"): ValueType(Family.STRING, "string")
+    }
+    return link_coverage(asked, link(asked.draft, types, "auto", ansi=True))
+
+
+def names_of(task: CoverageTask) -> list[str]:
+    """The columns that cross."""
+    return [one.text.strip("`") for one in task.executable.crossing.columns]
+
+
+def told_by(
+    task: CoverageTask, rows: Sequence[Unsorted], sorting: Sorting | None, rows_a_call: int
+) -> tuple[Figures, list[object]]:
+    """What a worker counts of rows in batches of three; Spark's bits are computed here."""
+    tests = [show_column(one).replace("`", "") for one in task.executable.conditions]
+    bits = [
+        sum(1 << bit for bit, true in enumerate([first, *map(truth.__getitem__, tests)]) if true)
+        for first, truth in truths(rows)
+    ]
+    values = dict(zip("ktax", zip(*rows, strict=True), strict=True))
+    types = {"k": pa.string(), "t": pa.int32(), "x": pa.int32()}
+    columns = {
+        wire.column(place): pa.array(values[name], types[name])
+        for place, name in enumerate(names_of(task))
+    }
+    table = pa.table(columns | {wire.FIRST_BITS: pa.array(bits, pa.int32())})
+    worker = CoverageWorker(task, SCHEMA, Incoming(sorting, rows_a_call=rows_a_call))
+    (batch,) = worker.run(table.to_batches(max_chunksize=3))
+    (row,) = batch.to_pylist()
+    figures, counts = add_up(task, [row[wire.COUNTERS]])
+    told = [counts.came.tolist(), counts.ended.tolist(), counts.parts_false.tolist()]
+    return replace(figures, rows_held=0), [*told, *list(row.values())[1:]]
+
+
+def truths(rows: Sequence[Unsorted]) -> Iterator[tuple[bool, dict[str, bool]]]:
+    """Of each row whether it is the first of its partition, and what is true of it."""
+    for place, (key, order, letters, x) in enumerate(rows):
+
+        def there(distance: int, at: int = place, key: str = key) -> Unsorted | None:
+            other = at + distance
+            inside = 0 <= other < len(rows) and rows[other][0] == key
+            return rows[other] if inside else None
+
+        def value(distance: int, of: Callable[[int], Unsorted | None] = there) -> int | None:
+            row = of(distance)
+            return None if row is None else row[3]
+
+        before, second, after = value(-1), value(-2), value(1)
+        falls = x is not None and before is not None and x < before
+        rises = x is not None and second is not None and x + 1 > second
+        previous = there(-1)
+        truth = {
+            "a": "a" in letters,
+            "c": "c" in letters,
+            "x < PREV(x)": falls,
+            "NEXT(x) IS NOT NULL": after is not None,
+            "x + 1 > PREV(x, 2)": rises,
+            TIE: previous is not None and previous[1] == order,
+        }
+        truth["(x < PREV(x)) AND (c) AND (NEXT(x) IS NOT NULL)"] = all(
+            (falls, "c" in letters, after is not None)
+        )
+        truth["(x + 1 > PREV(x, 2)) AND (c)"] = rises and "c" in letters
+        yield previous is None, truth
+
+
+@pytest.mark.slow  # compiles a search of its own
+@settings(max_examples=examples(160), deadline=None, database=None, derandomize=True)
+@given(UNSORTED, st.sampled_from(PATTERNS), st.sampled_from(("", "AFTER MATCH SKIP TO NEXT ROW")))
+def test_workers_that_sort_count_the_same(rows: list[Unsorted], pattern: str, skip: str) -> None:
+    """Spark's rows are in order and have the bits of all conditions; a worker's have neither."""
+    in_order = sorted(rows, key=lambda row: row[:2])  # of equal ones, as they have come
+    by_spark = nearby_task(pattern, skip, RowScope.NEIGHBOURS)
+    expected = told_by(by_spark, in_order, None, ALL.rows_a_call)
+    task = nearby_task(pattern, skip, RowScope.SORTED)
+    place = {name: wire.column(i) for i, name in enumerate(names_of(task))}
+    order = SortColumn(place["t"], descending=False, nulls_first=True)
+    for rows_a_call in (2, ALL.rows_a_call):
+        assert told_by(task, rows, Sorting((place["k"],), (order,)), rows_a_call) == expected

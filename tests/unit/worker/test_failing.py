@@ -1,0 +1,105 @@
+"""How a worker fails, and what comes of its words."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import pytest
+
+from matchrec import memory
+from matchrec.errors import MatchRecognizeRunError
+from matchrec.errors.run.failures import division_by_zero
+from matchrec.errors.run.place import RowPlace
+from matchrec.worker import failing
+
+PLACE = RowPlace({"`k`": "a"}, 3)
+LIMIT = 300 << 20
+
+
+class Unloadable:
+    """Its libraries fail to load."""
+
+    error: Exception = OSError("Could not find/load shared object file 'libllvmlite.so'")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return fail, (self.error,)
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def no_memory() -> Iterator[int]:
+    yield 1
+    raise MemoryError
+
+
+def divided() -> Iterator[int]:
+    yield 1
+    raise division_by_zero(variable="B", place=PLACE)
+
+
+def test_fields_come_back_from_any_text_around_them() -> None:
+    with pytest.raises(MatchRecognizeRunError) as caught:
+        list(failing.report_errors(divided))
+    text = f"[X] Job aborted:\n{caught.value} SQLSTATE: 39000\n\tat org.apache {{}}"
+    found = MatchRecognizeRunError.from_exception(RuntimeError(text))
+    assert found is not None
+    assert str(found) == str(division_by_zero(variable="B", place=PLACE))
+    assert (found.partition, found.row_number) == ({"k": "a"}, 3)
+
+
+def test_an_error_in_the_chain_is_found() -> None:
+    ours = division_by_zero(variable="B", place=PLACE)
+    outer = RuntimeError("outside")
+    outer.__cause__ = ours
+    assert MatchRecognizeRunError.from_exception(outer) is ours
+
+
+def test_a_text_that_was_cut_off_has_no_fields() -> None:
+    text = str(division_by_zero(variable="B", place=PLACE).with_fields())
+    assert MatchRecognizeRunError.from_exception(RuntimeError(text[:-5])) is None
+
+
+def test_a_row_among_relevant_ones_has_no_number() -> None:
+    assert (
+        division_by_zero(variable="B", place=RowPlace({}, 3, relevant_only=True)).row_number is None
+    )
+
+
+def test_fields_survive_pickling() -> None:
+    ours = pickle.loads(pickle.dumps(division_by_zero(variable="B", place=PLACE)))
+    assert (ours.partition, ours.row_number) == ({"k": "a"}, 3)
+
+
+@pytest.mark.parametrize("error", [Unloadable.error, ImportError("failed to map"), MemoryError()])
+def test_libraries_without_room(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    monkeypatch.setattr(Unloadable, "error", error)
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    payload = pickle.dumps(Unloadable())
+    with pytest.raises(MatchRecognizeRunError, match="its limit is 300 MiB"):
+        failing.unpickle(payload)
+    monkeypatch.setattr(memory, "limit", lambda: None)
+    as_it_is = MatchRecognizeRunError if isinstance(error, MemoryError) else type(error)
+    with pytest.raises(as_it_is):
+        failing.unpickle(payload)
+
+
+def test_rows_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    with pytest.raises(MatchRecognizeRunError, match=r"spark\.executor\.pyspark\.memory"):
+        list(failing.report_errors(no_memory))
+
+
+def test_a_machine_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "limit", lambda: None)
+    with pytest.raises(MatchRecognizeRunError, match="its machine or container has no more"):
+        list(failing.report_errors(no_memory))
+
+
+def test_a_missing_package_is_not_taken_for_missing_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "limit", lambda: LIMIT)
+    monkeypatch.setattr(Unloadable, "error", ModuleNotFoundError("numba"))
+    with pytest.raises(ModuleNotFoundError):
+        failing.unpickle(pickle.dumps(Unloadable()))

@@ -1,0 +1,81 @@
+"""What is loaded to plan a plain query: nothing that only its workers, or other queries, need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PLANNING = """
+import sys
+import matchrec
+from matchrec.compile.path import draft_query
+from tests.tasks.linking import link
+from matchrec.conditions.split import RowScope
+from matchrec.conditions.types import BIGINT
+from matchrec.syntax.locate import parse
+from matchrec.syntax.lower import lower
+from matchrec.plan.resolve import InputColumns
+
+matchrec.sql
+(site,) = parse(
+    "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES LAST(UP.x) AS top "
+    "PATTERN (DOWN+ UP+) DEFINE DOWN AS x < PREV(x), UP AS x > PREV(x))"
+).sites
+for scope in (RowScope.SORTED, RowScope.NEIGHBOURS):
+    drafted = draft_query(lower(site.clause), InputColumns(("k", "ts", "x"), "t"), str, scope=scope)
+    link(drafted, dict.fromkeys(drafted.columns(), BIGINT), "auto", ansi=True)
+print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswith("matchrec.")))
+"""
+
+OF_WORKERS = (
+    "engine.incremental",
+    "engine.kernels",
+    "engine.graph",
+    "engine.partial",
+    "engine.search",
+    "engine.selection",
+    "evaluate",
+    "jit",
+    "output.measures",
+    "output.rows",
+    "spark.sorting.sort",
+    "spark.worker.batches",
+    "spark.worker.match",
+)
+OF_OTHER_QUERIES = (
+    "charts",
+    "conditions.accumulators",
+    "conditions.functions.casts",
+    "conditions.functions.catalogue",
+    "conditions.functions.texts",
+    "explanation",
+    "frontends.dialects.rules",
+    "frontends.dialects.fragments",
+    "frontends.dialects.translate",
+    "frontends.pattern",
+    "frontends.sase",
+    "frontends.sql.lower_windows",
+    "frontends.sql.pattern_windows",
+    "nfa.compile_stages",
+    "pictures",
+    "plan.stages",
+    "spark.counters",
+    "spark.coverage",
+    "spark.rule_sets",
+    "spark.streaming",
+    "tracing",
+    "writing",
+)
+
+
+def test_planning_loads_no_room_of_workers_or_other_queries() -> None:
+    planned = subprocess.run([sys.executable, "-c", PLANNING], check=True, capture_output=True)
+    loaded = planned.stdout.decode().split()
+    assert "compile.path" in loaded
+    rooms = OF_WORKERS + OF_OTHER_QUERIES
+    assert [name for name in loaded if is_in(name, rooms)] == []
+
+
+def is_in(name: str, rooms: tuple[str, ...]) -> bool:
+    """Whether a module is one of these, or in one of them."""
+    return any(name == room or name.startswith(f"{room}.") for room in rooms)
