@@ -82,7 +82,7 @@ class Folding:
     The first `starts` states are those in which runs begin. waits: of a program of stages, the
     state in which a run waits that skips a row, None where it may not; ends: what a run is whose
     window or partition ends in a state, near: the window between neighbours that ends a run there,
-    the smallest of several, or NOT_NEAR: see `nfa.program`.
+    the smallest of several, or NOT_NEAR: see `automaton.program`.
     """
 
     choices: Folded

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a run came no nearer to a match, as text. In the order of `engine.kernels.counting`."""
+    """Why a run came no nearer to a match, as text. In the order of `search.kernels.counting`."""
 
     FALSE = "{}'s condition was false"
     NO_ROW = "the partition ended before {}"

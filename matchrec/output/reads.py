@@ -6,7 +6,7 @@ reads the last price of A, the first price of the match, and a number of rows. A
 column for each of these; the engine then computes what is written around them, here a difference.
 
 Each class says what a reader of `explain` sees, the type of its values, and whether they may be
-NULL. What fills its columns is registered for the class in `spark.worker.gather`, so that no class
+NULL. What fills its columns is registered for the class in `worker.gather`, so that no class
 here needs Arrow, and no worker needs PySpark. A column of the input is named by its index among the
 columns that were computed before the match.
 """
@@ -288,7 +288,7 @@ class ReadIsMatched(ReadFact):
 
 @dataclass(frozen=True, slots=True)
 class ReadKind(ReadFact):
-    """Whether it is a match, or a run whose window has ended: a number of `nfa.program`."""
+    """Whether it is a match, or a run whose window has ended: a number of `automaton.program`."""
 
     fact_type = NamedType.NUMBER
     shown_as = "kind of match"

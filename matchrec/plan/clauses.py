@@ -107,7 +107,7 @@ class SkipTo(Enum):
     """Where the search goes on after a non-empty match, as the standard words it.
 
     That is `past` rows after the match's first or last row, as `end` says, of all of its rows or of
-    those mapped to a variable. The engine knows no more of a strategy, see `engine.matches`.
+    those mapped to a variable. The engine knows no more of a strategy, see `search.matches`.
     """
 
     NEXT_ROW = "TO NEXT ROW", End.FIRST, 1, ()

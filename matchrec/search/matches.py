@@ -67,7 +67,7 @@ class Matches:
     that follow it. pointers: of the graph of all matches, in which each pointer stands as a match
     of one row. completed: int64[m], with event selection the row at which each match is complete;
     None of preferred ones, which nobody ranks by it.
-    kind: int64[m], whether it is one, or a run whose window has ended: see `nfa.program`.
+    kind: int64[m], whether it is one, or a run whose window has ended: see `automaton.program`.
     chains: where matches share mapped rows, which then come in no order, and offsets only say how
     long matches are; only a task that asks for it gets such.
     totals: int64[m, w], what is known of the matches of each group, which stands as a match of one

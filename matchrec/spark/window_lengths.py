@@ -2,7 +2,7 @@
 
 A length of WITHIN that is not more than 0 is an error in every spelling, and so is a length of a
 frame that is negative. Literals are checked when they are read (`plan.rules`,
-`frontends.sql.lower_windows`); other constants are computed here, in one query of one row.
+`syntax.lower_windows`); other constants are computed here, in one query of one row.
 """
 
 from __future__ import annotations

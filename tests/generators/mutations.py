@@ -18,7 +18,7 @@ from tests.cases.case_file import CaseFile, case_files
 from tests.cases.pattern_notation import written_out
 from tests.unit import golden_text
 
-SASE_PLANS = Path(__file__).parents[1] / "unit" / "frontends" / "sase" / "plans.txt"
+SASE_PLANS = Path(__file__).parents[1] / "unit" / "patterns" / "sase" / "plans.txt"
 WORD = re.compile(
     r"""
     \s+ | \w+ | '(?:[^']|'')*' | `[^`]*` | "[^"]*" | --[^\n]* | \{- | -\} | \|\| | [<>=!]=

@@ -26,7 +26,7 @@ _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """The rows. columns, valid: see `evaluate.kernels.machine`.
+    """The rows. columns, valid: see `conditions.evaluate.kernels.machine`.
 
     ranked: by integer column, the values in the order of their ranks, of which the first is 1.
     """

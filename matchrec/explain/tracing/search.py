@@ -1,6 +1,6 @@
 """A search that writes down what it asks: depth first, in preferment order, one run at a time.
 
-It is the search of `engine.kernels.skipping`, of which one that skips no row is a special case. It
+It is the search of `search.kernels.skipping`, of which one that skips no row is a special case. It
 says to a hook what comes of each question. Where what comes depends on the data only, a state and
 row that led to no match are not tried again in an attempt.
 

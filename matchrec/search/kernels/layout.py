@@ -41,7 +41,7 @@ class Rules(NamedTuple):
     first: int64[s + 1], the choices of state s are rows first[s] .. first[s + 1] of `program`.
     program: int64[c, 16], columns as below. output: which matches come out, a code below. forgets:
     whether failures hold only until the next match, as conditions read its number. instructions,
-    live_first, live: see `evaluate.kernels.machine` and `kernels.mapping`.
+    live_first, live: see `conditions.evaluate.kernels.machine` and `kernels.mapping`.
 
     Of event selection: merge_runs: whether runs may merge, of which the graph shows every one.
     starts: how many of the states, from 0 on, begin a run. tests_before_mapping: whether a
@@ -76,7 +76,7 @@ class RowArrays(NamedTuple):
     frontier: how far each search has come, which moves it.
     window_end: int64[n], see `Partitions`; contiguous searches without a window have int64[0].
     begins: bool[n], whether a match may begin with a row; bool[0] where any may.
-    columns, valid, mathematics, python: see `evaluate.kernels.machine`.
+    columns, valid, mathematics, python: see `conditions.evaluate.kernels.machine`.
     """
 
     starts: IntArray
@@ -212,7 +212,7 @@ class Work(NamedTuple):
     """What a search works in; None where it needs no such.
 
     output: where matches are written, made for each chunk. counters: int64[COUNTERS], of what is
-    done and need not be done again. registers, stack: see `evaluate.kernels.machine`.
+    done and need not be done again. registers, stack: see `conditions.evaluate.kernels.machine`.
 
     Of a search that goes back: path: int32[p], the choice taken at each row; with event selection
     int64[5, p], a match's rows and choices, those of the best match so far, and whether the row at
@@ -254,7 +254,7 @@ class Work(NamedTuple):
 SOURCE = 0
 TARGET = 1  # a state, ACCEPT, or below that what a row does that is not mapped
 VARIABLE = 2  # -1 where the choice accepts
-GUARD = 3  # see `nfa.closure`
+GUARD = 3  # see `automaton.closure`
 MEMO = 4  # a number for the target where its failures are worth remembering
 WORD = 5  # the row condition: `satisfied[row, WORD] & MASK == MASK`; mask 0 needs nothing
 MASK = 6
@@ -273,14 +273,14 @@ NO_LIMIT = 2**62
 ACCEPT = -1  # the target of a choice that accepts
 NOT_REMEMBERED = -1  # the memo number of a target whose failures are not remembered
 
-# What a row does that is not mapped, in place of a choice's target: see `nfa.closure.Effect`.
+# What a row does that is not mapped, in place of a choice's target: see `automaton.closure.Effect`.
 ENDS, STOPS, _, COMPLETES_HERE, TIMES_OUT, CUTS = map(int, Effect)
 
 # Which matches come out, in the order of `MatchOutput`.
 PREFERRED, LONGEST, ALL, NON_OVERLAPPING, GRAPH = range(len(MatchOutput))
 
 # Rows of `found`; the last two are those of event selection: the row at which a match is complete,
-# and what it is, see `nfa.program`: a match, or a run whose window has ended.
+# and what it is, see `automaton.program`: a match, or a run whose window has ended.
 FOUND_PARTITION, FOUND_NUMBER, FOUND_START, FOUND_OFFSET = range(4)
 FOUND_COMPLETED, FOUND_KIND, FOUND_SIZE = range(4, 7)
 
@@ -293,7 +293,9 @@ RUNS_FULL = 4
 NODES_FULL = 5  # before a row
 SKIP_TO_NO_ROW = 6  # failures: at progress.partition, progress.row
 SKIP_TO_FIRST_ROW = 7
-CONDITION_FAILED = 6  # added to what `evaluate.kernels.machine.holds` answers, which gives one of:
+CONDITION_FAILED = (
+    6  # added to what `conditions.evaluate.kernels.machine.holds` answers, which gives one of:
+)
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10

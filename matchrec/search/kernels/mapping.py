@@ -21,7 +21,7 @@ from matchrec.search.partitions import IntArray
 
 
 class OnRun(NamedTuple):
-    """What conditions on the run read, and where: see `evaluate.kernels.machine`.
+    """What conditions on the run read, and where: see `conditions.evaluate.kernels.machine`.
 
     Of all records it is what they need: each word of a record costs the compiler time wherever that
     is passed on or read.

@@ -48,7 +48,7 @@ class Sail(SparkConnect):
 
     @property
     def reads_sql_of_spark(self) -> bool:
-        return False  # see `frontends.sql.spellings`
+        return False  # see `syntax.spellings`
 
     def write_sums(self, text: str) -> str:
         from matchrec.spark.sail.sums import rewrite_sums

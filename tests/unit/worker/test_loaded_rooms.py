@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 PLANNING = """
 import sys
@@ -28,43 +29,42 @@ print(*(name.removeprefix("matchrec.") for name in sys.modules if name.startswit
 """
 
 OF_WORKERS = (
-    "engine.incremental",
-    "engine.kernels",
-    "engine.graph",
-    "engine.partial",
-    "engine.search",
-    "engine.selection",
-    "evaluate",
+    "search.incremental",
+    "search.kernels",
+    "search.graph",
+    "search.partial",
+    "search.search",
+    "search.selection",
+    "conditions.evaluate",
     "jit",
     "output.measures",
     "output.rows",
-    "spark.sorting.sort",
-    "spark.worker.batches",
-    "spark.worker.match",
+    "worker.sorting.sort",
+    "worker.batches",
+    "worker.match",
 )
 OF_OTHER_QUERIES = (
-    "charts",
+    "explain.charts",
     "conditions.accumulators",
     "conditions.functions.casts",
-    "conditions.functions.catalogue",
     "conditions.functions.texts",
-    "explanation",
-    "frontends.dialects.rules",
-    "frontends.dialects.fragments",
-    "frontends.dialects.translate",
-    "frontends.pattern",
-    "frontends.sase",
-    "frontends.sql.lower_windows",
-    "frontends.sql.pattern_windows",
-    "nfa.compile_stages",
-    "pictures",
+    "explain",
+    "dialects.rules",
+    "dialects.fragments",
+    "dialects.translate",
+    "patterns.stages",
+    "patterns.sase",
+    "syntax.lower_windows",
+    "syntax.pattern_windows",
+    "automaton.compile_stages",
+    "explain.pictures",
     "plan.stages",
     "spark.counters",
     "spark.coverage",
     "spark.rule_sets",
     "spark.streaming",
-    "tracing",
-    "writing",
+    "explain.tracing",
+    "dialects.writing",
 )
 
 
@@ -73,6 +73,7 @@ def test_planning_loads_no_room_of_workers_or_other_queries() -> None:
     loaded = planned.stdout.decode().split()
     assert "compile.path" in loaded
     rooms = OF_WORKERS + OF_OTHER_QUERIES
+    assert [room for room in rooms if find_spec(f"matchrec.{room}") is None] == []
     assert [name for name in loaded if is_in(name, rooms)] == []
 
 
