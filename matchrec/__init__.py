@@ -74,26 +74,26 @@ if TYPE_CHECKING:
 
 _ERRORS = ("", "Parse", "Plan", "Run", "Unsupported")
 _HOMES = {
-    "matchrec.api.transpile": ("transpile",),
     "matchrec.api.events": ("explode_graph", "match_pattern", "match_sase"),
     "matchrec.api.query": ("Query",),
     "matchrec.api.rules": ("RuleMatches", "match_rules"),
-    "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.session": ("session",),
+    "matchrec.api.sql": ("disable", "enable", "explode_matches", "match_recognize", "query", "sql"),
     "matchrec.api.sweep": ("sweep",),
+    "matchrec.api.transpile": ("transpile",),
+    "matchrec.dialects.writing.convert": ("Conversion",),
+    "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
     "matchrec.explain.charts.backtest": ("Backtest",),
     "matchrec.explain.charts.plot": ("Plot",),
     "matchrec.explain.charts.sweep": ("Sweep",),
-    "matchrec.errors": tuple(f"MatchRecognize{kind}Error" for kind in _ERRORS),
-    "matchrec.explain.explanation": ("Explanation",),
     "matchrec.explain.coverage": ("Coverage",),
+    "matchrec.explain.explanation": ("Explanation",),
+    "matchrec.explain.tracing.why": ("Why",),
     "matchrec.patterns.stages.builder": ("AfterMatch", "Pattern"),
     "matchrec.spark.actions": ("progress",),
     "matchrec.spark.counters": ("Counters",),
-    "matchrec.spark.question": ("Options",),
     "matchrec.spark.environment": ("Tuned", "tune"),
-    "matchrec.explain.tracing.why": ("Why",),
-    "matchrec.dialects.writing.convert": ("Conversion",),
+    "matchrec.spark.question": ("Options",),
 }
 
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -1,7 +1,7 @@
 """What is done because it is faster: one record, all on, and the sizes from which each is worth it.
 
 Results never depend on it. Users have no switch for it; tests have one, and compare on and off:
-`tests/properties/test_shortcuts.py`. What a shortcut is proven for stands in `compile.pruning.locality`.
+`tests/properties/test_shortcuts.py`. `compile.pruning.locality` says what each is proven for.
 
     with in_force(Shortcuts(ranges=False)):     a query that is built here, and its workers, have
         found = matchrec.sql(spark, query)      the record, whenever it runs

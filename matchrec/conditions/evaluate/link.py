@@ -1,4 +1,4 @@
-"""Links the conditions of a query into the arrays that `conditions.evaluate.kernels.machine` runs on.
+"""Links the conditions of a query into the arrays that `evaluate.kernels.machine` runs on.
 
 A run still needs the registers that a condition may read before they are overwritten. Those that
 are not live in a state neither tell two runs in it apart nor need to be kept on the way to it.

@@ -293,9 +293,7 @@ RUNS_FULL = 4
 NODES_FULL = 5  # before a row
 SKIP_TO_NO_ROW = 6  # failures: at progress.partition, progress.row
 SKIP_TO_FIRST_ROW = 7
-CONDITION_FAILED = (
-    6  # added to what `conditions.evaluate.kernels.machine.holds` answers, which gives one of:
-)
+CONDITION_FAILED = 6  # added to what `evaluate.kernels.machine.holds` answers, which gives one of:
 OVERFLOW = 8
 DIVISION_BY_ZERO = 9
 FUNCTION_FAILED = 10

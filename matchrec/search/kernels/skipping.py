@@ -75,7 +75,7 @@ def search_from(
     """Search from progress.start and state `first` on: DONE, a status, or ACCEPTED if it is over.
 
     Then progress.best_length is how many rows the path has. It is over at the preferred match, or
-    with `counting` at any match, and without one the nearest run is kept. With `explain/tracing` what is
+    with `counting` at any match, and without one the nearest run is kept. With `tracing` what is
     asked is written down, and no match is written out. end: the row before which runs end.
 
     One loop over choices, forward, over skipped rows, and back, so that what it keeps from row to

@@ -1,6 +1,6 @@
 """A session where nobody has given one: on which engine it runs, and how it starts.
 
-What somebody has said wins: `search`, a master or an address among the settings, SPARK_REMOTE, the
+What somebody has said wins: `engine`, a master or an address among the settings, SPARK_REMOTE, the
 program that `spark-submit` runs in, or its --master in PYSPARK_SUBMIT_ARGS. Else it is Sail where
 that is installed, and Spark where not.
 """

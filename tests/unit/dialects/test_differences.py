@@ -13,7 +13,7 @@ from matchrec.dialects.differences import Difference, table
 from matchrec.dialects.products import PRODUCTS
 from matchrec.source import read_table
 
-PAGE = Path(__file__).parents[4] / "docs" / "reference" / "dialect_differences.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "dialect_differences.md"
 SOURCE = Path(dialects.__file__).parent / "differences.txt"
 READ = {
     "oracle": "Oracle",

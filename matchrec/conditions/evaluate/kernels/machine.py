@@ -29,8 +29,8 @@ IntArray = npt.NDArray[np.int64]
 class Input(NamedTuple):
     """What conditions read. columns, valid: [c, n], the integer columns, then the floating ones.
 
-    mathematics, python: functions that are called by a pointer, see `conditions.evaluate.kernels` and
-    `conditions.evaluate.python_calls`. progress: of the search, which says where the partition is, and by its
+    mathematics, python: functions that are called by a pointer, see `evaluate.kernels` and
+    `evaluate.python_calls`. progress: of the search, which says where the partition is, and by its
     `number` how many matches come before the one that is tried.
     """
 
