@@ -244,11 +244,19 @@ class Preparation:
         """
         if rows is None:
             rows = self.dataframe(columns)
-        if not known_fields.keys() >= set(columns):
-            known_fields = self.fields(self.relation.runner.fields(rows), columns)
-        fields = tuple(known_fields[column] for column in columns)
+        fields = self.find_fields(columns, known_fields, rows)
         incoming = replace(self.incoming(columns), planned=self.plan_columns(rows, columns))
         return Sent(encode_columns(rows), fields, incoming)
+
+    def find_fields(
+        self, columns: RowColumns, known_fields: KnownFields, rows: DataFrame | None = None
+    ) -> tuple[StructField, ...]:
+        """Return the fields of these columns. Arguments are as in `send`."""
+        if not known_fields.keys() >= set(columns):
+            if rows is None:
+                rows = self.dataframe(columns)
+            known_fields = self.fields(self.relation.runner.fields(rows), columns)
+        return tuple(known_fields[column] for column in columns)
 
     def plan_columns(self, rows: DataFrame, columns: RowColumns) -> tuple[PlannedColumn, ...]:
         """Return the columns that are sent as they are now, for the workers to compare with.

@@ -29,6 +29,7 @@ from matchrec.errors.calls import no_watermarks, times_without_workers, worker_c
 from matchrec.errors.run.origins import SqlOrigin, commented, with_origin
 from matchrec.output.measure_reader import SqlPiece, may_accumulate
 from matchrec.output.reads import ReadIsMatched
+from matchrec.output.schema import OutputColumn
 from matchrec.plan.expression import Aggregate
 from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.text import quoted
@@ -374,9 +375,11 @@ def execute(question: Question) -> ClauseResult:
 
     with quiet_analysis(), question.locating_errors(rule):
         prepared = prepare(question, make_demand)
-        result = execute_prepared(prepared)
-        narrowed = drop_unused_outputs(prepared)
-        return result if narrowed is None else execute_prepared(narrowed)
+        used, unused = divide_outputs(prepared)
+        if unused:
+            check_outputs(narrow(prepared, unused))
+            prepared = narrow(prepared, used)
+        return execute_prepared(prepared)
 
 
 def demand_single_rule(
@@ -421,25 +424,49 @@ def find_key_filters(plan: MatchPlan, question: Question) -> tuple[str, ...]:
     return tuple(filters)
 
 
-def drop_unused_outputs(prepared: PreparedInput[Draft]) -> PreparedInput[Draft] | None:
-    """Return the query without output columns that nobody uses; None if all of them are used.
+def divide_outputs(
+    prepared: PreparedInput[Draft],
+) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...]]:
+    """Return the output columns that the query around the clause uses, and all others."""
+    use = prepared.question.use
+    outputs = prepared.demand.joint_draft.outputs
+    if not taken().columns:
+        return outputs, ()
+    used = [output for output in outputs if use.reads(output.name)]
+    if not used:
+        used = [outputs[0]]  # rows need a column to be counted
+    unused = [output for output in outputs if output not in used]
+    return tuple(used), tuple(unused)
 
-    The whole query is executed first all the same, so that errors in unused columns surface.
+
+def narrow(
+    prepared: PreparedInput[Draft], outputs: tuple[OutputColumn, ...]
+) -> PreparedInput[Draft]:
+    """Return the prepared rows of a query that has only some of its output columns."""
+    draft = prepared.demand.joint_draft.narrow(outputs)
+    demand = demand_single_rule(prepared.question, draft, draft)
+    preparation = replace(prepared.preparation, draft=draft)
+    return replace(prepared, demand=demand, preparation=preparation, rows=None)
+
+
+def check_outputs(prepared: PreparedInput[Draft]) -> None:
+    """Let errors in output columns surface that nobody uses, over no rows.
+
+    Raises:
+        MatchRecognizeError: matchrec rejects a column.
+
+    Raises one of Spark's `REFUSALS` if Spark rejects it.
     """
     question = prepared.question
-    use = question.use
-    draft = prepared.demand.joint_draft
-    if (use.columns is None and not use.unread) or not taken().columns:
-        return None
-    used_outputs = tuple(output for output in draft.outputs if use.reads(output.name))
-    if not used_outputs:
-        used_outputs = draft.outputs[:1]  # rows need a column to be counted
-    if used_outputs == draft.outputs:
-        return None
-    narrowed = draft.narrow(used_outputs)
-    demand = demand_single_rule(question, narrowed, narrowed)
-    preparation = replace(prepared.preparation, draft=narrowed)
-    return replace(prepared, demand=demand, preparation=preparation, rows=None)
+    (rule,) = question.rules
+    executable = prepared.link(rule)
+    if not computes_in_spark(executable):
+        return
+    columns = executable.crossing.columns
+    fields = prepared.preparation.find_fields(columns, prepared.fields)
+    schema = schema_of_reads(executable, fields)
+    no_rows = question.runner.spark.createDataFrame([], schema)
+    analyse_result(question, executable, project(question.relation, executable, no_rows), schema)
 
 
 def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
@@ -453,10 +480,25 @@ def execute_prepared(prepared: PreparedInput[Draft]) -> ClauseResult:
         origins = find_sql_origins(executable)
         watch_matches(question.runner, matches.rows, matches.token, origins)
     dataframe = project(question.relation, executable, matches.rows, matches.token)
-    if executable.aggregates or any(is_computed(output) for output in executable.outputs):
-        cache_key = (f"{executable.outputs} {executable.aggregates}", matches.schema.json())
-        dataframe = question.runner.analyse(dataframe, cache_key)
+    if computes_in_spark(executable):
+        dataframe = analyse_result(question, executable, dataframe, matches.schema)
     return ClauseResult(dataframe, executable, prepared)
+
+
+def analyse_result(
+    question: Question, executable: Executable, result: DataFrame, schema: StructType
+) -> DataFrame:
+    """Return a result, analysed, whose columns Spark computes over reads with this schema.
+
+    Raises one of Spark's `REFUSALS`.
+    """
+    cache_key = (f"{executable.outputs} {executable.aggregates}", schema.json())
+    return question.runner.analyse(result, cache_key)
+
+
+def computes_in_spark(executable: Executable) -> bool:
+    """Return whether Spark computes some column of the result over what the workers read."""
+    return bool(executable.aggregates) or any(is_computed(output) for output in executable.outputs)
 
 
 def is_computed(output: Output) -> bool:

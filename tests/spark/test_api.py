@@ -230,11 +230,18 @@ def test_what_the_query_does_not_use_stays_behind(spark: SparkSession, steps: Da
     )
 
 
-def test_an_unused_measure_is_checked_all_the_same(spark: SparkSession, steps: DataFrame) -> None:
-    query = """SELECT n FROM {t} MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n,
-        nothing(LAST(v)) AS wrong PATTERN (A) DEFINE A AS v > 1)"""
-    with pytest.raises(matchrec.MatchRecognizeError, match="nothing"):
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [("nothing(LAST(v))", "nothing"), ("LAST(array(v)) + 1", "MEASURES"), ("LAST(w)", "`w`")],
+)
+def test_an_unused_measure_is_checked_all_the_same(
+    spark: SparkSession, steps: DataFrame, measure: str, message: str
+) -> None:
+    query = f"""SELECT n FROM {{t}} MATCH_RECOGNIZE (ORDER BY t MEASURES count(*) AS n,
+        {measure} AS wrong PATTERN (A) DEFINE A AS v > 1)"""
+    with pytest.raises(matchrec.MatchRecognizeError, match=message) as caught:
         matchrec.sql(spark, query, t=steps)
+    assert "line 2, column 9" in str(caught.value) or measure == "LAST(w)"
 
 
 def test_all_rows_of_a_clause_need_no_view(spark: SparkSession, steps: DataFrame) -> None:
