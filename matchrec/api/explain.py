@@ -17,7 +17,7 @@ def explain_result(result: ClauseResult, remarks: Remarks) -> ExplainedClause:
         warnings=tuple(map(str, remarks)),
         is_stream=result.prepared.question.is_stream,
         written=result.draft.written,
-        sorts=preparation.sorts,
+        sorter=preparation.sorter,
         built=result.built,
         ranges=preparation.show_ranges(),
     )

@@ -415,7 +415,7 @@ class RuleMatches:
         ...
         """
         built = self._built
-        return explain_rules(built.rule_set, built.shared.drafts, built.prepared.preparation.sorts)
+        return explain_rules(built.rule_set, built.shared.drafts, built.prepared.preparation.sorter)
 
     if not TYPE_CHECKING:  # which knows by itself what there is
 

@@ -115,6 +115,23 @@ class TotalledColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class Sorter:
+    """Who sorts the rows of each partition: the workers, or Spark."""
+
+    is_worker: bool
+    # Why Spark sorts; empty if the workers do.
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.is_worker:
+            return "the workers: Spark only brings the rows of a partition together"
+        return f"Spark: {self.reason}"
+
+
+WORKERS_SORT = Sorter(is_worker=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Executable:
     """A compiled query. Picklable: Spark carries it to its workers."""
 

@@ -9,7 +9,7 @@ from textwrap import indent
 
 from typing_extensions import assert_never
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.executable import Executable, Sorter
 from matchrec.compile.negation import find_negation_tests
 from matchrec.compile.pruning.irrelevant_rows import fails
 from matchrec.conditions.row_column import show_column
@@ -60,24 +60,17 @@ def bound_line(executable: Executable) -> str:
 
 @dataclass(frozen=True)
 class ExplainedClause:
-    """One clause or SASE+ query: its plan, resolved, and what runs it.
+    """The explanation of one clause, or of one SASE+ query or Pattern."""
 
-    keys: tests that the query around it makes of partition columns. warnings: what is probably not
-    meant, with its place. is_stream: whether rows come little by little. written: the plan as it
-    was written, None where it is `plan`. sorts: who sorts the rows of each partition.
-    built: why each match is built, where somebody aggregates all of them. ranges: whether
-    partitions are cut, in words.
-    """
-
-    plan: MatchPlan
+    plan: MatchPlan  # as it runs
     executable: Executable
-    keys: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()  # tests of partition columns by the query around the clause
+    warnings: tuple[str, ...] = ()  # what is probably not meant, with its place
     is_stream: bool = False
-    written: MatchPlan | None = None
-    sorts: str = ""
-    built: str = ""
-    ranges: str = ""
+    written: MatchPlan | None = None  # the plan as the user wrote it; None if it is `plan`
+    sorter: Sorter | None = None  # who sorts the rows; None for a stream, or if nobody asks
+    built: str = ""  # why each match is built although only aggregates over all are needed
+    ranges: str = ""  # whether partitions are cut into ranges, as a sentence
 
     def __str__(self) -> str:
         return titled(self.sections())
@@ -88,8 +81,8 @@ class ExplainedClause:
         program, written = executable.task.pattern.program, formulas(plan, executable.task)
         states = (program.text_of(state, written) for state in range(len(program.states)))
         yield "row pattern", iter((executable.pattern,))
-        lines = partition_lines(plan, self.keys, self.sorts)
-        needed = needed_lines(executable, self.sorts)
+        lines = partition_lines(plan, self.keys, self.sorter)
+        needed = needed_lines(executable, self.sorter)
         ranges = (self.ranges,) if self.ranges else ()
         yield "partitions and order", chain(lines, ranges, needed)
         yield "event selection", selection_lines(plan)
@@ -147,8 +140,10 @@ def numbered(clauses: Mapping[int, str]) -> str:
     return "\n\n".join(texts)
 
 
-def partition_lines(plan: MatchPlan, tests: tuple[str, ...], sorts: str) -> Iterator[str]:
-    """How rows are divided and ordered, and who sorts them, if that is known."""
+def partition_lines(
+    plan: MatchPlan, tests: tuple[str, ...], sorter: Sorter | None
+) -> Iterator[str]:
+    """Yield how rows are divided and ordered, and who sorts them, if that is known."""
     written = ((key.text, key.name) for key in plan.partition_by)
     keys = ", ".join(f"{text} AS {quoted(name)}" if name else text for text, name in written)
     yield f"partition by {keys}" if keys else "all rows form one partition"
@@ -164,13 +159,13 @@ def partition_lines(plan: MatchPlan, tests: tuple[str, ...], sorts: str) -> Iter
         for item in plan.order_by
     ]
     yield f"order by {', '.join(orders)}" if orders else "no order: the result may differ each time"
-    if sorts:
-        yield f"sorted by {sorts}"
+    if sorter is not None:
+        yield f"sorted by {sorter}"
 
 
-def needed_lines(executable: Executable, sorts: str) -> Iterator[str]:
-    """What a partition must have to be sorted, where the workers sort."""
-    if executable.needed and sorts.startswith("the workers"):
+def needed_lines(executable: Executable, sorter: Sorter | None) -> Iterator[str]:
+    """Yield which partitions the workers leave out before they sort."""
+    if executable.needed and sorter is not None and sorter.is_worker:
         tests = (show_column(executable.conditions[one]) for one in executable.needed)
         yield f"left out before the sort: partitions without a row for {', or for '.join(tests)}"
 

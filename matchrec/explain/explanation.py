@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
 from matchrec.compile.rule_set import RuleSet
 from matchrec.conditions.row_column import show_column
@@ -131,35 +132,41 @@ KEPT = (
 )
 
 
-def explain_rules(rules: RuleSet, drafts: Mapping[str, Draft], sorts: str) -> Explanation:
-    """What all rules share, then each of them. drafts: of each rule by itself, by name. sorts: who
-    sorts the rows, empty of a stream.
+def explain_rules(
+    rules: RuleSet, drafts: Mapping[str, Draft], sorter: Sorter | None
+) -> Explanation:
+    """Return the explanation of a rule set: what all rules share, then each rule.
+
+    Args:
+        rules: the rules, compiled.
+        drafts: the draft of each rule, by its name.
+        sorter: who sorts the rows; None for a stream.
     """
     first = next(iter(drafts.values())).plan
     plan = MatchPlan(first.pattern, first.partition_by, first.order_by)
     shared = {
-        "partitions and order of all rules": partition_lines(plan, (), sorts),
-        "computed by Spark before the match, once for all rules": shared_lines(rules, sorts),
-        "stream, once for all rules": iter(() if sorts else KEPT),
+        "partitions and order of all rules": partition_lines(plan, (), sorter),
+        "computed by Spark before the match, once for all rules": shared_lines(rules, sorter),
+        "stream, once for all rules": iter(KEPT if sorter is None else ()),
     }
     clauses = []
     for rule in rules.rules:
         own = replace(rule.executable, relevant=())  # rows stay behind for all or for none
         plan, written = drafts[rule.name].plan, drafts[rule.name].written
-        clauses.append(ExplainedClause(plan, own, is_stream=not sorts, written=written))
+        clauses.append(ExplainedClause(plan, own, is_stream=sorter is None, written=written))
     names = tuple(rule.name for rule in rules.rules)
     return Explanation(tuple(clauses), rules=names, shared=titled(shared.items()))
 
 
-def shared_lines(rules: RuleSet, sorts: str) -> Iterator[str]:
-    """The columns and conditions of all rules, with the rules that need them."""
+def shared_lines(rules: RuleSet, sorter: Sorter | None) -> Iterator[str]:
+    """Yield the columns and conditions of all rules, with the rules that need them."""
     for number, column in enumerate(rules.columns):
         users = [rule.name for rule in rules.rules if number in rule.executable.crossing.used]
         yield f"c{number} = {show_column(column)}{of_rules(users)}"
     for number, condition in enumerate(rules.conditions):
         users = [rule.name for rule in rules.rules if number in rule.executable.used_bits]
         yield f"bit {number} = {show_column(condition)}{of_rules(users)}"
-    if sorts:
+    if sorter is not None:
         yield "the workers hold each partition as a whole, and search it rule after rule"
     if rules.relevant:
         tests = " or ".join(map(show_column, rules.relevant))

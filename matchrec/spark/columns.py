@@ -35,6 +35,7 @@ from pyspark.sql.functions import expr
 from pyspark.sql.types import StructField, StructType
 
 from matchrec.compile.columns import ComputedValue
+from matchrec.compile.executable import Sorter
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import Framed, RowColumn, Shifted, show_column, texts_in
 from matchrec.errors.run.origins import SqlOrigin, with_origin
@@ -143,8 +144,8 @@ class Preparation:
     draft: Draft
     # Tests as SQL over one row. Only rows that pass all of them are sent.
     row_filters: tuple[str, ...] = ()
-    # Who sorts the rows of each partition, and why, as `explain` prints it; empty for a stream.
-    sorts: str = ""
+    # Who sorts the rows of each partition; None for a stream.
+    sorter: Sorter | None = None
 
     @property
     def plan(self) -> MatchPlan:

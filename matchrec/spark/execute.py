@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
-from matchrec.compile.executable import Executable, Output
+from matchrec.compile.executable import WORKERS_SORT, Executable, Output, Sorter
 from matchrec.compile.path import Draft, RowBits, TypedConditions, link_draft, type_conditions
 from matchrec.conditions.row_column import RowColumn, show_column
 from matchrec.conditions.split import RowScope
@@ -53,8 +53,6 @@ CallerDraft = TypeVar("CallerDraft")
 
 # Returns which rows the conditions of a plan that Spark computes may read.
 ScopeOf = Callable[[MatchPlan], RowScope]
-
-BY_WORKERS = "the workers: Spark only brings the rows of a partition together"
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> Prepare
     if choice.prepared_for_workers is not None:
         return choice.prepared_for_workers
     demand = make_demand(lambda _: RowScope.NEIGHBOURS)
-    return prepare_sorted(question, demand, choice.reason)
+    return prepare_sorted(question, demand, choice.sorter.reason)
 
 
 def prepare_stream(
@@ -194,9 +192,8 @@ def prepare_sorted(
         demand: what they need from Spark.
         reason: why the workers do not sort the rows.
     """
-    preparation = Preparation(
-        question.relation, demand.joint_draft, demand.row_filters, f"Spark: {reason}"
-    )
+    sorter = Sorter(is_worker=False, reason=reason)
+    preparation = Preparation(question.relation, demand.joint_draft, demand.row_filters, sorter)
     return type_rules(analyse_columns(question, demand, preparation))
 
 
@@ -211,9 +208,9 @@ def prepare_sorted(
 
 @dataclass(frozen=True)
 class SorterChoice(Generic[CallerDraft]):
-    """Who sorts the rows of each partition, Spark or the workers, and why."""
+    """Who sorts the rows of each partition, and the rows if they are prepared already."""
 
-    reason: str
+    sorter: Sorter
     # The rows as the workers get them, whose conditions had to be typed to choose; None if Spark
     # sorts.
     prepared_for_workers: PreparedInput[CallerDraft] | None = None
@@ -240,10 +237,10 @@ def choose_sorter(
     reason = find_reason_for_spark_sort(question, demand)
     if reason is not None:
         return choose_spark(question, reason)
-    preparation = Unsorted(question.relation, demand.joint_draft, demand.row_filters, BY_WORKERS)
+    preparation = Unsorted(question.relation, demand.joint_draft, demand.row_filters, WORKERS_SORT)
     prepared = analyse_columns(question, demand, preparation)
     try:
-        return SorterChoice(BY_WORKERS, type_rules(prepared))
+        return SorterChoice(WORKERS_SORT, type_rules(prepared))
     except MatchRecognizeError as error:
         # The types are not for the workers. Spark may be able to compute with them.
         if question.workers_must_sort and not question.has_versions:
@@ -263,7 +260,7 @@ def choose_spark(question: Question, reason: str) -> SorterChoice[CallerDraft]:
         raise times_without_workers(reason=reason)
     if question.workers_must_sort:
         raise worker_cannot_sort(reason=reason)
-    return SorterChoice(reason)
+    return SorterChoice(Sorter(is_worker=False, reason=reason))
 
 
 def find_reason_for_spark_sort(question: Question, demand: Demand[CallerDraft]) -> str | None:
@@ -524,7 +521,7 @@ def cut_partitions(prepared: PreparedInput[Draft], executable: Executable) -> Pr
     question = prepared.question
     preparation = prepared.preparation
     if question.is_stream or not isinstance(preparation, Unsorted):
-        check_whole(question, preparation.sorts)
+        check_whole(question, str(preparation.sorter or ""))
         return prepared
     plan = prepared.demand.joint_draft.plan
     ranges: Ranges | str = NO_WINDOW
