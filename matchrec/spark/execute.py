@@ -143,21 +143,32 @@ class PreparedInput(Generic[CallerDraft]):
 def prepare(question: Question, make_demand: MakeDemand[CallerDraft]) -> PreparedInput[CallerDraft]:
     """Prepare the rows of a question, and decide who sorts them.
 
+    The workers compute conditions that read neighbouring rows, whoever sorts. Only if they cannot
+    does Spark compute them, over the window that sorts the rows.
+
     Args:
         question: the rules and their relation.
-        make_demand: drafts the rules. It is called a second time if the workers cannot sort,
-            because Spark then computes conditions that read neighbouring rows.
+        make_demand: drafts the rules. It is called a second time if the workers cannot compute what
+            reads neighbouring rows.
 
     Raises:
         MatchRecognizeError: a rule is wrong, or the workers must sort and cannot.
     """
     if question.is_stream:
         return prepare_stream(question, make_demand)
-    choice = choose_sorter(question, make_demand)
-    if choice.prepared_for_workers is not None:
-        return choice.prepared_for_workers
+    demand = make_demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
+    reason = find_reason_for_spark_values(question, demand)
+    if reason is None:
+        untyped = analyse_demand(question, demand, choose_sorter(question, demand))
+        try:
+            return type_rules(untyped)
+        except MatchRecognizeError as error:
+            # The types are not for the workers. Spark may be able to compute with them.
+            if question.workers_must_sort and not question.has_versions:
+                raise
+            reason = error.message
     demand = make_demand(lambda _: RowScope.NEIGHBOURS)
-    return prepare_sorted(question, demand, choice.sorter.reason)
+    return type_rules(analyse_demand(question, demand, choose_spark(question, reason)))
 
 
 def prepare_stream(
@@ -182,74 +193,36 @@ def prepare_stream(
     return type_rules(analyse_columns(question, demand, preparation))
 
 
-def prepare_sorted(
-    question: Question, demand: Demand[CallerDraft], reason: str = ""
-) -> PreparedInput[CallerDraft]:
-    """Prepare rows that Spark sorts.
-
-    Args:
-        question: the rules and their relation.
-        demand: what they need from Spark.
-        reason: why the workers do not sort the rows.
-    """
-    sorter = Sorter(is_worker=False, reason=reason)
-    preparation = Preparation(question.relation, demand.joint_draft, demand.row_filters, sorter)
-    return type_rules(analyse_columns(question, demand, preparation))
-
-
 # Who sorts the rows of each partition.
 #
 # Spark's sort is the largest part of what a query costs besides sending the rows. A worker sorts in
-# compiled code: Spark then only shuffles, no window follows, and the worker itself looks up what
-# conditions read on neighbouring rows. It can do so if it reproduces the order and the equality of
-# the types exactly, and if nothing is needed of several rows that only Spark can compute. The keys,
-# the form of the conditions and their types decide this, before anything is linked.
+# compiled code: Spark then only shuffles, and no window follows. It can do so if it reproduces the
+# order and the equality of the types exactly, and if nothing is needed of several rows that only
+# Spark can compute. The keys, the form of the conditions and their types decide this, before
+# anything is linked.
 
 
-@dataclass(frozen=True)
-class SorterChoice(Generic[CallerDraft]):
-    """Who sorts the rows of each partition, and the rows if they are prepared already."""
-
-    sorter: Sorter
-    # The rows as the workers get them, whose conditions had to be typed to choose; None if Spark
-    # sorts.
-    prepared_for_workers: PreparedInput[CallerDraft] | None = None
-
-
-def choose_sorter(
-    question: Question, make_demand: MakeDemand[CallerDraft]
-) -> SorterChoice[CallerDraft]:
-    """Choose who sorts the rows: the workers if they can, otherwise Spark.
+def choose_sorter(question: Question, demand: Demand[CallerDraft]) -> Sorter:
+    """Choose who sorts rows whose neighbours the workers read: the workers if they can, or Spark.
 
     Args:
         question: the rules and their relation, which is no stream.
-        make_demand: drafts the rules.
+        demand: what the rules need from Spark.
 
     Raises:
-        MatchRecognizeError: a rule is wrong whoever sorts, or the workers must sort and cannot.
+        MatchRecognizeError: the workers must sort and cannot.
     """
-    options = question.options
-    if options.sort == "spark":
+    if question.options.sort == "spark":
         return choose_spark(question, "it was asked to")
-    if options.transport == "pandas":
-        return choose_spark(question, "only Spark sorts rows that cross in pandas")
-    demand = make_demand(lambda _: RowScope.SORTED if taken().neighbours else RowScope.ROW)
-    reason = find_reason_for_spark_sort(question, demand)
-    if reason is not None:
-        return choose_spark(question, reason)
-    preparation = Unsorted(question.relation, demand.joint_draft, demand.row_filters, WORKERS_SORT)
-    prepared = analyse_columns(question, demand, preparation)
-    try:
-        return SorterChoice(WORKERS_SORT, type_rules(prepared))
-    except MatchRecognizeError as error:
-        # The types are not for the workers. Spark may be able to compute with them.
-        if question.workers_must_sort and not question.has_versions:
-            raise
-        reason = error.message
-    return choose_spark(question, reason)
+    sorted_by = [expression.text for expression in demand.joint_draft.plan.sorted_by]
+    for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
+        if not sorts_exactly(sort_field.dataType):
+            type_name = sort_field.dataType.simpleString()
+            return choose_spark(question, f"only Spark can sort by {text}, which is {type_name}")
+    return WORKERS_SORT
 
 
-def choose_spark(question: Question, reason: str) -> SorterChoice[CallerDraft]:
+def choose_spark(question: Question, reason: str) -> Sorter:
     """Choose Spark to sort the rows, for a reason.
 
     Raises:
@@ -260,23 +233,32 @@ def choose_spark(question: Question, reason: str) -> SorterChoice[CallerDraft]:
         raise times_without_workers(reason=reason)
     if question.workers_must_sort:
         raise worker_cannot_sort(reason=reason)
-    return SorterChoice(Sorter(is_worker=False, reason=reason))
+    return Sorter(is_worker=False, reason=reason)
 
 
-def find_reason_for_spark_sort(question: Question, demand: Demand[CallerDraft]) -> str | None:
-    """Return why only Spark can sort the rows, or None if nothing but types can prevent it.
+def find_reason_for_spark_values(question: Question, demand: Demand[CallerDraft]) -> str | None:
+    """Return why Spark must compute what reads neighbouring rows; None if only types can tell.
 
-    Spark must sort if it computes a value of several rows, or if only Spark can compare a key.
+    This is so for values of several rows that the workers do not know, and for rows that cross in
+    pandas, which would alter some columns that only conditions on neighbouring rows read.
     """
-    for draft in demand.rule_drafts.values():
-        reason = draft.reason_for_spark_sort
-        if reason is not None:
-            return reason
-    sorted_by = [expression.text for expression in demand.joint_draft.plan.sorted_by]
-    for text, sort_field in zip(sorted_by, question.relation.fields(sorted_by), strict=True):
-        if not sorts_exactly(sort_field.dataType):
-            return f"only Spark can sort by {text}, which is {sort_field.dataType.simpleString()}"
-    return None
+    if question.options.transport == "pandas":
+        return "only Spark sorts rows that cross in pandas"
+    reasons = (draft.reason_for_spark_sort for draft in demand.rule_drafts.values())
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def analyse_demand(
+    question: Question, demand: Demand[CallerDraft], sorter: Sorter
+) -> PreparedInput[CallerDraft]:
+    """Prepare the rows of a demand, whose types are then known, for the one who sorts them.
+
+    Raises:
+        MatchRecognizeError: Spark rejects the text of a rule, which the error names.
+    """
+    kind = Unsorted if sorter.is_worker else Preparation
+    preparation = kind(question.relation, demand.joint_draft, demand.row_filters, sorter)
+    return analyse_columns(question, demand, preparation)
 
 
 def analyse_columns(

@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
-from matchrec.compile.executable import Executable
+from matchrec.compile.executable import Executable, Sorter
 from matchrec.compile.path import Draft
 from matchrec.conditions.row_column import RowColumn, row_column
 from matchrec.conditions.split import RowScope
@@ -36,7 +36,7 @@ from matchrec.search.partitions import BoolArray, Partitions
 from matchrec.source import by_number
 from matchrec.spark import types
 from matchrec.spark.environment import able_workers
-from matchrec.spark.execute import Demand, prepare_sorted, project
+from matchrec.spark.execute import Demand, analyse_demand, project, type_rules
 from matchrec.spark.question import Question
 from matchrec.spark.relation import Relation
 from matchrec.spark.session import quiet_analysis
@@ -114,7 +114,7 @@ class PartitionRequest:
         question, drafted = self.question, replace(self.drafted, relevant=())
         (rule,) = question.rules
         demand = Demand(drafted, {rule.name: drafted}, drafted, drafted.columns(), self.key_tests)
-        prepared = prepare_sorted(question, demand)
+        prepared = type_rules(analyse_demand(question, demand, Sorter(is_worker=False)))
         executable = prepared.link(rule)
         crossing = executable.crossing.columns
         shown = (row_column(self.as_text(text)) for text in self.orders)

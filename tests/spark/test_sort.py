@@ -9,9 +9,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
+from matchrec.arguments import Sort
 from matchrec.errors import MatchRecognizeError
 from matchrec.spark import execute
-from matchrec.spark.execute import prepare_sorted
+from matchrec.spark.execute import choose_spark
 from tests.quick.scale import some_of
 
 ROWS = """
@@ -39,12 +40,12 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.sql(ROWS).repartition(3)
 
 
-def found(df: DataFrame, clause: str, sort: str) -> list[str]:
-    return sorted(
-        map(
-            str, matchrec.match_recognize(df, clause, options=matchrec.Options(sort=sort)).collect()
-        )
-    )
+def found(df: DataFrame, clause: str, sort: Sort) -> list[str]:
+    """Return the rows of a clause. If Spark sorts, it also computes what reads neighbouring rows:
+    they cross in pandas.
+    """
+    options = matchrec.Options(sort=sort, transport="pandas" if sort == "spark" else "auto")
+    return sorted(map(str, matchrec.match_recognize(df, clause, options=options).collect()))
 
 
 def sorted_by(df: DataFrame, clause: str, **options: Any) -> str:
@@ -138,9 +139,9 @@ def test_a_mistake_is_no_reason_for_another_sort(
 
     def noted(*arguments: object) -> object:
         sorts.append("Spark")
-        return prepare_sorted(*arguments)  # type: ignore[arg-type]
+        return choose_spark(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(execute, "prepare_sorted", noted)
+    monkeypatch.setattr(execute, "choose_spark", noted)
     clause = f"ORDER BY id MEASURES id AS a PATTERN (A B) DEFINE A AS TRUE, B AS {condition}"
     with pytest.raises(MatchRecognizeError):
         matchrec.match_recognize(rows, clause)
