@@ -13,8 +13,8 @@ from matchrec.output.measure_reader import Pieces, RowAggregate
 from matchrec.output.reads import Read, ReadAt
 from matchrec.plan.clauses import Distance, RowsPerMatch
 from matchrec.plan.expression import Frame
-from matchrec.search.engines import Strategy
 from matchrec.search.interface import NearbyCondition, Task
+from matchrec.search.strategies import Strategy
 
 # How far a query looks beyond the rows of a run, so that a partition can come in chunks.
 #

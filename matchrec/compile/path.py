@@ -66,8 +66,8 @@ from matchrec.plan.match_plan import EVERYTHING, MatchPlan, Use
 from matchrec.plan.operations import is_partial
 from matchrec.plan.pattern import negations, show
 from matchrec.plan.resolve import InputColumns, resolve
-from matchrec.search.engines import choose
 from matchrec.search.interface import Absent, Condition, NearbyCondition, Staged, Task
+from matchrec.search.strategies import choose
 from matchrec.shortcuts import taken
 
 

@@ -31,7 +31,7 @@ from matchrec.plan.match_plan import MatchPlan
 from matchrec.plan.pattern import negations
 from matchrec.plan.show import show_reference, show_scalar
 from matchrec.plan.text import quoted
-from matchrec.search.engines import classify_time
+from matchrec.search.strategies import classify_time
 
 # What is kept of each partition of a stream between two micro-batches.
 
@@ -122,8 +122,8 @@ class ExplainedClause:
     @property
     def summary(self) -> str:
         """The row pattern and what searches for it, in one line."""
-        strategy = self.executable.strategy
-        return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name})"
+        strategy, task = self.executable.strategy, self.executable.task
+        return f"{self.executable.pattern} ({strategy.algorithm}, {strategy.name(task)})"
 
 
 def titled(sections: Iterable[tuple[str, Iterable[str]]]) -> str:
@@ -212,7 +212,8 @@ def condition_lines(plan: MatchPlan, executable: Executable) -> Iterator[str]:
 
 
 def algorithm_lines(executable: Executable) -> Iterator[str]:
-    yield f"{executable.strategy.algorithm}, {executable.strategy.name}: {executable.reason}"
+    strategy = executable.strategy
+    yield f"{strategy.algorithm}, {strategy.name(executable.task)}: {executable.reason}"
     if not executable.task.selects:
         yield f"time: {classify_time(executable.task, executable.strategy.algorithm)}"
     lookaround = executable.lookaround

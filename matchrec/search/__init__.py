@@ -1,7 +1,11 @@
-"""The search: program, conditions and partitions go in, matches come out; no column, SQL or Spark.
+"""The search: program, conditions and partitions → matches. It knows no column, SQL or Spark.
 
-`engines` chooses an algorithm and its strategy, `records` makes what kernels read, `search` is the
-loop around a kernel, with the searches that skip no row and find one match of each starting row;
-the rest is in `selection`. Backtracking follows one run at a time, in preferment order.
-Breadth-first search follows all runs at once, over a shared buffer of their rows.
+    strategies  the two algorithms and their strategies, and which one is chosen
+    records     what kernels read, made from a task
+    search      the loop around a kernel, and the searches for one match of a starting row
+    selection   the searches with event selection, and what a skip strategy leaves
+    kernels     the compiled loops
+
+Backtracking follows one run at a time, in preferment order. Breadth-first search follows all runs
+at once, over a shared buffer of their rows.
 """

@@ -12,7 +12,7 @@ last row, first row, then row positions, then variables; equal ones once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
@@ -532,26 +532,3 @@ class ChainedSearch(KernelSearch):
         first = output.found[chained.FOUND_FIRST, : found.count]
         rows = nodes[chained.CHAIN_ROW].astype(np.int64)
         return replace(found, rows=rows, chains=Chains(first, nodes[chained.CHAIN_NEXT]))
-
-
-# By the name of a strategy what searches; of the longest match, two do.
-SEARCHES: Mapping[str, type[KernelSearch]] = {
-    "memoised": BacktrackingSearch,
-    "plain": BacktrackingSearch,
-    "windowed": DistanceSearch,
-    "chained": ChainedSearch,
-    "merging": BreadthFirstSearch,
-}
-
-
-def search_of(algorithm: str, matching: str, *, chained: bool) -> type[KernelSearch]:
-    """What searches by a strategy of an algorithm. chained: whether the task asks for chains.
-
-    Where it does not, chains would have to be written out, which takes longer than to find the
-    rows of short matches again.
-    """
-    if matching == "chained" and not chained:
-        return BacktrackingSearch
-    if matching == "longest":
-        return DistanceSearch if algorithm == "backtracking" else BreadthFirstSearch
-    return SEARCHES[matching]

@@ -9,8 +9,9 @@ If Spark sorts the rows, the result is sorted partitions:
 The inner query narrows the rows before the shuffle. The window's row_number makes Spark shuffle
 and sort by its own rules and marks where partitions start by its own notion of equal keys. If Spark
 alone can compute a value of several rows, lag and lead over the same window read the rows at a
-fixed distance, each once; all other values of neighbouring rows are computed by the workers. A column keeps its name from the
-inner query on: Spark would send a renamed one through the shuffle a second time.
+fixed distance, each once; all other values of neighbouring rows are computed by the workers. A
+column keeps its name from the inner query on: Spark would send a renamed one through the shuffle a
+second time.
 
 If the workers sort, it is one projection and a shuffle:
 

@@ -17,7 +17,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 
 import matchrec
-from matchrec.search.engines import ALGORITHMS
+from matchrec.search.strategies import ALGORITHMS
 from tests.benchmarks import trino
 from tests.benchmarks.agreement import Reference
 from tests.benchmarks.markdown import table

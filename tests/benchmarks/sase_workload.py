@@ -21,13 +21,13 @@ from matchrec.conditions.types import BIGINT
 from matchrec.patterns.sase import Streams, compile_sase
 from matchrec.plan.clauses import MatchOutput
 from matchrec.plan.resolve import InputColumns
-from matchrec.search.engines import ALGORITHMS as PRODUCT
 from matchrec.search.interface import Room, Task
 from matchrec.search.kernels import layout
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions, ends_after
 from matchrec.search.records import SearchInput, prepare_input
 from matchrec.search.selection import RunsSearch, number_chunks, sort_matches
+from matchrec.search.strategies import ALGORITHMS as PRODUCT
 from tests.tasks.linking import link
 
 SYMBOLS = 2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from matchrec.plan.clauses import AfterMatchSkip, SkipTo
-from matchrec.search.engines import ALGORITHMS
+from matchrec.search.strategies import ALGORITHMS
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.cases.case_file import CASES, MatchRecord, case_files
 from tests.tasks.contiguous import Outcome, Query, Rows, run_algorithm, run_reference

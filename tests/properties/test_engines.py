@@ -38,8 +38,8 @@ from matchrec.plan.pattern import (
     permutation,
     show,
 )
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Room
+from matchrec.search.strategies import Algorithm
 from tests.generators.arithmetic import arithmetic
 from tests.quick.scale import LARGE, examples, some_of
 from tests.tasks.contiguous import (

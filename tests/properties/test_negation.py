@@ -15,7 +15,7 @@ from matchrec.conditions.run_condition import RunExpression
 from matchrec.errors import MatchRecognizeUnsupportedError
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import Negation, RowPattern, Variable, concatenation, negations
-from matchrec.search.engines import Algorithm
+from matchrec.search.strategies import Algorithm
 from tests.properties.test_engines import (
     LONGER,
     ROWS,

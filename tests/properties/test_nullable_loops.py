@@ -7,7 +7,7 @@ Source: ISO/IEC 19075-5, 7.2.8; confirmed by a live Trino 435 where it keeps to 
 
 import pytest
 
-from matchrec.search.engines import ALGORITHMS, Algorithm
+from matchrec.search.strategies import ALGORITHMS, Algorithm
 from tests.tasks.contiguous import query, run_algorithm, run_reference, words
 
 # pattern, rows, the words of the matches in order ("" is an empty match)

@@ -19,10 +19,10 @@ from matchrec.plan.clauses import (
     SkipTo,
 )
 from matchrec.plan.pattern import show
-from matchrec.search.engines import choose
 from matchrec.search.interface import Room, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import choose
 from tests.generators.selection import cases, general
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
@@ -61,7 +61,7 @@ def run_algorithm(name: str, room: Room, task: Task, partitions: Partitions) -> 
     """First row over all partitions, kind and rows of each match and run, sorted."""
     asked = replace(task, windowed=partitions.window_end is not None)
     strategy = choose(asked, name)[0]
-    if strategy.partial:
+    if strategy.finds_runs:
         strategy = replace(strategy, room=room)
     try:
         chunks = list(search_both_sizes(strategy, asked, partitions))

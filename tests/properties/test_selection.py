@@ -25,8 +25,8 @@ from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import Absence, AfterMatchSkip, EventSelection, MatchOutput, SkipTo
 from matchrec.plan.expression import End, Navigation
 from matchrec.plan.pattern import show
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Room
+from matchrec.search.strategies import Algorithm
 from tests.generators.selection import Shape, cases, general, sequences
 from tests.quick.scale import examples, some_of
 from tests.references.event_selection import SelectionQuery

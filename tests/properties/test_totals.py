@@ -17,7 +17,6 @@ from matchrec.compile.totals import find_each_match_once
 from matchrec.conditions.types import Kind
 from matchrec.errors.calls import NotCarriedError
 from matchrec.plan.clauses import EventSelection, Grouping, MatchOutput
-from matchrec.search.engines import Algorithm
 from matchrec.search.incremental import SearchCall, new_state
 from matchrec.search.interface import Room, Task, TaskTotals, Total
 from matchrec.search.kernels import totals as kernel
@@ -25,6 +24,7 @@ from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
 from matchrec.search.selection import node_size
+from matchrec.search.strategies import Algorithm
 from tests.generators.selection import cases, general, sequences
 from tests.quick.scale import examples
 from tests.references.event_selection import SelectionQuery

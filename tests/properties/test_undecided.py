@@ -12,9 +12,9 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput, SkipTo
 from matchrec.plan.pattern import PartitionEnd, PartitionStart, show, walk
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Room
 from matchrec.search.partitions import Frontier
+from matchrec.search.strategies import Algorithm
 from tests.properties.test_engines import LONGER, queries, run_dependent, windowed
 from tests.quick.scale import examples
 from tests.tasks.contiguous import (

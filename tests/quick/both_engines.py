@@ -15,9 +15,9 @@ import numpy as np
 
 from matchrec.automaton.program import A_MATCH
 from matchrec.errors.run.failures import too_many_steps
-from matchrec.search.engines import ALGORITHMS
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions, ranges
+from matchrec.search.strategies import ALGORITHMS
 from matchrec.worker.batches import Piece
 from matchrec.worker.match import Worker
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from unittest import mock
 
 from matchrec.jit.kept import KeptFunction
-from matchrec.search.engines import Strategy
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import Strategy
 from tests.quick.scale import FULL
 
 MOST_COMPARED = 500  # rows

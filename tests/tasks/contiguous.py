@@ -21,10 +21,10 @@ from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import AfterMatchSkip, MatchOutput
 from matchrec.plan.pattern import RowPattern, negations, variable_names
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
+from matchrec.search.strategies import Algorithm, Chained
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.matcher import Candidate, Failure, May, Value, find_all
 from tests.tasks.by_python import is_small, outcome
@@ -187,7 +187,7 @@ def search(
     """The matches that the engine's algorithm for a task finds, in windows if the rows have any."""
     asked = replace(task, windowed=partitions.window_end is not None)
     strategy = algorithm.choose(asked)
-    if strategy.matching == "chained" and not asked.chained and is_small(partitions):
+    if isinstance(strategy, Chained) and not asked.chained and is_small(partitions):
         chained = replace(asked, chained=True)
         once, again = (outcome(strategy, one, partitions) for one in (asked, chained))
         assert again == once

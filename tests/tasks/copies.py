@@ -22,10 +22,10 @@ from matchrec.compile.executable import find_lookaround
 from matchrec.conditions.run_condition import TriedMatchNumber, parts_of
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.search.coverage import Counts, Coverable, find_matches
-from matchrec.search.engines import Strategy
 from matchrec.search.interface import Room, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import NO_EDGE, Frontier, IntArray, Partitions
+from matchrec.search.strategies import Strategy
 from tests.quick import scale
 from tests.quick.scale import copies_of
 from tests.tasks.by_python import as_python_runs, compare_with_python, rows_of
@@ -104,7 +104,7 @@ def parts_of_found(
     strategy: Strategy, chunks: Sequence[Matches], partitions: Partitions
 ) -> list[Found]:
     """What is found: matches, and apart from them runs that come after all of them."""
-    if not strategy.partial:
+    if not strategy.finds_runs:
         return [Found.of(chunks, partitions)]
     parts: tuple[list[Matches], list[Matches]] = [], []
     for chunk in chunks:

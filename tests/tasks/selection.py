@@ -13,10 +13,10 @@ import numpy as np
 from matchrec.conditions.types import Kind
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import RowPattern
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Absent, Condition, Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import Algorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.references.event_selection import CLOSING, Mapped, Partition, SelectionQuery, State, ways
 from tests.references.matcher import Failure, Value

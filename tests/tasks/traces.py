@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from matchrec.explain.tracing.search import Attempt, Tracer
 from matchrec.explain.tracing.trace import EngineMatch, check_attempt, engine_matches, starting_rows
-from matchrec.search.engines import ALGORITHMS
 from matchrec.search.interface import Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import ALGORITHMS
 from tests.quick.scale import FULL, copies_of
 from tests.tasks.copies import copies_beside
 

@@ -9,10 +9,10 @@ from heapq import heappush, heappushpop
 from matchrec.automaton.program import A_MATCH
 from matchrec.explain.tracing.search import Attempt, Mapped, Tracer
 from matchrec.plan.clauses import ONE_OF_A_ROW, MatchOutput
-from matchrec.search.engines import Strategy
 from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, next_starts
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import Strategy
 
 # The engine's own matches, the rows from which it searched, and that a trace found the same.
 

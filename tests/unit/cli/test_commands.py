@@ -17,7 +17,7 @@ from matchrec.arguments import Algorithm, DialectName, WrittenDialect
 from matchrec.cli import commands, failures
 from matchrec.cli.arguments import program
 from matchrec.dialects.products import PRODUCTS
-from matchrec.search.engines import ALGORITHMS
+from matchrec.search.strategies import ALGORITHMS
 from tests.quick.embedded import invoke
 from tests.unit.cli.conftest import STREAKS
 
@@ -414,7 +414,7 @@ def test_a_file_that_cannot_be_written(option: str, file: str, sentence: str, fi
         (("backtest", "-", "--labels", "a.csv"), "write --table labels=a.csv --labels labels"),
         (("explain", "-", "--svg", "no/such/nfa.svg"), "the folder of `no/such/nfa.svg`"),
         (("why", "-", "--svg", "why.png"), "unknown format of `why.png`"),
-        (("demo", "--output", "x.gif"), "known: .png, .svg"),
+        (("demo", "--output", "x.gif"), "known endings: .png, .svg"),
     ],
 )
 def test_arguments_that_are_wrong(arguments: tuple[str, ...], sentence: str) -> None:

@@ -19,10 +19,10 @@ from matchrec.output.reads import (
 from matchrec.output.rows import output_rows
 from matchrec.plan.clauses import AfterMatchSkip, RowsPerMatch, SkipTo
 from matchrec.plan.expression import End, Navigation, Semantics
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
 from matchrec.search.partitions import Partitions
+from matchrec.search.strategies import Algorithm
 from matchrec.syntax.row_pattern import parse_row_pattern
 from matchrec.worker.arrays import rising_floats
 from tests.quick.scale import examples

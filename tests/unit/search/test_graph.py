@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from matchrec.conditions.run_condition import Reduction
 from matchrec.plan.clauses import EventSelection, MatchOutput
 from matchrec.plan.pattern import Quantified, RowPattern, Variable, concatenation
-from matchrec.search.engines import Algorithm
 from matchrec.search.interface import Room
 from matchrec.search.matches import Matches
+from matchrec.search.strategies import Algorithm
 from matchrec.spark.after.expand import paths
 from tests.properties.test_selection import STOCK, rising
 from tests.quick.scale import examples

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from matchrec.plan.clauses import EventSelection, MatchOutput
-from matchrec.search.engines import Algorithm
 from matchrec.search.incremental import (
     FurtherSearch,
     SearchCall,
@@ -28,6 +27,7 @@ from matchrec.search.interface import Task
 from matchrec.search.matches import Matches, RunFailure
 from matchrec.search.partitions import IntArray, Partitions
 from matchrec.search.records import compile_task
+from matchrec.search.strategies import Algorithm
 from matchrec.spark.streaming.arrival import ColumnMap, Memory, dump, load
 from tests.generators.selection import cases, sequences
 from tests.quick.scale import examples

@@ -24,12 +24,12 @@ from matchrec.errors.run import failures
 from matchrec.jit.kept import ALL
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, SkipTo
 from matchrec.plan.expression import End, Navigation
-from matchrec.search.engines import ALGORITHMS, Algorithm, choose
 from matchrec.search.interface import Room
 from matchrec.search.matches import RunFailure
 from matchrec.search.partitions import Partitions
 from matchrec.search.records import prepare_input
 from matchrec.search.search import beginnings
+from matchrec.search.strategies import ALGORITHMS, Algorithm, choose
 from matchrec.shortcuts import Shortcuts, in_force
 from matchrec.syntax.row_pattern import parse_row_pattern
 from tests.tasks.contiguous import Query, query, run_algorithm, search, words
@@ -209,7 +209,7 @@ def test_auto_says_why(
 ) -> None:
     task = Query(parse_row_pattern(text), run_conditions=run_conditions).task()
     strategy, reason = choose(task)
-    assert (strategy.algorithm, strategy.name) == expected
+    assert (strategy.algorithm, strategy.name(task)) == expected
     assert reason
 
 
@@ -226,8 +226,9 @@ def test_auto_says_why(
 def test_backtracking_over_the_data_has_an_algorithm_for_each_kind_of_match(
     changes: dict[str, object], name: str
 ) -> None:
-    strategy, _ = choose(replace(query("A B+").task(), **changes))  # type: ignore[arg-type]
-    assert (strategy.algorithm, strategy.name) == ("backtracking", name)
+    task = replace(query("A B+").task(), **changes)  # type: ignore[arg-type]
+    strategy, _ = choose(task)
+    assert (strategy.algorithm, strategy.name(task)) == ("backtracking", name)
 
 
 @pytest.mark.parametrize("text", ["((A{100}){100}){100}", "(A? B?){1,3000}"])

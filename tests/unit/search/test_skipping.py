@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from matchrec.search import selection
-from matchrec.search.engines import ALGORITHMS, Algorithm
 from matchrec.search.interface import Room
 from matchrec.search.kernels import layout
 from matchrec.search.records import prepare_input
+from matchrec.search.strategies import ALGORITHMS, Algorithm
 from tests.cases.pattern_notation import Question
 from tests.tasks.contiguous import search
 from tests.tasks.patterns import searchable

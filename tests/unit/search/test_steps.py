@@ -20,11 +20,11 @@ from matchrec.conditions.run_condition import (
 from matchrec.conditions.types import Kind
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import PartialMatches
-from matchrec.search.engines import ALGORITHMS, Algorithm, classify_time
 from matchrec.search.interface import Room, Task
 from matchrec.search.matches import RunFailure
 from matchrec.search.partial import PartialSearch, find_starts
 from matchrec.search.partitions import Frontier, Partitions
+from matchrec.search.strategies import ALGORITHMS, Algorithm, classify_time
 from tests.tasks.by_python import python_takes_steps
 from tests.tasks.contiguous import query, search
 

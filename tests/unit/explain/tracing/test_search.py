@@ -11,7 +11,7 @@ from matchrec.conditions.types import Kind
 from matchrec.explain.tracing.search import Attempt, Outcome, Tracer
 from matchrec.explain.tracing.trace import check_attempt, engine_matches, starting_rows
 from matchrec.plan.clauses import AfterMatchSkip, EventSelection, MatchOutput, SkipTo
-from matchrec.search.engines import ALGORITHMS
+from matchrec.search.strategies import ALGORITHMS
 from tests.cases.case_file import CaseFile, case_files
 from tests.cases.test_matches import after_match
 from tests.tasks.contiguous import Query, Rows, parse_row_pattern, query, words
