@@ -20,7 +20,7 @@ QUERIES_A_BATCH = 50
 EXAMPLES = examples(25)
 REFUSED = (  # by name, as the documentation says
     "PATTERN may end with one NOT or with another",
-    "which stands under NOT",
+    "which is under NOT",
 )
 
 

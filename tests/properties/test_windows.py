@@ -28,11 +28,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 WINDOWS_A_BATCH = 6
 EXAMPLES = examples(24)
-BY_NAME = (
-    "SEEK is not supported",
-    "may lie outside of the window's frame",
-    "how long their frames",
-)
+BY_NAME = ("SEEK is not supported", "may be outside the window's frame", "if the frame's")
 
 Texts = Counter[tuple[str | None, ...]]
 

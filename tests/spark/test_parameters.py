@@ -505,7 +505,7 @@ LONE = ("INTERVAL :gap", 10, "INTERVAL :gap in WITHIN has a number without a uni
             ":gap",
             timedelta(0),
             ":gap in WITHIN is datetime.timedelta(0), of type timedelta",
-            "more than 0",
+            "write a length above 0",
         ),
         LONE,
         ("INTERVAL :gap DAY", True, ":gap in WITHIN needs a length of time, not True", READ),

@@ -155,9 +155,12 @@ def test_a_row_inside_an_earlier_match(spark: SparkSession) -> None:
         ({"partition": {"tiker": "X"}}, "unknown column `tiker` in `partition`"),
         ({"partition": {}}, "missing value of `ticker` in `partition`"),
         ({"partition": {"ticker": "X"}}, "the partition with ticker = X has no rows ["),
-        ({"partition": {"ticker": 7}}, "the partition has no rows"),
+        ({"partition": {"ticker": 7}}, "the partition with ticker = 7 has no rows ["),
         ({"partition": {"ticker": "GOOG"}, "row": "2024-02-01"}, "`day` = 2024-01-01"),
-        ({"partition": {"ticker": "GOOG"}, "row": (1, 2)}, "`row` has 2 values, ORDER BY has 1"),
+        (
+            {"partition": {"ticker": "GOOG"}, "row": (1, 2)},
+            "`row` has 2 values, but ORDER BY has 1",
+        ),
         ({"partition": {"ticker": object()}}, "a value of `partition` is of type object"),
         ({"clause": 2}, "[unknown-clause]\n  note: the query has:\n        1: why_ticks AS v"),
     ],
@@ -382,10 +385,10 @@ def test_a_stream_is_refused(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("asked", "message", "example"),
     [
-        ({"row": "each"}, "`row` is 'each', and `day` is date", "a value of `day`: 2024"),
+        ({"row": "each"}, "`row` is 'each', but `day` is date", "a value of `day`: 2024"),
         ({"row": 3}, "`row` is 3, but `day` is date", "a value of `day`: 2024"),
-        ({"partition": {"price": "low"}}, "`partition` is 'low', and `price` is int", "a value"),
-        ({"partition": {"price": True}}, "`partition` is True, and `price` is int", "a value"),
+        ({"partition": {"price": "low"}}, "`partition` is 'low', but `price` is int", "a value"),
+        ({"partition": {"price": True}}, "`partition` is True, but `price` is int", "a value"),
     ],
 )
 def test_a_value_that_is_none_of_its_column(
