@@ -80,9 +80,9 @@ def name_of(row: Difference) -> str:
     name = f"`{row.name}`".replace("|", r"\|")
     least = row.counts.start
     if len(row.counts) == 1:
-        return f"{name} of {least} arguments"
+        return f"{name} with {least} argument{'s' if least > 1 else ''}"
     if least:
-        return f"{name} of {least} arguments or more"
+        return f"{name} with {least} or more arguments"
     return f"{name} in some forms" if row.where else name
 
 
