@@ -24,7 +24,7 @@ from matchrec.errors.kinds import nearest
 Algorithm = Literal["auto", "backtracking", "breadth_first"]
 Sort = Literal["auto", "spark", "worker", "ranges"]
 Transport = Literal["auto", "arrow", "pandas"]
-AfterError = Literal["raise", "keep"]
+OnError = Literal["raise", "keep"]
 WrittenDialect = Literal[
     "spark", "standard", "databricks", "snowflake", "oracle", "trino", "flink", "bigquery"
 ]

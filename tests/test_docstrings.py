@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pyspark.sql import SparkSession
 
 import matchrec
+from matchrec import arguments
 from tests.pages import reference
 
 pytestmark = pytest.mark.one_of(4)
@@ -86,6 +87,50 @@ def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
         "    more: str = 'a',",
         ") -> DataFrame",
     ]
+
+
+# Types that a user knows without this reference: those of Python, PySpark, pandas and pyarrow.
+KNOWN_TYPES = {
+    *("bool", "dict", "float", "int", "list", "set", "str", "tuple", "type", "pa", "pd"),
+    *("Any", "Callable", "Iterator", "Literal", "Mapping", "None", "Path", "Self", "Sequence"),
+    *("Column", "DataFrame", "Row", "SparkSession"),
+}
+
+# A signature in a block of the reference: its parameters, and its type of result.
+SIGNATURE = re.compile(
+    r"^(?:class )?matchrec\.[\w.]+(\(.*?)(?=^(?:class )?matchrec\.|\Z)", re.M | re.S
+)
+
+
+def test_the_overview_explains_every_type_of_a_signature() -> None:
+    """Each type in a signature is a public name, a known type, or in the table of types."""
+    table = (REFERENCE / "api.md").read_text(encoding="utf-8").partition("## Types of arguments")[2]
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", table, re.M))
+    types = {name for page in REFERENCE.glob("*.md") for name in types_of_signatures(page)}
+    assert "Rules" in types
+    assert types - KNOWN_TYPES - set(matchrec.__all__) == set(rows)
+    for name, words in rows.items():
+        values = get_args(getattr(arguments, name, None))
+        if name in ("ReadLanguage", "WrittenDialect"):
+            assert "`DialectName`" in words
+        elif values:
+            assert tuple(re.findall(r'`"(\w+)"`', words)) == values
+
+
+def types_of_signatures(page: Path) -> Iterator[str]:
+    """Yield the names in the annotations of the signatures on a page, such as `DataFrame`."""
+    for block in re.findall(r"^```py\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
+        for signature in SIGNATURE.findall(block):
+            function = ast.parse(f"def signature{signature.rstrip()}: ...").body[0]
+            assert isinstance(function, ast.FunctionDef)
+            given = function.args
+            every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+            annotations = [one.annotation for one in every if one is not None]
+            for annotation in [*annotations, function.returns]:
+                if annotation is not None:
+                    for node in ast.walk(annotation):
+                        if isinstance(node, ast.Name):
+                            yield node.id
 
 
 def test_the_overview_has_every_public_name() -> None:

@@ -32,8 +32,14 @@ from matchrec.spark.relation import Relation
 from matchrec.spark.session import REFUSALS, quiet_analysis
 from matchrec.spark.types import OrderTimes
 
-# Rules by name, each one's versions by when they become valid; or a table of them.
-Rules: TypeAlias = "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
+# A dict of rules by name, or a DataFrame of them. A rule is a text, a Pattern, or a dict of its
+# versions by the time from which each is valid.
+FixedRules: TypeAlias = (
+    "Mapping[str, str | Pattern | Mapping[Any, str | Pattern | None]] | DataFrame"
+)
+
+# The argument `rules` of `match_rules`: rules, or a function that returns the rules of this moment.
+Rules: TypeAlias = "FixedRules | Callable[[], FixedRules]"
 
 PARAMETERS = "parameters"
 IS_RULE = instance_of(str, Pattern)
@@ -100,7 +106,7 @@ def as_sql(value: object) -> str:
     raise ValueError(value)
 
 
-def read_rules(given: Rules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
+def read_rules(given: FixedRules, relation: Relation, order: str) -> tuple[WrittenRule, ...]:
     """All versions of all rules, of each in their order. order: what orders the rows first."""
     if not isinstance(given, Mapping):
         times = times_of(relation, order)
@@ -199,6 +205,3 @@ def rules_of(rows: Iterable[Row], times: OrderTimes) -> Iterator[WrittenRule]:
             if content is not None:
                 name = rule if since is None else f"{rule}, valid from {times.shown(since)}"
                 yield WrittenRule(name, content, Version(rule, since, until), parameters)
-
-
-Asked: TypeAlias = "Rules | Callable[[], Rules]"  # rules, or a function that gives those of now

@@ -14,15 +14,15 @@ from matchrec.api.events import Events, lower_over, with_conditions
 from matchrec.api.inputs import Frame, Terms, relation_of, with_values
 from matchrec.api.query import how_to_run
 from matchrec.api.remarks import find_remarks, find_session_remarks, find_state_remarks
-from matchrec.api.rule_versions import RULES, Asked, WrittenRule, read_rules
+from matchrec.api.rule_versions import RULES, Rules, WrittenRule, read_rules
 from matchrec.api.signatures import ARGUMENTS
 from matchrec.api.sql import IS_SASE
 from matchrec.arguments import (
     DATAFRAME,
     TEXT,
     TEXTS,
-    AfterError,
     DialectName,
+    OnError,
     checked,
     is_dataframe,
     one_of,
@@ -66,19 +66,19 @@ Refused = dict[str, MatchRecognizeError]
     **{
         **ARGUMENTS,
         "rules": RULES,
-        "on_error": one_of(get_args(AfterError)),
+        "on_error": one_of(get_args(OnError)),
         "event_columns": TEXTS.or_none(),
     }
 )
 def match_rules(  # noqa: PLR0913 -- public signature
     df: Frame,
-    rules: Asked,
+    rules: Rules,
     *,
     order_by: Terms,
     partition_by: Terms = (),
     type_column: str = "event_type",
     dialect: DialectName = "spark",
-    on_error: AfterError = "raise",
+    on_error: OnError = "raise",
     event_columns: str | Sequence[str] | None = None,
     options: Options | None = None,
 ) -> RuleMatches:
@@ -164,7 +164,7 @@ class RulesReader:
     events: Events
     type_column: str
     dialect: str
-    on_error: AfterError
+    on_error: OnError
     event_columns: Sequence[str] | None
 
     def match(self, written: tuple[WrittenRule, ...], how: Options) -> RuleMatches:

@@ -153,7 +153,7 @@ class Question:
     # What is used of the result.
     use: Use = EVERYTHING
     # What happens if a rule fails in a partition.
-    on_error: arguments.AfterError = "raise"
+    on_error: arguments.OnError = "raise"
 
     def resolve(self) -> Question:
         """Rewrite each rule for the session: inline earlier measures, pad CHAR values, and rewrite

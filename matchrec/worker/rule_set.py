@@ -23,7 +23,7 @@ from functools import cache, partial
 import numpy as np
 import pyarrow as pa
 
-from matchrec.arguments import AfterError
+from matchrec.arguments import OnError
 from matchrec.compile.rule_set import RuleSet, Version
 from matchrec.errors import MatchRecognizeError
 from matchrec.errors.run.failures import of_rule
@@ -66,7 +66,7 @@ class RuleSetWorker:
     rule_set: RuleSet
     slots: tuple[tuple[int, ...], ...]
     schema: pa.Schema
-    on_error: AfterError = "raise"
+    on_error: OnError = "raise"
     incoming: Incoming = Incoming()
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
