@@ -1,0 +1,38 @@
+"""What an engine answers to the clause on a session without matchrec: the FAQ has its words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.sql import SparkSession
+
+import matchrec
+from matchrec.spark.sail.start import engine_of
+
+FAQ = Path(__file__).parents[2] / "docs" / "how-to" / "faq.md"
+ROW = re.compile(
+    r"^\| (?P<engine>Sail|Spark) \| `(?P<begin>SELECT .*)` \| `(?P<error>.*)` \|$", re.M
+)
+REST_OF_QUERY = {
+    "PARTITION BY": " a PATTERN (A) DEFINE A AS x > PREV(x))",
+    "ORDER BY": " a PATTERN (A) DEFINE A AS x > PREV(x))",
+    "PATTERN (": "A) DEFINE A AS x > PREV(x))",
+    "MATCH_RECOGNIZE (": "ORDER BY a PATTERN (A) DEFINE A AS x > PREV(x))",
+}
+
+
+def test_the_faq_has_the_error_of_the_engine(spark: SparkSession) -> None:
+    """Who searches for the message finds the page. Spark 3 writes no SQLSTATE after the word."""
+    matchrec.disable(spark)
+    engine = "Sail" if engine_of(spark).startswith("Sail") else "Spark"
+    rows = [row for row in ROW.finditer(FAQ.read_text("utf-8")) if row["engine"] == engine]
+    assert rows
+    for row in rows:
+        rest = next(rest for end, rest in REST_OF_QUERY.items() if row["begin"].endswith(end))
+        with pytest.raises((AnalysisException, IllegalArgumentException)) as raised:
+            spark.sql(row["begin"] + rest).collect()
+        words = row["error"].removesuffix("...").partition(". SQLSTATE")[0]
+        assert str(raised.value).strip().startswith(words)
