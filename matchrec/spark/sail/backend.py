@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ArithmeticException, SparkRuntimeException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import DataType, StructField
 
@@ -77,7 +77,12 @@ class Sail(SparkConnect):
         planned = once_a_session(self.spark, PLANNED, lambda *_: [])
         known: list[bool] = planned(str(text), schema.json()) if is_complete else []
         if not known:
-            probes.check_plan(cast("Any", frame)._explain_string())
+            try:
+                plan = cast("Any", frame)._explain_string()
+            except (ArithmeticException, SparkRuntimeException) as error:
+                # Nothing has run: Sail has only planned the query, and computed its constants.
+                raise AnalysisException(str(error)) from error
+            probes.check_plan(plan)
             known.append(True)
         return frame
 
