@@ -59,16 +59,28 @@ def find_advice(
         return errors.advice_on_variable(qualifier, name)
     columns = tuple(source.at(span) for span in site.renames) or evaluated.columns
     if name == "*" or name.lower() in (column.lower() for column in columns):
-        if qualifier.lower() == own_alias:
-            return None
+        if qualifier.lower() == own_alias or (not qualifier and is_grouped(source)):
+            return errors.advice_on_ungrouped(name) if is_grouped(source) else None
         return errors.advice_on_qualifier(name, site.own_alias)
+    if qualifier.lower() in (column.lower() for column in columns):
+        return errors.advice_on_field(qualifier)
     qualifiers = {"", *(alias.lower() for alias in (site.own_alias, site.alias) if alias)}
     if qualifier.lower() not in qualifiers:
         return None
     if result.prepared.question.columns.find((name,)) is not None:
         return errors.advice_on_column_inside(name, columns)
-    keywords = [token.key for token in read_tokens(source.text).tokens]
+    keywords = keywords_of(source)
     # with several SELECTs, each may rename what the clause has, and the name may be one of theirs
     if qualifier or keywords.count("SELECT") == 1:
         return errors.advice_on_column_around(name, columns)
     return None
+
+
+def is_grouped(source: Source) -> bool:
+    """Return whether HAVING or ORDER BY of the query sees groups instead of rows."""
+    keywords = keywords_of(source)
+    return "GROUP" in keywords and keywords.count("SELECT") == 1
+
+
+def keywords_of(source: Source) -> list[str]:
+    return [token.key for token in read_tokens(source.text).tokens]

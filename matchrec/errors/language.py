@@ -143,6 +143,7 @@ class Surface:
     length: to give a parameter a length of time.
     asking: what asks why a row has no match, before partition and row; Python has a call for that.
     frames: what else than the frames of a call a query may name. file: to read a file as a table.
+    own_function: what to do if `{name}` is a function that the user has written.
     """
 
     values: str = "args"
@@ -161,6 +162,7 @@ class Surface:
     ends: str = 'write between=("...", "..."), or match="..." for ALL ROWS PER MATCH'
     frames: tuple[str, ...] = ()
     file: str = "read a file into a DataFrame first, with its header, and write that in braces"
+    own_function: str = "if {name} is a function of your own, register it with spark.udf.register"
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
@@ -204,6 +206,8 @@ COMMAND_LINE = Surface(
     markers=_MARKER,
     frame="write {name} without braces, and pass --table {name}=FILE",
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
+    own_function="if {name} is a function of your own, run the query from Python, after "
+    "spark.udf.register",
     file="pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json",
     query="matchrec run",
     all_of_row="--row once for each",

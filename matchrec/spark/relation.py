@@ -98,7 +98,9 @@ class Runner:
                 return self.analyse(self._spark_sql(text, names), text)
             except OF_TEXTS as error:
                 filled = users_terms.Filled(text, names, self.source)
-                raise users_terms.in_users_terms(error, filled, self.tables) from None
+                raise users_terms.in_users_terms(
+                    error, filled, self.tables, self.functions
+                ) from None
 
     def _spark_sql(self, text: Template, names: Mapping[str, str]) -> DataFrame:
         """Spark's own `sql`, also on a session where `enable` put another in its place."""
@@ -154,6 +156,12 @@ class Runner:
         """The names of the tables and views in reach; none where the engine does not tell."""
         with suppress(*OF_TEXTS):
             return [row["tableName"] for row in plain_sql(self.spark)("SHOW TABLES").collect()]
+        return []
+
+    def functions(self) -> list[str]:
+        """Return the names of the functions of the session; none if the engine does not tell."""
+        with suppress(*OF_TEXTS):
+            return [str(row[0]) for row in plain_sql(self.spark)("SHOW FUNCTIONS").collect()]
         return []
 
     def having(self, **frames: DataFrame) -> Runner:

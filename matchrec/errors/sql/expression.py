@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from matchrec.errors.kinds import MatchRecognizePlanError, nearest, shortened
-from matchrec.errors.language import PATTERN_CALLS, current
+from matchrec.errors.language import PATTERN_CALLS, current, current_surface
 from matchrec.errors.message import (
     as_name,
     give_codes,
@@ -412,15 +412,26 @@ doubtful_column = plan_error("""`{name}` in {clause:part} is both a column of th
 def unknown_function(
     name: str, clause: str, known: Iterable[str], span: Span | None
 ) -> MatchRecognizePlanError:
-    qualifier, _, plain = name.rpartition(".")
-    similar = (one for one in (*known, *_OWN) if _similar(name, one))
-    near = None if qualifier else nearest(name, similar)
-    own = f"if {name} is a function of your own, register it with spark.udf.register"
+    cure = cure_of_unknown_function(name, (*known, *_OWN))
     if name.upper() in ("FINAL", "RUNNING"):
-        near, own = None, f"write {name} before each FIRST, LAST and aggregate in the parentheses"
-    called = f"write {plain}(x): a function comes before its argument" if qualifier else own
-    cure = cure_of(plain) or (f"write {near}" if near else called)
+        cure = f"write {name} before each FIRST, LAST and aggregate in the parentheses"
     return _unknown_function(span, name=name, clause=clause, cure=cure)
+
+
+def cure_of_unknown_function(name: str, known: Iterable[str]) -> str:
+    """Return what to write for a function that the session does not have.
+
+    Args:
+        name: the function, with a qualifier as in `price.shift`.
+        known: the functions that there are.
+    """
+    qualifier, _, plain = name.rpartition(".")
+    if cure := cure_of(plain):
+        return cure
+    if qualifier:
+        return f"write {plain}(x): a function comes before its argument"
+    near = nearest(name, (one for one in known if _similar(name, one)))
+    return f"write {near}" if near else current_surface().own_function.format(name=name)
 
 
 _unknown_function = plan_error("""unknown function `{name}` in {clause:part}

@@ -230,6 +230,28 @@ def _explain_unknown_type(found: re.Match[str]) -> EngineRefusal:
     return EngineRefusal(f"unknown type {name}", f"write {_FOREIGN_TYPES.get(name.upper(), known)}")
 
 
+def cure_of_type_name(text: str) -> str | None:
+    """Return what to write if a text ends with the type of a CAST, or None.
+
+    >>> cure_of_type_name("SELECT CAST(x AS NUMBER")
+    'write DECIMAL(18, 2), BIGINT or DOUBLE'
+    >>> cure_of_type_name("SELECT x AS NUMBER")
+    """
+    found = re.search(r"(?i)\b(?:try_)?cast\s*\([^()]*\bAS\s+(?P<name>\w+)$", text)
+    return _explain_unknown_type(found).cure if found else None
+
+
+def cure_of_literal(text: str) -> str | None:
+    """Return what to write if a text is a literal with a type, such as `DATE'x'`, or None.
+
+    >>> cure_of_literal("DATE 'tomorrow'")
+    "write e.g. DATE'2026-01-31'"
+    >>> cure_of_literal("tomorrow")
+    """
+    found = re.fullmatch(r"(?P<type>[A-Za-z_]+)\s*(?P<text>'.*')", text)
+    return _explain_literal(found).cure if found else None
+
+
 def _explain_interval(found: re.Match[str]) -> EngineRefusal:
     text = found["text"].strip()
     cure = "write a number that fits into its unit, such as INTERVAL '10' MINUTE"

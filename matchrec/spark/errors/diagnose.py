@@ -52,7 +52,7 @@ from matchrec.spark.errors.second_look import first_failing
 from matchrec.spark.relation import Relation
 from matchrec.spark.sail import probes
 from matchrec.spark.sail.sent import index_names
-from matchrec.spark.sail.words import condition_of, sentence_of
+from matchrec.spark.sail.words import condition_of, sentence_of, split_help
 from matchrec.spark.session import REFUSALS, SUBQUERY, quiet_analysis
 from matchrec.spark.types import is_nested, parts_of
 
@@ -245,13 +245,13 @@ class Diagnosis:
             case "UNRESOLVED_COLUMN" if not SUBQUERY.search(written.text):
                 return errors.unknown_column(name, clause, self.names(written), span)
             case "UNRESOLVED_ROUTINE":
-                functions = [str(row[0]) for row in runner.sql(("SHOW FUNCTIONS",)).collect()]
-                return errors.unknown_function(name, clause, functions, span)
+                return errors.unknown_function(name, clause, runner.functions(), span)
             case "AMBIGUOUS_REFERENCE":
                 return errors.ambiguous_column(span, name=name, clause=clause)
         engine, said, columns = runner.backend.engine, first_line(error), self.columns
         cure = refusals.cure_of_quoted_column(said, columns.names)
         cure = cure or cure_of_arguments(function_of(error))
+        cure = cure or split_help(sentence_of(str(error)))[1]
         return refusals.refused_by_engine(engine, clause, said, span, cure)
 
     def names(self, written: WrittenSql) -> errors.Names:

@@ -19,6 +19,7 @@ from typing import Any
 
 from pyspark.errors import (
     AnalysisException,
+    ArithmeticException,
     IllegalArgumentException,
     ParseException,
     PySparkException,
@@ -32,12 +33,22 @@ from matchrec.errors import (
     MatchRecognizeUnsupportedError,
 )
 from matchrec.errors.kinds import Located
+from matchrec.errors.sql.around import FIND_THE_PART, cure_of_refusal
+from matchrec.errors.sql.expression import cure_of_unknown_function
 from matchrec.errors.sql.foreign_names import cure_of, cure_of_syntax, cure_of_table
-from matchrec.errors.sql.refusals import cure_of_typed_literal
+from matchrec.errors.sql.refusals import cure_of_literal, cure_of_type_name, cure_of_typed_literal
 from matchrec.errors.sql.ungrouped import find_ungrouped_column
 from matchrec.plan.text import PREFIX, Replacement, Template, View, quoted
 from matchrec.source import Source, Span
-from matchrec.spark.sail.words import STAR, condition_of, cure_of_word, place_of, sentence_of
+from matchrec.spark.sail.words import (
+    STAR,
+    condition_of,
+    cure_of_word,
+    place_of,
+    row_of,
+    sentence_of,
+    split_help,
+)
 
 # The names that PySpark gives to views of its own, and the length of those over Spark Connect.
 PYSPARK_NAME = re.compile(r"_pyspark_(?:connect_temp_view_)?[0-9a-f]{32}")
@@ -45,7 +56,24 @@ PYSPARK_LENGTH = len("_pyspark_connect_temp_view_") + 32
 
 CLAUSE = "match_recognize"
 
+# For what an engine says without a place: a regular expression for the part of the query. The part
+# is shown if there is only one.
+PLACES = {
+    r"InSubquery": r"(?i:IN\\s*\\(\\s*SELECT)",
+    r"(?P<word>LIMIT|OFFSET) must be >=.*'-(?P<number>\d+)'": r"(?i:\g<word>)\\s+-\\s*\g<number>",
+    r"The (?P<word>limit|offset) expression must be .*-(?P<number>\d+)\.": (
+        r"(?i:\g<word>)\\s+-\\s*\g<number>"
+    ),
+    r"Expected (?P<word>LIMIT|OFFSET) to be": r"(?i:\g<word>)\\s+\\S+",
+    r"(?:unknown table function: |VALUED_FUNCTION\] Could not resolve `)(?P<name>\w+)": r"\g<name>",
+    r"^(?:invalid argument: )?found (?P<word>[^\s']+) at \d": (
+        r"(?i:DATE|TIMESTAMP\\w*|TIME|X|INTERVAL)\\s*'\g<word>[^']*'"
+    ),
+    r"near end of input|found end of input": r"\\S+(?=\\s*$)",
+}
+
 Tables = Callable[[], Iterable[str]]
+Functions = Callable[[], Iterable[str]]
 
 _MARKER = re.compile(rf":{PREFIX}\d+")
 _SUGGESTIONS = re.compile(r" Did you mean one of the following\? \[(?P<names>[^]]*)\]\.")
@@ -106,6 +134,12 @@ class Filled:
         called = self._called(*holes) if len(holes) == 1 else CLAUSE
         return PYSPARK_NAME.sub(called, text)
 
+    @property
+    def has_clause(self) -> bool:
+        """Return whether the text is the query around a clause."""
+        views = (piece.name for piece in self.template if isinstance(piece, View))
+        return any(name.startswith(CLAUSE) for name in views)
+
     def _called(self, hole: str) -> str:
         return CLAUSE if hole.startswith(CLAUSE) else f"{{{hole}}}"
 
@@ -137,15 +171,22 @@ class InUsersTerms(Located):
         return []
 
 
-def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> PySparkException:
-    """The error, of its class, in terms of the user's text and without the plan; one that is so
-    already is itself. tables: asks for the names of those that are there.
+def in_users_terms(
+    error: PySparkException, filled: Filled, tables: Tables, functions: Functions
+) -> PySparkException:
+    """Return the error, of its class, in terms of the user's text and without the plan.
+
+    Args:
+        error: the error of the engine; one that is in the user's terms already is returned.
+        filled: the text that the engine has read.
+        tables: returns the names of the tables that there are.
+        functions: returns the names of the functions that there are.
     """
     if isinstance(error, InUsersTerms):
         return error  # as of a value that an INSERT has not computed
     sentence, place = _parted(sentence_of(str(error)))
+    sentence, cure = split_help(sentence)
     contexts = error.getQueryContext() if hasattr(error, "getQueryContext") else []
-    cure = None
     if contexts:
         spans = [_placed(context, filled) for context in contexts]
     else:
@@ -153,7 +194,13 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
         spans = [span]
         if span and "Syntax error" in sentence:
             before = filled.source.text[: span.end]
-            cure = cure_of_syntax(before) or cure_of_word(str(error))
+            cure = (
+                cure_of_syntax(before)
+                or cure_of_word(str(error))
+                or cure_of_type_name(before)
+                or cure_of_literal(filled.source.at(span))
+                or cure
+            )
     if (ungrouped := find_ungrouped_column(str(error), filled.text)) is not None:
         spans = [filled.written(ungrouped.start, ungrouped.end)]
         sentence, cure = ungrouped.sentence, ungrouped.hint
@@ -166,20 +213,45 @@ def in_users_terms(error: PySparkException, filled: Filled, tables: Tables) -> P
     short.code = code_of(error)
     if cure is not None:
         short.add_cure(cure)
-    return cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
+    short = cured(short, parameters, lambda: set(tables()).difference(filled.names.values()))
+    if short.hint is None and (cure := find_cure(short, str(error), filled, functions)):
+        short.add_cure(cure)
+    refusal: PySparkException = short
+    return refusal
+
+
+def find_cure(refusal: Any, said: str, filled: Filled, functions: Functions) -> str | None:
+    """Return what to write for a refusal that nothing else has a help for.
+
+    None for an unknown column: the caller knows the columns of the clauses.
+    """
+    cure = cure_of_refusal(said, refusal.message)
+    if refusal.code == CODES["UNRESOLVED_ROUTINE"] and cure is None:
+        name = (refusal._parameters.get("routineName") or "").replace("`", "")
+        return cure_of_unknown_function(name, functions()) if name else None
+    if cure is None and refusal.code in OTHER_CODES and filled.has_clause and not refusal.spans:
+        return FIND_THE_PART
+    return cure
 
 
 def in_plain_words(error: PySparkException, tables: Tables) -> PySparkException:
     """The error, of its class, where it is about no text of the user; see `in_users_terms`."""
     if isinstance(error, InUsersTerms):
         return error
-    short, parameters = reworded(error, _parted(sentence_of(str(error)))[0]), parameters_of(error)
+    sentence, cure = split_help(_parted(sentence_of(str(error)))[0])
+    short, parameters = reworded(error, sentence), parameters_of(error)
     short._parameters = parameters
     short.code = code_of(error)
-    return cured(short, parameters, tables)
+    if cure is not None:
+        short.add_cure(cure)
+    short = cured(short, parameters, tables)
+    if short.hint is None and (cure := cure_of_refusal(str(error), sentence)):
+        short.add_cure(cure)
+    refusal: PySparkException = short
+    return refusal
 
 
-def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> PySparkException:
+def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> Any:
     """The error with what to write, as far as that is known."""
     table = parameters.get("relationName", "")
     cure = (
@@ -189,8 +261,7 @@ def cured(short: Any, parameters: Mapping[str, str], tables: Tables) -> PySparkE
     )
     if cure is not None:
         short.add_cure(cure)
-    refusal: PySparkException = short
-    return refusal
+    return short
 
 
 def reworded(error: PySparkException, message: str) -> Any:
@@ -255,6 +326,7 @@ _OURS: tuple[tuple[type[PySparkException], type[MatchRecognizeError]], ...] = (
     (UnsupportedOperationException, MatchRecognizeUnsupportedError),
     (AnalysisException, MatchRecognizePlanError),
     (IllegalArgumentException, MatchRecognizePlanError),
+    (ArithmeticException, MatchRecognizePlanError),
 )
 
 
@@ -303,12 +375,13 @@ def _word_at(place: tuple[int, int], filled: Filled) -> Span | None:
 
 def _named(said: str, filled: Filled) -> Span | None:
     """What a refusal is about: the characters that it tells, or a name that is written once."""
-    place, found = place_of(said), condition_of(said)
+    place, found = place_of(said, filled.text), condition_of(said)
     if place is not None:
         return filled.written(*place)
     name = re.escape(found[1] + ".*" * (found[0] == STAR)) if found else ""
-    if "InSubquery" in said:
-        name = r"(?i:IN\s*\(\s*SELECT)"
+    if found is None:
+        row = row_of(PLACES, said)
+        name = row[0].expand(row[1]) if row else ""
     places = list(re.finditer(rf"(?<![\w.`]){name}(?![\w`])", filled.text))
     return filled.written(*places[0].span()) if name and len(places) == 1 else None
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from pyspark.errors import AnalysisException, ArithmeticException, SparkRuntimeException
+from pyspark.errors import AnalysisException, SparkRuntimeException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import DataType, StructField
 
@@ -79,8 +79,7 @@ class Sail(SparkConnect):
         if not known:
             try:
                 plan = cast("Any", frame)._explain_string()
-            except (ArithmeticException, SparkRuntimeException) as error:
-                # Nothing has run: Sail has only planned the query, and computed its constants.
+            except SparkRuntimeException as error:  # nothing has run: Sail has only planned
                 raise AnalysisException(str(error)) from error
             probes.check_plan(plan)
             known.append(True)

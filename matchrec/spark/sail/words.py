@@ -46,19 +46,28 @@ SENTENCES = {
     r"function \g<f> takes no value of type String",
     r"^(?:invalid argument: )?requires (?P<n>(?s:.+))$": r"a function takes \g<n>",
     r"min/max was called with": "the functions min and max take one argument",
+    r"^invalid argument: interval: (?P<n>[^\d\s+-]\S*)$": r"\g<n> is not a number",
     r"^invalid argument: (?:decimal|interval|(?:big|small|tiny)?int): (?P<n>\S+)$": r"the number "
     r"\g<n> is too large",
-    r"^(?:Plan|Command)Node::(?P<n>\w+)$": r"there is no \g<n> in Sail; run it on Spark",
+    r"^(?:Plan|Command)Node::(?P<n>\w+)$": "there is no \\g<n> in Sail\n  help: run it on Spark",
     CRASH: "its analysis fails and does not say why, as it does at some functions with too few "
     "arguments",
-    r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only; "
-    "write EXISTS (SELECT ...) elsewhere",
+    r"logical expression InSubquery": "IN (SELECT ...) is taken as a condition of WHERE only"
+    "\n  help: write EXISTS (SELECT ...) elsewhere",
     r"logical expression ScalarSubquery": "a subquery reads the row around it where Sail plans "
-    "none that does; write its value without SELECT, or join its table before the clause",
-    r"logical expression Wildcard": "`*` stands for no columns of groups of rows; write the "
-    "columns that GROUP BY has, or, where HAVING has no GROUP BY, WHERE in its place",
-    r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate; "
-    "write WHERE in its place",
+    "none that does\n  help: write its value without SELECT, or join its table before the clause",
+    r"logical expression Wildcard": "`*` stands for no columns of groups of rows\n  help: write "
+    "the columns that GROUP BY has, or, if HAVING has no GROUP BY, WHERE instead of HAVING",
+    r"logical expression AggregateFunction": "an aggregate is not allowed here",
+    r"^Aggregate function calls cannot be nested": "an aggregate is not allowed in another "
+    "aggregate",
+    r"Scalar subquery should only return one column": "a subquery has several columns where one "
+    "value is needed",
+    r"Cannot create filter with non-boolean predicate(?s:.*?) returning (?P<n>\w+)": "a condition "
+    r"must be boolean, but this is \g<n>",
+    r"Aggregate requires at least one grouping": "HAVING has neither GROUP BY nor an aggregate"
+    "\n  help: write WHERE instead of HAVING",
+    r"(?s)found end of input expected .*": "Syntax error at or near end of input",
     r'No field named (?:[^.\s]+\.)?"#\d+"': "a column is neither in GROUP BY nor in an aggregate; "
     "without GROUP BY, an aggregate makes one group of all rows\n  help: write GROUP BY with it, "
     "or an aggregate of it, such as max(x)",
@@ -82,6 +91,8 @@ SENTENCES = {
     r"\bFloat16\b|\(FLOAT16\)": "there are numbers of the type float16"
     '\n  help: write them as float32, in pandas by frame.astype({"x": "float32"})',
 }
+
+HELP = "\n  help: "  # before what to write, in a sentence of the table
 
 # What its parser says: a word, its characters, and a long list of what might stand there.
 SYNTAX = re.compile(r"(?s)found (?P<word>.+?) at (?P<start>\d+):(?P<end>\d+) expected (?P<list>.*)")
@@ -127,10 +138,21 @@ def name_in(found: re.Match[str]) -> str:
     return ".".join(re.findall(r'Identifier\("([^"]*)"\)', found["parts"] or "")) or found["name"]
 
 
-def place_of(said: str) -> tuple[int, int] | None:
-    """The characters of a text that Sail's parser stumbles over."""
+def place_of(said: str, text: str) -> tuple[int, int] | None:
+    """Return the characters of a text that Sail's parser stumbles over.
+
+    None if they are another word: the parser counts from the quote inside a string.
+
+    >>> place_of("found bad at 7:10 expected 'FROM'", "SELECT bad")
+    (7, 10)
+    >>> place_of("found x at 0:1 expected number", "SELECT TIMESTAMP'x'")
+    """
     found = SYNTAX.search(said)
-    return (int(found["start"]), int(found["end"])) if found else None
+    if found is None:
+        return None
+    start, end = int(found["start"]), int(found["end"])
+    is_there = found["word"].strip("'\"`").lower() in text[start:end].lower()
+    return (start, end) if is_there else None
 
 
 def cure_of_word(said: str) -> str | None:
@@ -158,25 +180,36 @@ def sentence_of(said: str) -> str:
     >>> sentence_of('ambiguous attribute: ObjectName([Identifier("x")])')
     'column `x` is ambiguous'
     >>> sentence_of("found FROM at 11:15 expected query")
-    "Syntax error at or near 'FROM'; write SELECT * FROM"
+    "Syntax error at or near 'FROM'\\n  help: write SELECT * FROM"
     >>> sentence_of("f expects 2 arguments. No function matches the given name 'f(Int32)'")
     'f expects 2 arguments'
     >>> sentence_of("one value expected: [Literal(Int32(1), None), Literal(Int32(2), None)]")
     'a function that takes one has another number of arguments'
     >>> sentence_of("Internal error: Function 'sum' expects 1 arguments but received 2,Error")
     'the function sum takes another number of arguments than 2'
-    >>> sentence_of("PlanNode::CacheTable")
-    'there is no CacheTable in Sail; run it on Spark'
+    >>> print(sentence_of("PlanNode::CacheTable"))
+    there is no CacheTable in Sail
+      help: run it on Spark
     """
     if syntax := SYNTAX.search(said):
         begins = FROM_FIRST.match(f"{syntax['word']} {syntax['list']}")
-        cure = "; write SELECT * FROM" if begins else ""
+        cure = f"{HELP}write SELECT * FROM" if begins else ""
         return f"Syntax error at or near '{syntax['word']}'{cure}"
     if (named := row_of(SAID, said)) and not said.startswith("["):
         return named[1][1].format(name=f"`{name_in(named[0])}`")
     if found := row_of(SENTENCES, said):
         return found[0].expand(found[1])
     return STEPS.sub("", ADVICE.sub("", said), count=1)
+
+
+def split_help(sentence: str) -> tuple[str, str | None]:
+    """Return a sentence of `sentence_of` and what to write, which it may have in a line of its own.
+
+    >>> split_help(sentence_of("PlanNode::CacheTable"))
+    ('there is no CacheTable in Sail', 'run it on Spark')
+    """
+    plain, _, cure = sentence.partition(HELP)
+    return plain, cure or None
 
 
 # What it says of a value that cannot be computed with: the sentence, then what to write.
