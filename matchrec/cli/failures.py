@@ -71,10 +71,7 @@ def report_failures() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
     except MatchRecognizeError as error:
-        # An error of Spark may have one of our classes, too, but needs other help here.
-        is_ours = "pyspark" not in sys.modules or not is_spark_error(error)
-        message = error if is_ours else make_run_error(error)
-        fail(f"{message_prefix(error)}{message}", choose_exit_code(error))
+        fail(f"{message_prefix(error)}{error}", choose_exit_code(error))
     except ModuleNotFoundError as error:
         if error.name not in OF_SPARK:
             raise
@@ -82,7 +79,7 @@ def report_failures() -> Iterator[None]:
     except Exception as error:
         if not is_spark_error(error):
             raise
-        fail(f"{message_prefix(error)}{make_run_error(error)}", choose_exit_code(error))
+        fail(f"{message_prefix(error)}{in_our_words(error)}", choose_exit_code(error))
 
 
 STATEMENT_LABEL = "_matchrec_statement"
@@ -157,6 +154,17 @@ def raise_run_errors() -> Iterator[None]:
         if not is_spark_error(error):
             raise
         raise make_run_error(error) from error
+
+
+def in_our_words(error: Exception) -> Exception:
+    """Return an error of the engine as the command line prints it.
+
+    A query without a clause goes to the engine as it is, and so does its error.
+    """
+    from matchrec.spark.errors.users_terms import in_plain_words
+    from matchrec.spark.session import OF_TEXTS
+
+    return in_plain_words(error, tuple) if isinstance(error, OF_TEXTS) else make_run_error(error)
 
 
 def make_run_error(error: Exception) -> MatchRecognizeRunError:

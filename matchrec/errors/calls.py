@@ -76,20 +76,30 @@ times_without_workers = unsupported("""rules with times are not supported if Spa
     code: rule-versions-need-workers
     note: the workers separate the rows of each version before they test its conditions
     leave out {option[sort=spark]}, and compute what only Spark can as a column of the input""")
-steps_of_event_selection = unsupported("""max_steps is not supported for a query with event
-        selection
+steps_of_event_selection = unsupported("""{option[max_steps]} is not supported for a query with
+        event selection
     code: max-steps-with-event-selection
     note: steps are counted only if the rows of a match follow each other
-    leave out max_steps, and write WITHIN to bound the runs""")
+    leave out {option[max_steps]}, and write WITHIN to bound the runs""")
 no_order = plan_error(
     "order_by is empty",
     hint='write what the events are sorted by: order_by="ts"',
     code="empty-order-by",
 )
-several_in_one = plan_error("""one text in {argument} must be one expression
+
+
+def several_in_one(span: Span, argument: str) -> MatchRecognizePlanError:
+    """Return the error for several expressions, with commas between them, in one text."""
+    surface = current_surface()
+    name = surface.name_of_option(argument)
+    each = f'{argument}=["a", "b"]' if surface.is_python else f"{name} a {name} b"
+    return _several_in_one(span, name=name, each=each)
+
+
+_several_in_one = plan_error("""one text in {name} must be one expression
     code: several-expressions-in-one-text
-    write each expression on its own: {argument}=["a", "b"]""")
-direction = plan_error("""{word} is not allowed in {argument}
+    write each expression on its own: {each}""")
+direction = plan_error("""{word} is not allowed in {option[{argument}]}
     code: direction-in-order-by
     note: events come in ascending order, NULL first
     remove it; for another order, sort by an expression, such as -rank""")
@@ -133,14 +143,33 @@ other_number_of_keys = plan_error("""`key` of `Query.backtest` has {count} colum
         partitions its rows by {names}
     code: wrong-number-of-keys
     name a column of `labels` for each of these, in their order""")
-labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, but {what} is {wanted}
+
+
+def labels_do_not_compare(
+    name: str, what: str, kind: str, wanted: str, in_pandas: str
+) -> MatchRecognizePlanError:
+    """Return the error for a column of labels of another type than what it is compared with.
+
+    Args:
+        name: the column.
+        what: what it is compared with.
+        kind: the type of the column.
+        wanted: the type that it must have.
+        in_pandas: an expression of pandas that converts the column.
+    """
+    surface = current_surface()
+    cure = f"{surface.recast.format(name=name)} to {wanted}"
+    if surface.is_python:
+        cure = f"{cure}, or in pandas labels.assign({name}={in_pandas})"
+    return _labels_do_not_compare(name=name, what=what, kind=kind, wanted=wanted, cure=cure)
+
+
+_labels_do_not_compare = plan_error("""`{name}` of `labels` is {kind}, but {what} is {wanted}
     code: label-type-differs
-    convert it first: labels.withColumn("{name}", ...) with a CAST to {wanted}, or in pandas
-        labels.assign({name}={in_pandas}); in a file write a time as 2026-01-31 12:00:00, and a date
-        as 2026-01-31""")
+    {cure}; in a file write a time as 2026-01-31 12:00:00, and a date as 2026-01-31""")
 label_column_taken = plan_error("""`labels` has a column `{name}`, and so has the table of
         `Query.backtest`
-    write labels.withColumnRenamed("{name}", "label_{name}")""")
+    {here.renamed[name]}""")
 no_order_of_labels = plan_error("""missing ORDER BY in the query
     code: labels-without-order
     note: incidents begin and end along the order of the rows
@@ -206,7 +235,7 @@ def other_number_of_values(args: str, needed: int, *first: Span) -> MatchRecogni
     return _other_number_of_values(first, markers=markers, args=args, cure=hint)
 
 
-_other_number_of_values = plan_error("""the query has {markers} (?), but args {args}
+_other_number_of_values = plan_error("""the query has {markers} (?), but {here.values} {args}
     code: wrong-number-of-values
     {cure}""")
 
@@ -218,7 +247,7 @@ unbound_parameter = plan_error("""parameter `:{name}` has no value
     note: {here.values} has: {known}
     near: write :{near}, or {here.parameter[name]}
     {here.parameter[name]}, or write the value itself""")
-lost_value = plan_error("""this session ignores the value of {parameter} in args
+lost_value = plan_error("""this session ignores the value of {parameter} in {here.values}
     code: parameter-value-lost
     note: spark.sql without a clause ignores it too; the cause is an extension such as Delta's
     write the value itself, or set spark.sql.legacy.parameterSubstitution.constantsOnly=true""")
@@ -418,7 +447,7 @@ class NotCarriedError(MatchRecognizeUnsupportedError):
 
 _not_carried = unsupported("""matches cannot be counted without building them: {reason}
     code: matches-must-be-built
-    aggregate the matches instead, in a query or DataFrame over the result""")
+    aggregate the matches instead, in a query over the result""")
 
 
 no_aggregate = plan_error("""`{text:short}` is not an aggregate over matches

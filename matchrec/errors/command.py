@@ -82,16 +82,16 @@ no_such_pattern = refused("""`{name}` is not a Pattern in `{place}`
 
 # Errors of `plot`, of columns that do not tell where matches lie, and of `%%matchrec`.
 
-no_column = plan_error("""`{argument}` of `plot` is `{name}`, but there is not exactly one column of
-        that name
+no_column = plan_error("""`{option[{argument}]}` of `plot` is `{name}`, but there is not exactly
+        one column of that name
     code: unknown-plot-column
     note: columns: {known}
-    near: write "{near}"
+    near: write {near:name}
 """)
-no_axis = plan_error("""`x` of `plot` is `{name}`, of type {kind}
+no_axis = plan_error("""`{option[x]}` of `plot` is `{name}`, of type {kind}
     code: wrong-axis-type
     note: it must be a date, a timestamp or a number
-    pass data with such a column""")
+    name such a column""")
 no_places = plan_error("""no columns of `matches` say where a match begins and ends
     code: no-match-columns
     note: it needs arrays of events with `{x}`, or columns such as first_{x} and last_{x}

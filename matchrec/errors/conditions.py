@@ -69,8 +69,7 @@ nested_too_deep_to_plan = unsupported("""the query is nested too deep to plan
     remove parentheses and groups, or compute parts of it as columns of the input""")
 clauses_nested_too_deep = unsupported("""the query nests more clauses in one another than Spark
         Connect can send
-    make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and read FROM
-        inner""")
+    {here.inner_view}""")
 too_many_operations = unsupported("""{word.condition} that depends on the run has over {limit:,}
         operations
     note: ABS, COALESCE, GREATEST, LEAST and NULLIF evaluate their arguments several times

@@ -127,7 +127,10 @@ OF_OPTIONS = (
 )  # what a call of Python has in `Options`
 
 # Options of a shell whose names differ from the argument in Python.
-IN_SHELLS = {"output": "result"}
+IN_SHELLS = {"output": "result", "by": "series"}
+
+# Arguments of Python whose values a cell takes without their names.
+AXES = ("x", "y", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,15 @@ class Surface:
     length: to give a parameter a length of time.
     asking: what asks why a row has no match, before partition and row; Python has a call for that.
     frames: what else than the frames of a call a query may name. file: to read a file as a table.
-    own_function: what to do if `{name}` is a function that the user has written.
+    own_function: what to do if `{name}` is a function that the user has written. relation: what
+    `{name}` in braces stands for. quoted_file: how a query names a file. passed: a note on the
+    DataFrames `{name}` that a query may name in braces. header: what to do if a file was read
+    without the names in its first line. inner_view, session_view, statements, using: what to write
+    instead of nested clauses, a global view, a script, and USING. recast, renamed: how to change
+    the type or the name of column `{name}` of a table of labels.
     """
 
+    is_cell: bool = False
     values: str = "args"
     row: str = "write row= one of these, with all ORDER BY columns as a tuple"
     parameter: str = 'pass args={{"{name}": value}}'
@@ -163,12 +172,42 @@ class Surface:
     frames: tuple[str, ...] = ()
     file: str = "read a file into a DataFrame first, with its header, and write that in braces"
     own_function: str = "if {name} is a function of your own, register it with spark.udf.register"
+    relation: str = "DataFrame"
+    quoted_file: str = ""
+    passed: str = "the call passes: {name}"
+    header: str = (
+        "read the file with the names in its first line: spark.read.csv(path, header=True, "
+        "inferSchema=True)"
+    )
+    inner_view: str = (
+        "make a view of an inner query, matchrec.sql(...).createOrReplaceTempView('inner'), and "
+        "read FROM inner"
+    )
+    session_view: str = (
+        'make the view from the result: spark.sql("SELECT ...").createGlobalTempView("name")'
+    )
+    statements: str = "pass the statements one by one, and write loops and branches in Python"
+    using: str = (
+        "pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO"
+    )
+    recast: str = 'convert it first: labels.withColumn("{name}", ...) with a CAST'
+    renamed: str = 'write labels.withColumnRenamed("{name}", "label_{name}")'
+
+    @property
+    def is_python(self) -> bool:
+        """Return whether the query is a string of a Python program, which may be an f-string."""
+        return self is PYTHON
+
+    def name_of_option(self, name: str) -> str:
+        """Return the name of an option alone: `max_steps`, `--max-steps`."""
+        if self.is_python or (self.is_cell and name in AXES):
+            return name
+        return f"--{IN_SHELLS.get(name, name).replace('_', '-')}"
 
     def option(self, name: str, *values: str | int) -> str:
         """An option with one of a few values: `algorithm="auto"`, `--algorithm auto`."""
         if self is not PYTHON:
-            name = IN_SHELLS.get(name, name).replace("_", "-")
-            return f"--{name} {either(list(map(str, values)))}"
+            return f"{self.name_of_option(name)} {either(list(map(str, values)))}"
         written = f"{name}={either(list(map(dumps, values)))}"
         if name == "engine":
             return f"matchrec.session({written})"
@@ -182,7 +221,7 @@ class Surface:
         if self is PYTHON:
             written = ", ".join(f'"{name}": {value}' for name, value in pairs)
             return f"partition={{{written}}}"
-        again = " " if self is CELL else " --partition "
+        again = " " if self.is_cell else " --partition "
         return f"--partition {again.join(f'{name}={bare(value)}' for name, value in pairs)}"
 
     def why(self, partition: Mapping[str, object], row: Sequence[object]) -> str:
@@ -198,6 +237,9 @@ class Surface:
 
 PYTHON = Surface()
 _MARKER = "write :name in its place, and pass --arg name=VALUE"
+_INNER_VIEW = (
+    "make a view of an inner query, CREATE TEMPORARY VIEW inner AS SELECT ..., and read FROM inner"
+)
 COMMAND_LINE = Surface(
     values="--arg",
     row="write --row VALUE with one of these, once for each ORDER BY column",
@@ -208,6 +250,17 @@ COMMAND_LINE = Surface(
     table="pass --table {name}=FILE for a file that the query is to read as {name}",
     own_function="if {name} is a function of your own, run the query from Python, after "
     "spark.udf.register",
+    relation="table",
+    quoted_file="write the path of a file in quotes, as in FROM 'prices.csv'",
+    passed="",
+    header="write FROM 'FILE.csv', or pass --table NAME=FILE: both read names in the first line",
+    inner_view=_INNER_VIEW,
+    session_view="write CREATE TEMPORARY VIEW without GLOBAL",
+    statements="write the statements one after the other, without BEGIN and END",
+    using="write the query itself, and pass --arg for the values of USING",
+    recast="make a view of the labels in a statement before the query, with a CAST of {name}",
+    renamed="make a view of the labels in a statement before the query: CREATE TEMPORARY VIEW v AS "
+    "SELECT {name} AS label_{name}, ...; and pass --labels v",
     file="pass --table NAME=FILE for a file, or name one that ends with .csv, .parquet or .json",
     query="matchrec run",
     all_of_row="--row once for each",
@@ -219,6 +272,7 @@ COMMAND_LINE = Surface(
 )
 _VARIABLE = "write :name in its place, for the value of the Python variable `name`"
 CELL = Surface(
+    is_cell=True,
     values="the notebook",
     row="write --row with one of these, all ORDER BY columns one after the other",
     parameter="give the Python variable {name} a value",
@@ -228,6 +282,11 @@ CELL = Surface(
     table="write {{{name}}} for the DataFrame of a Python variable, or register the table",
     query="%%matchrec without --events",
     all_of_row="all of them one after the other",
+    passed="the notebook has the DataFrames: {name}",
+    inner_view=_INNER_VIEW,
+    session_view="write CREATE TEMPORARY VIEW without GLOBAL",
+    statements="write each statement in a cell of its own, and loops and branches in Python",
+    using="write the query itself, with :name for the value of a Python variable",
     clause="name the DataFrame of a clause or a text of SASE+, --events stocks",
     ends="write --between FIRST LAST, or MATCH_NUMBER() AS match_number for ALL ROWS PER MATCH",
     asking="%%matchrec --why",

@@ -43,7 +43,7 @@ def as_name(text: str) -> str:
 E = TypeVar("E", bound=kinds.Located)
 _FIELD = (
     r"\{(?:part\[(?P<part>[A-Z ]+)\]|word\.(?P<word>\w+)|here\.(?P<here>\w+)(?:\[(?P<of>\w+)\])?"
-    r"|option\[(?P<option>\w+|\{\w+\})=(?P<value>[^\]]+)\]"
+    r"|option\[(?P<option>\w+|\{\w+\})(?:=(?P<value>[^\]]+))?\]"
     r"|(?P<name>[a-z_]+)(?:\[(?P<index>\d)\])?(?P<form>:[a-z]+|:,)?)\}"
 )
 _FORMS: Mapping[str | None, Callable[..., str]] = {
@@ -71,9 +71,10 @@ class Message(Generic[E]):
     needs, `{limit:,}` a number with commas, `{value:shown}` any value of Python's. `{word.one}` and
     `{part[DEFINE]}` are words of the language that is being read, `{option[sort=spark]}` and
     `{here.marker}` what one writes on the surface that is in use; name and value of an option may
-    have fields, and the value be one of several with `|` between them. None is nothing, and so is a
-    hint without words. Other braces are braces. A note with `{names:some}` is left out where there
-    are no names. Names that are listed as they are written are the keys of a mapping.
+    have fields, and the value be one of several with `|` between them. `{option[max_steps]}` is the
+    name alone. None is nothing, and a hint or a note without words is left out. Other braces are
+    braces. A note with `{names:some}` is left out where there are no names. Names that are listed
+    as they are written are the keys of a mapping.
 
     near: the hint where one of the names among the values is like `name`; it is `{near}`. hints: by
     the first value in upper case. culprit: the field under whose value the carets are. condition:
@@ -100,7 +101,8 @@ class Message(Generic[E]):
         named = {name: _kept(values[name]) for name in self.fields}
         spans = [span for one in places for span in (one if isinstance(one, tuple) else (one,))]
         hint = _filled(self._hint(named) or "", named) or None
-        notes = tuple(_filled(note, named) for note in self.notes if _has_names(note, named))
+        filled = (_filled(note, named) for note in self.notes if _has_names(note, named))
+        notes = tuple(note for note in filled if note)
         error = self.kind(_filled(self.sentence, named), *spans, notes=notes, hint=hint)
         if self.culprit is not None:
             error.culprit = str(named[self.culprit])
@@ -130,7 +132,7 @@ class Message(Generic[E]):
 
 def _names(template: str) -> Iterator[str]:
     for one in re.finditer(_FIELD, template):
-        yield from _names(f"{one['option']}{one['value']}")
+        yield from _names(f"{one['option']}{one['value'] or ''}")
         if name := one["name"] or one["of"]:
             yield name
 
@@ -165,23 +167,31 @@ def _filled(template: str, named: Mapping[str, object]) -> str:
             return str(getattr(current(), field["word"]))
         if field["here"]:
             words = str(getattr(current_surface(), field["here"]))
-            return words.format(name=named[field["of"]]) if field["of"] else words
+            return words.format(name=_text_of(named[field["of"]])) if field["of"] else words
         if field["option"]:
+            name = _filled(field["option"], named)
+            if field["value"] is None:
+                return current_surface().name_of_option(name)
             chosen = _filled(field["value"], named).split("|")
             values = (int(one) if one.isdigit() else one for one in chosen)
-            return current_surface().option(_filled(field["option"], named), *values)
+            return current_surface().option(name, *values)
         value: Any = named[field["name"]]
         if field["index"]:
             value = value[int(field["index"])]
         if field["form"] in _FORMS:
             return _FORMS[field["form"]](value)
-        if isinstance(value, Mapping):
-            return listed(value.values())
-        if isinstance(value, tuple | list):
-            return listed(value)
-        return "" if value is None else str(value)
+        return _text_of(value)
 
     return re.sub(_FIELD, fill, template)
+
+
+def _text_of(value: object) -> str:
+    """Return a value as a message shows it: several names are listed, and None is nothing."""
+    if isinstance(value, Mapping):
+        return listed(value.values())
+    if isinstance(value, tuple | list):
+        return listed(value)
+    return "" if value is None else str(value)
 
 
 MARKS = ("near", "culprit", "condition", "code")

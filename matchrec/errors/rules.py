@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from matchrec.errors.kinds import MatchRecognizePlanError
+from matchrec.errors.language import current_surface
 from matchrec.errors.message import give_codes, plan_error, unsupported
+from matchrec.source import Span
 
 subset_is_primary = plan_error("""union variable `{name}` in SUBSET is also a variable of PATTERN
     code: subset-name-taken
@@ -23,12 +28,24 @@ definition_not_in_pattern = plan_error("""DEFINE has `{name}`, which is not in P
     near: write {near}, or add {name} to PATTERN
     add {name} to PATTERN""")
 
-# f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
-definition_of_eaten = plan_error("""DEFINE has `{name}`, which is not in PATTERN
+
+def definition_of_eaten(
+    span: Span | None, name: str, known: Iterable[str], count: str
+) -> MatchRecognizePlanError:
+    """Return the error for B in DEFINE and B3 in PATTERN, which a Python f-string makes of B{3}."""
+    eaten = _definition_of_eaten if current_surface().is_python else _definition_of_number
+    return eaten(span, name=name, known=known, count=count)
+
+
+_definition_of_eaten = plan_error("""DEFINE has `{name}`, which is not in PATTERN
     code: definition-not-in-pattern
     note: PATTERN has: {known}
     note: a Python f-string turns {name}{{count}} into {name}{count}
     write {name}{{{count}}} in an f-string, or add {name} to PATTERN""")
+_definition_of_number = plan_error("""DEFINE has `{name}`, which is not in PATTERN
+    code: definition-not-in-pattern
+    note: PATTERN has: {known}
+    write {name}{{count}} for {count} rows, or add {name} to PATTERN""")
 duplicate_definition = plan_error("""variable `{name}` is defined twice in DEFINE
     condition: MATCH_RECOGNIZE_DUPLICATE_PATTERN_VARIABLE
     join the conditions with AND""")

@@ -6,7 +6,7 @@ import inspect
 import warnings
 
 from matchrec.errors.kinds import Located
-from matchrec.errors.language import part
+from matchrec.errors.language import current_surface, part
 from matchrec.errors.message import as_name, of
 from matchrec.source import Span
 
@@ -258,11 +258,21 @@ percent_in_regex = of(WildcardWarning)("""`{operator}` with '{text}' in {part[DE
     note: the pattern is a regular expression; % is a wildcard of LIKE
     write {like} '{text}'""")
 
-# f"PATTERN (A B{3}) DEFINE B AS ...", in which Python has left B3.
-braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}` has
-        one
+
+def braces_of_f_string(span: Span | None, variable: str, name: str, count: str) -> BracesWarning:
+    """PATTERN (A B3) DEFINE B AS ..., which Python makes of f"PATTERN (A B{3}) DEFINE B AS ..."."""
+    lost = _braces_of_f_string if current_surface().is_python else _number_without_braces
+    return lost(span, variable=variable, name=name, count=count)
+
+
+_braces_of_f_string = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}`
+        has one
     note: a Python f-string turns {name}{{count}} into {name}{count}
     write {name}{{{count}}} in an f-string; if another variable is meant, add {variable} to
+        DEFINE""")
+_number_without_braces = of(BracesWarning)("""`{variable}` in PATTERN has no condition, but `{name}`
+        has one
+    write {name}{{count}} for {count} rows; if another variable is meant, add {variable} to
         DEFINE""")
 
 # WITHIN INTERVAL 1 DAY, on Sail, in America/New_York.

@@ -57,6 +57,23 @@ def printed(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[st
     return captured.out + captured.err
 
 
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        ("PATTERN (A B{{3,}}) DEFINE B AS a > 1", "help: write {3,}\n"),
+        ("PATTERN (A B(3,)) DEFINE B AS a > 1", "help: write B{3,}\n"),
+        ("PATTERN (A B3) DEFINE B AS a > 1", "write B{3} for 3 rows"),
+    ],
+)
+def test_the_text_of_a_cell_is_no_f_string(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], query: str, advice: str
+) -> None:
+    whole = f"SELECT * FROM VALUES (1) AS t(a) MATCH_RECOGNIZE (ORDER BY a MEASURES 1 AS n {query})"
+    said = printed(shell, f"%%matchrec\n{whole}", capsys)
+    assert advice in said
+    assert "f-string" not in said
+
+
 def test_a_cell_shows_its_first_rows(shell: InteractiveShell) -> None:
     result = shell.run_cell_magic("matchrec", "--limit 1", RISES + "ORDER BY a")
     assert (result.names, result.rows, result.more) == (("a", "b"), (("1", "2"),), True)

@@ -202,7 +202,7 @@ def test_what_cannot_be_drawn_is_said(
     [
         ({"x": "dai", "y": "price"}, "`x` of `plot` is `dai`"),
         ({"x": "sym", "y": "price"}, "`x` of `plot` is `sym`, of type string"),
-        ({"x": "day", "y": "prices"}, 'write "price"'),
+        ({"x": "day", "y": "prices"}, "write price"),
     ],
 )
 def test_columns_of_the_rows_are_checked(

@@ -266,10 +266,10 @@ several_clauses = plan_error("""the query has {count} MATCH_RECOGNIZE clauses, b
 unknown_clause = plan_error("""unknown clause {asked:repr}
     note: the query has:{names:some}
     write the number of one of them, {option[clause=1]}""")
-unknown_partition_column = plan_error("""unknown column `{name}` in `partition`
+unknown_partition_column = plan_error("""unknown column `{name}` in `{option[partition]}`
     note: PARTITION BY has: {known}
     near: write {near}
-    write one of these, or leave partition out""")
+    write one of these, or leave {option[partition]} out""")
 
 
 def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizePlanError:
@@ -277,7 +277,7 @@ def partition_column_missing(name: str, known: Iterable[str]) -> MatchRecognizeP
     return _partition_column_missing(name=name, wanted=wanted)
 
 
-_partition_column_missing = plan_error("""missing value of `{name}` in `partition`
+_partition_column_missing = plan_error("""missing value of `{name}` in `{option[partition]}`
     write {wanted}""")
 
 # No partition is named, and there are several. some: a line each.
@@ -316,11 +316,16 @@ partition_too_large = unsupported("""the partition has more than {limit:,} rows,
 def other_number_of_order_values(given: int, orders: Sequence[str]) -> MatchRecognizePlanError:
     values, columns = counted(given, "value"), counted(len(orders), "column")
     first = f"write the value of the first one, or {current_surface().all_of_row}"
-    hint = first if orders else "write ORDER BY, or leave row out"
+    hint = (
+        first
+        if orders
+        else f"write ORDER BY, or leave {current_surface().name_of_option('row')} out"
+    )
     return _other_number_of_order_values(values=values, columns=columns, orders=orders, cure=hint)
 
 
-_other_number_of_order_values = plan_error("""`row` has {values}, but ORDER BY has {columns}
+_other_number_of_order_values = plan_error("""`{option[row]}` has {values}, but ORDER BY has
+        {columns}
     code: wrong-number-of-order-values
     note: ORDER BY: {orders}
     {cure}""")

@@ -65,13 +65,9 @@ _CURES = {
     r'WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE\] Window function "(?P<call>\w+\(.*?\))"|'
     r"there is no function `(?P<name>(?i:rank|dense_rank|percent_rank|row_number|ntile|lag|lead"
     r"|cume_dist|nth_value))`": "write OVER (ORDER BY ...) after the parentheses of the function",
-    r"(?i)divi(?:de|sion)\W?by\W?zero": "write NULLIF(divisor, 0)",
     r"is too large$": "write a smaller number",
     r"is not a number$": "write a number, such as INTERVAL '10' MINUTE",
     r"Can only use numbers in the interval": "write a number, such as INTERVAL '10' MINUTE",
-    r"Unsupported CAST|Cannot coerce|cannot be combined": (
-        "write a CAST around one of the values, so that both have one type"
-    ),
 }
 
 # For a refusal that names no word of the query, and that the table does not have.

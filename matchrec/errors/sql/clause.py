@@ -269,16 +269,16 @@ global_view = unsupported("""MATCH_RECOGNIZE in the text of a global temporary v
     code: clause-in-global-view
     note: Spark stores the text, and other sessions do not have what matchrec replaces the clause
         with
-    make the view from the result: spark.sql("SELECT ...").createGlobalTempView("name")""")
+    {here.session_view}""")
 clause_in_script = unsupported("""MATCH_RECOGNIZE in a script, BEGIN ... END, is not supported
     note: the table that a clause reads may be made by an earlier statement of the script
-    pass the statements one by one, and write loops and branches in Python""")
+    {here.statements}""")
 clause_in_string = unsupported("""MATCH_RECOGNIZE in the text of EXECUTE IMMEDIATE is not supported
     note: Spark reads this text itself, without matchrec
-    pass the query itself, with args= for USING, and SET VARIABLE x = (SELECT ...) for INTO""")
-unknown_frame = plan_error("""missing DataFrame for `{{name}}`
+    {here.using}""")
+unknown_frame = plan_error("""missing {here.relation} for `{{name}}`
     code: missing-dataframe
-    note: the call passes: {frames}
+    note: {here.passed[frames]}
     near: write {{near}}
     {here.frame[name]}""")
 

@@ -294,7 +294,7 @@ def _no_column(name: str, clause: str, known: Names) -> tuple[str, str]:
     if not known.columns:
         return "", "if the input is a folder, check that it has files"
     if known.columns[0] == "_c0":
-        return "", _WITH_NAMES
+        return "", current_surface().header
     if cure := _called_otherwise(name, known):
         return "", cure
     first, _, field = name.partition(".")
@@ -340,10 +340,6 @@ _unknown_column = plan_error("""unknown column `{name:short}` in {clause:part}
     culprit: name
     {cure}""")
 _OF_INDEX = "write df.{} for the pandas DataFrame: its index is not a column"
-_WITH_NAMES = (
-    "read the file with the names in its first line: spark.read.csv(path, header=True, "
-    "inferSchema=True)"
-)
 
 
 def _called_otherwise(name: str, known: Names) -> str | None:

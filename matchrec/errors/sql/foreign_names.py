@@ -16,6 +16,8 @@ from matchrec.errors.kinds import nearest
 from matchrec.errors.language import current_surface
 from matchrec.source import read_table
 
+FILE_ENDINGS = ("csv", "tsv", "json", "jsonl", "parquet")  # of a path without quotes
+
 OF_CLAUSES = frozenset({"CLASSIFIER", "MATCH_NUMBER", "MATCH_ROW_NUMBER", "PREV", "NEXT"})
 
 # What sees the rows of a match, and what to do about it elsewhere.
@@ -65,6 +67,9 @@ def cure_of_table(name: str, known: Iterable[str] = ()) -> str | None:
     if plain.upper() == "DUAL":
         return "leave FROM dual out: SELECT without FROM gives one row"
     near = nearest(plain, known)
+    quoted_file = current_surface().quoted_file
+    if quoted_file and near is None and plain.rpartition(".")[2].lower() in FILE_ENDINGS:
+        return quoted_file
     cures = (near and f"write {near}", current_surface().table.format(name=plain))
     return ", or ".join(filter(None, cures)) or None if name else None
 
@@ -74,6 +79,8 @@ def cure_of_syntax(text: str) -> str | None:
 
     >>> cure_of_syntax("SELECT TOP 5 *"), cure_of_syntax('SELECT * FROM "ticks"')
     ('write LIMIT 5 at the end, or pass dialect="snowflake"', 'write `ticks` in backticks')
+    >>> cure_of_syntax("SELEC")
+    'write SELECT'
     """
     if top := re.search(r"\bTOP\s*\(?\s*(\d+)\s*\)?\s*\S?$", text, re.IGNORECASE):
         return or_dialect(f"write LIMIT {top[1]} at the end", "snowflake")
@@ -81,6 +88,9 @@ def cure_of_syntax(text: str) -> str | None:
         return or_dialect("write SELECT * FROM (SELECT ...) WHERE ... around it", "snowflake")
     if re.search(r"\b(RUNNING|FINAL)\s+\w+\s*\($", text, re.IGNORECASE):
         return INSIDE
+    if first := re.fullmatch(r"\s*(\w+)", text):
+        near = nearest(first[1].upper(), ("SELECT", "WITH", "FROM", "VALUES", "INSERT", "CREATE"))
+        return f"write {near}" if near else None
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 

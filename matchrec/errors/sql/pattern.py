@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from matchrec.errors.kinds import MatchRecognizeParseError
-from matchrec.errors.language import part
+from matchrec.errors.language import current_surface, part
 from matchrec.errors.message import give_codes, parse_error, plan_error, unsupported
 from matchrec.source import Span
 
@@ -28,15 +28,40 @@ stray_number = parse_error("""`{text}` is not allowed in PATTERN
     start a name with a letter; write a number of repetitions after its variable: A{2}""")
 
 
-# B(3,), which a Python f-string makes of B{3,}; `written` is `(3,)`.
-eaten_quantifier = parse_error("""`{written}` in PATTERN is not a quantifier
+def eaten_quantifier(span: Span, written: str, part: str, braced: str) -> MatchRecognizeParseError:
+    """Return the error for B(3,), which a Python f-string makes of B{3,}.
+
+    Args:
+        span: the parentheses.
+        written: the parentheses with what they hold, `(3,)`.
+        part: what they follow, `B`.
+        braced: the quantifier that is meant, `{3,}`.
+    """
+    is_python = current_surface().is_python
+    eaten = _eaten_by_f_string if is_python else _quantifier_in_parentheses
+    return eaten(span, written=written, part=part, braced=braced)
+
+
+_eaten_by_f_string = parse_error("""`{written}` in PATTERN is not a quantifier
     code: braces-lost-in-pattern
     note: a Python f-string turns {part}{braced} into {part}{written}
     write {part}{{braced}} in an f-string, or pass a plain string""")
+_quantifier_in_parentheses = parse_error(
+    "`{written}` in PATTERN is not a quantifier",
+    hint="write {part}{braced}",
+    code="braces-lost-in-pattern",
+)
 
-# B{{3,}} in a plain string; `written` is what the braces hold.
-doubled_braces = parse_error("""doubled braces are not allowed in PATTERN
-    note: only Python f-strings need doubled braces: they turn {{ into {
+
+def doubled_braces(span: Span, written: str) -> MatchRecognizeParseError:
+    """Return the error for B{{3,}} outside a Python f-string; `written` is what the braces hold."""
+    error = _doubled_braces(span, written=written)
+    if current_surface().is_python:
+        error.notes = ("only Python f-strings need doubled braces: they turn {{ into {",)
+    return error
+
+
+_doubled_braces = parse_error("""doubled braces are not allowed in PATTERN
     write {{written}}""")
 
 

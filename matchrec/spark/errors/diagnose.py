@@ -20,6 +20,7 @@ from matchrec.conditions.split import is_truth
 from matchrec.errors import MatchRecognizeError, MatchRecognizeUnsupportedError, calls, conditions
 from matchrec.errors.sql import expression as errors
 from matchrec.errors.sql import refusals
+from matchrec.errors.sql.around import cure_of_refusal
 from matchrec.errors.sql.foreign_names import cure_of_arguments
 from matchrec.plan.clauses import Measure, RowExpression, RowsPerMatch
 from matchrec.plan.expression import (
@@ -252,7 +253,10 @@ class Diagnosis:
         cure = refusals.cure_of_quoted_column(said, columns.names)
         cure = cure or cure_of_arguments(function_of(error))
         cure = cure or split_help(sentence_of(str(error)))[1]
-        return refusals.refused_by_engine(engine, clause, said, span, cure)
+        refusal = refusals.refused_by_engine(engine, clause, said, span, cure)
+        if refusal.hint is None:
+            refusal.hint = cure_of_refusal(str(error), said)
+        return refusal
 
     def names(self, written: WrittenSql) -> errors.Names:
         plan, here = self.plan, written.span

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -224,6 +225,51 @@ def test_advice_is_in_words_of_a_shell(embedded: Path) -> None:
         given=rare,
         code=1,
     )
+
+
+OF_PYTHON = re.compile(
+    r"DataFrame|spark\.(read|sql)|f-string|args|Options\(|query\.|matchrec\.\w+\(|labels\.|the call"
+)
+SKIPPING = STREAKS.replace("DEFINE", "SKIP TILL NEXT MATCH DEFINE")
+
+# Mistakes of which the advice for Python names what a shell does not have: the command, the query,
+# and what to write.
+MISTAKES = [
+    ("run", STREAKS.replace("FROM t", "FROM {t}"), "write t without braces, and pass --table t="),
+    ("run", STREAKS.replace("FROM t", "FROM prices.csv"), "write the path of a file in quotes"),
+    ("run", STREAKS.replace("FROM t", "FROM csv.`prices.csv`"), "or pass --table NAME=FILE"),
+    ("run", STREAKS.replace("FROM t", "FROM read_csv('prices.csv')"), "pass --table NAME=FILE"),
+    ("run", STREAKS.replace("UP+", "UP{{3,}}"), "help: write {3,}\n"),
+    ("run", STREAKS.replace("UP+", "UP(3,)"), "help: write UP{3,}\n"),
+    ("run", STREAKS.replace("UP+", "UP3"), "write UP{3} for 3 rows, or add UP to PATTERN"),
+    ("run", STREAKS.replace("PREV(price)", "?"), "(?), but --arg has no values"),
+    ("run", STREAKS.replace("PREV(price)", ":low"), "pass --arg low=VALUE"),
+    ("run", STREAKS.replace("PREV(price)", "own_score(price)"), "run the query from Python, after"),
+    ("run", STREAKS.replace("*", "own_score(low)", 1), "run the query from Python, after"),
+    ("run", f"CREATE GLOBAL TEMPORARY VIEW v AS {STREAKS}", "write CREATE TEMPORARY VIEW without"),
+    ("run", f"BEGIN {STREAKS}; END", "write the statements one after the other, without BEGIN"),
+    ("run", f"EXECUTE IMMEDIATE '{STREAKS}'", "pass --arg for the values of USING"),
+    ("run --max-steps 9", SKIPPING, "leave out --max-steps, and write WITHIN"),
+    ("run", f"{STREAKS} LIMIT -1", "write a whole number of rows, 0 or more"),
+    ("run", STREAKS.replace("SELECT", "SELEC"), "help: write SELECT\n"),
+    ("why --partition symb=X", STREAKS, "unknown column `symb` in `--partition`"),
+    ("why --partition sym=X --row 1 --row 2", STREAKS, "`--row` has 2 values"),
+    ("run --plot p.png --x prise --y price", STREAKS, "`--x` of `plot` is `prise`"),
+    ("backtest --labels t --start sym --end ts", STREAKS, "in a statement before the query"),
+]
+
+
+@pytest.mark.parametrize(("command", "query", "advice"), MISTAKES)
+def test_no_advice_is_in_words_of_python(
+    embedded: Path, command: str, query: str, advice: str
+) -> None:
+    del embedded
+    name, *options = command.split()
+    result = invoke(name, "-", *STOCKS, *options, given=query)
+    assert result.exit_code == 1
+    assert advice in result.stderr
+    assert not OF_PYTHON.search(result.stderr), result.stderr
+    assert "engine-failed" not in result.stderr
 
 
 NOTHING = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (A) DEFINE A AS price > :n)"
