@@ -91,7 +91,7 @@ def test_signatures_have_a_line_for_each_parameter_if_they_are_long() -> None:
 
 # Types that a user knows without this reference: those of Python, PySpark, pandas and pyarrow.
 KNOWN_TYPES = {
-    *("bool", "dict", "float", "int", "list", "set", "str", "tuple", "type", "pa", "pd"),
+    *("bool", "dict", "float", "int", "list", "object", "set", "str", "tuple", "type", "pa", "pd"),
     *("Any", "Callable", "Iterator", "Literal", "Mapping", "None", "Path", "Self", "Sequence"),
     *("Column", "DataFrame", "Row", "SparkSession"),
 }

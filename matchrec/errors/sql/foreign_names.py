@@ -90,7 +90,7 @@ def cure_of_syntax(text: str) -> str | None:
         return INSIDE
     if first := re.fullmatch(r"\s*(\w+)", text):
         near = nearest(first[1].upper(), ("SELECT", "WITH", "FROM", "VALUES", "INSERT", "CREATE"))
-        return f"write {near}" if near else None
+        return f"write {near}" if near and near != first[1].upper() else None
     name = re.search(r'"([^"\n]+)"$', text)
     return f"write `{name[1]}` in backticks" if name else None
 
