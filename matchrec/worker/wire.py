@@ -12,7 +12,7 @@ After the match     __r0 ...       what the measures read, where that is not the
                     __e            a row of a match, see `output.measure_reader`
                     __counters     what a worker has counted
 Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
-                                   see `rule_sets.worker`
+                                   see `worker.rule_set`
 Of ranges           __class        a number for some of the keys       __place        in the order
                     __placed       a stretch of places                  __range        of stretches
 Of streams          __bucket       a number for some of the keys
