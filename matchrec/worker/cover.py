@@ -45,7 +45,7 @@ class CoverageWorker:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         figures, counts = [Figures()], Counts.of(self.task.coverable)
         nearest: Nearest = None
-        for piece in self.incoming.pieces(batches, self.task.executable.lookaround):
+        for piece in self.incoming.read_pieces(batches, self.task.executable.lookaround):
             figures.append(self.count_matches(piece, counts))
             nearest = self.nearest(piece, counts) or nearest
             del piece  # a table less in memory while the next one grows
@@ -116,7 +116,7 @@ class AttemptWorker:
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """A batch for each piece; a row that two pieces have may be in both."""
         executable = self.task.executable
-        for piece in self.incoming.pieces(batches, executable.lookaround):
+        for piece in self.incoming.read_pieces(batches, executable.lookaround):
             with all_conditions(executable, piece) as partitions:
                 notes = note_starts(self.task.coverable, partitions)
             yield self.rows(piece, notes)

@@ -1,6 +1,7 @@
-"""What the workers of a clause are asked, and how the rows of a task come to them.
+"""The worker of a query: from the batches of a task to batches of output rows.
 
-What it takes to do so is loaded where they do it.
+The driver imports this module to build and pickle workers. What a worker needs to run, such as
+kernels and the sort, is imported only when it runs, so the driver never loads it.
 """
 
 from __future__ import annotations
@@ -24,31 +25,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """How rows come. Picklable.
+    """How the rows of a task reach its worker. Picklable."""
 
-    sorting: how they are to be sorted; None of rows that Spark has sorted. structs: columns that
-    cross in parts. tasks: how many share the memory of a process. rows_a_call: how many rows are
-    worth a call of the engine. token: by which the query is known again in the plan of a DataFrame;
-    empty where nobody asks. planned: the columns as they were when the query was built; none if the
-    session analyses a query only once.
-    """
-
+    # How the worker must sort the rows; None if the engine has sorted them.
     sorting: Sorting | None = None
+    # Columns of structs whose fields are sent as columns of their own.
     structs: tuple[Struct, ...] = ()
+    # The number of tasks that share the memory of a process.
     tasks: int = 1
+    # The number of rows that make a search worth its fixed cost.
     rows_a_call: int = field(default_factory=lambda: taken().rows_a_call)
+    # Identifies the query in the plan of a DataFrame; empty if nothing looks for it there.
     token: str = ""
+    # The columns as they were when the query was built, to be compared with those that arrive.
+    # Empty if the session analyses a query only once, so that they cannot differ.
     planned: tuple[PlannedColumn, ...] = ()
 
-    def pieces(
+    def read_pieces(
         self,
         batches: Batches,
         lookaround: Lookaround | None,
         needed: tuple[int, ...] = (),
         never_null: Collection[str] = (),
     ) -> Iterator[Piece]:
-        """The rows in pieces. lookaround: as of `worker.batches`. needed: as of `Sorting`.
-        never_null: as of `worker.planned`.
+        """Check and sort the rows of a task, and yield them in pieces for the search.
+
+        Args:
+            batches: the rows of the task.
+            lookaround: see `batches.pieces`.
+            needed: see `Sorting.needed`.
+            never_null: see `planned.checked_batches`.
+
+        Raises:
+            MatchRecognizeRunError: a column has another type than it was planned with.
+            PartitionWithoutRoom: there is too little memory for the rows of a partition.
         """
         with loading():
             from matchrec.worker.batches import pieces
@@ -65,22 +75,24 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class QueryWorker:
-    """Runs an executable over one task's stream of batches. counted: as of `Tally`."""
+    """Runs an executable over the batches of one task. Picklable."""
 
     executable: Executable
     incoming: Incoming = Incoming()
+    # The schema of the output if it ends with counters, see `Tally`; None without counters.
     counted: pa.Schema | None = None
 
     def run(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """Output batches, in the order of the partitions; the counters are the last one."""
+        """Yield output batches in the order of the partitions, then the batch of the counters."""
         with loading():
             from matchrec.output.reads import ReadRow
             from matchrec.worker.count import Tally
             from matchrec.worker.match import Worker
 
-        needed = self.executable.needed if self.counted is None else ()  # counters count all rows
+        # counters count all rows, so no partition may be dropped
+        needed = self.executable.needed if self.counted is None else ()
         reads = self.executable.reads
         never_null = {wire.column(read.column) for read in reads if isinstance(read, ReadRow)}
         lookaround = self.executable.lookaround
-        pieces = self.incoming.pieces(batches, lookaround, needed, never_null)
+        pieces = self.incoming.read_pieces(batches, lookaround, needed, never_null)
         return Worker(self.executable, Tally(self.counted)).run(pieces)

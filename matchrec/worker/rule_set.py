@@ -71,7 +71,7 @@ class RuleSetWorker:
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches of rows, rule after rule for each piece."""
-        for piece in self.incoming.pieces(batches, None):
+        for piece in self.incoming.read_pieces(batches, None):
             yield from joined(self.rows_of_piece(piece))
 
     def batches(
