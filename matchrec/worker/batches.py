@@ -1,16 +1,22 @@
-"""A stream of record batches → pieces for the engine: whole partitions, or parts of a large one.
+"""Group a stream of record batches into pieces for the search.
 
-Rows wait until their partition is complete, and complete partitions wait until there are enough
-rows for a call of the engine to be worth while: 200,000 tiny partitions are a few calls.
+A piece has whole partitions, or a part of a large one. Rows wait until their partition is complete.
+Complete partitions wait until there are enough rows to make a search worth its fixed cost: so
+200,000 tiny partitions are a few searches.
 
-A partition that grows large is searched before it is complete. The engine stops at the first
-starting row whose search would look past the rows that are here; the rows from there on, and as
-many before it as conditions and measures look back, wait for those that follow. What waits doubles
-at least until the next call, so that a search which begins again costs no more in the end.
+A partition that grows large is searched before it is complete. The search stops at the first
+starting row whose run would look past the rows that have arrived. The rows from there on, and as
+many before it as conditions and measures look back, wait for the rows that follow:
 
-Memory: the rows of one call, fewer where they are wide, and of the partition that is being read
-from the first row on from which a match is not yet decided; where partitions must be whole, all
-rows of that partition. Where there is no room for these, that is an error.
+    first piece      rows 0 .. 99, searched up to row 80, conditions look back 2 rows
+    second piece     rows 78 .. 199, searched from row 80 on
+
+The number of waiting rows at least doubles before the next search. So searching the undecided rows
+again costs no more, in sum, than searching each row once.
+
+Memory: the rows of one search, which are fewer if the rows are wide, and the undecided rows of the
+partition that is being read. If partitions must be whole, these are all rows of that partition. It
+is an error if there is no room for them.
 """
 
 from __future__ import annotations
@@ -28,161 +34,229 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import Batches, column, numbers_of, with_structs
 from matchrec.worker.wire import Structs
 
+# About how many bytes of rows are searched together, if the number of rows does not limit them.
 BYTES_A_CALL = 64 << 20
-TIMES_IN_MEMORY = 2  # what becomes of waiting rows: a table, and the arrays that are made of it
+# Waiting rows become a table, and then the arrays that are made of the table.
+TIMES_IN_MEMORY = 2
 
 
-class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- the runtime words the error
-    """The rows of a partition wait for a search for which there is no room. args: a table of the
-    last one; how many they are, and bytes of them; whether because the partition must be whole.
-    """
+class PartitionWithoutRoom(MemoryError):  # noqa: N818 -- a worker turns it into a user's error
+    """There is no room for the rows of a partition that wait for a search."""
+
+    def __init__(self, last_row: pa.Table, rows: int, size: int, *, must_be_whole: bool) -> None:
+        super().__init__(rows, size)
+        self.last_row = last_row  # a table of the last row that has arrived
+        self.rows = rows  # the number of waiting rows of the partition
+        self.size = size  # the bytes of all waiting rows
+        # whether the rows wait because the partition must be whole
+        self.must_be_whole = must_be_whole
 
 
 @dataclass(slots=True)
 class Piece:
-    """Rows for one call of the engine.
-
-    starts: row positions at which partitions start, then the number of rows. frontier: from where
-    on to search, and where the rows that are here end; the engine moves it.
-    passed: rows of the first partition before the table, None if that is not known. covered:
-    bool[n], rows that a match contains, or that have come out before. fresh: how many rows no other
-    piece has had.
-    """
+    """The rows of one search: whole partitions, or a part of one partition."""
 
     table: pa.Table
+    # The row at which each partition starts, then the number of rows.
     starts: IntArray
+    # Where each search begins, and where the rows that have arrived end. The search moves it.
     frontier: Frontier
+    # The number of rows of the first partition before the table; None if that is not known.
     passed: int | None
+    # bool[n], the rows that a match covers or that have been output.
     covered: BoolArray
+    # The number of rows that no earlier piece had. They are the last ones of the table.
     fresh: int
 
     @property
     def fresh_partitions(self) -> int:
-        return int(np.count_nonzero(self.starts[:-1] >= self.table.num_rows - self.fresh))
+        """The number of partitions that start in this piece, not in an earlier one."""
+        first_fresh = self.table.num_rows - self.fresh
+        return int(np.count_nonzero(self.starts[:-1] >= first_fresh))
 
 
 def pieces(
     batches: Batches, lookaround: Lookaround | None, *, rows_a_call: int, structs: Structs = ()
 ) -> Iterator[Piece]:
-    """The rows in pieces; the next piece begins where the search of the last one has ended.
+    """Yield the rows of a task in pieces.
 
-    The first bit of the first bits marks partition starts. lookaround: None where partitions must
-    be whole. rows_a_call: how many rows are worth a call of the engine, if they are not wide.
-    structs: columns that cross in parts. Raises PartitionWithoutRoom.
+    The search must move the frontier of a piece before the next piece is asked for: if a partition
+    is not complete, the next piece begins where the search has stopped.
+
+    Args:
+        batches: rows in the order of their partitions. Bit 0 of the first column of bits marks the
+            first row of each partition.
+        lookaround: how far a query looks around a match; None if partitions must be whole.
+        rows_a_call: the number of rows that make a search worth its fixed cost. Fewer rows are
+            searched together if they are wide.
+        structs: columns of structs whose fields are sent as columns of their own.
+
+    Raises:
+        PartitionWithoutRoom: there is no room for the rows that wait.
     """
     waiting = Waiting(rows_a_call, structs)
     for batch in batches:
-        first = batch.column(wire.FIRST_BITS).slice(0, 1)
-        if 2 * waiting.rows >= waiting.rows_a_call and len(starts_in(first)):
-            yield waiting.complete(waiting.rows)  # to join them would copy both
+        first_mark = batch.column(wire.FIRST_BITS).slice(0, 1)
+        starts_partition = len(starts_in(first_mark)) > 0
+        if 2 * waiting.rows >= waiting.rows_a_call and starts_partition:
+            # searching these rows by themselves saves a copy of both tables
+            yield waiting.take_partitions(waiting.rows)
         waiting.add(batch)
         waiting.rows_a_call = min(rows_a_call, rows_in(BYTES_A_CALL, batch))
-        if waiting.border >= waiting.rows_a_call:
-            yield waiting.complete(waiting.border)
-        waiting.check_room(whole=lookaround is None)
-        if lookaround is not None and waiting.rows - waiting.border >= waiting.enough:
-            if waiting.border:
-                yield waiting.complete(waiting.border)
-            piece = waiting.piece(waiting.batches, waiting.rows - lookaround.after)
+        if waiting.last_start >= waiting.rows_a_call:
+            yield waiting.take_partitions(waiting.last_start)
+        waiting.check_room(must_be_whole=lookaround is None)
+        if lookaround is None:
+            continue
+        if waiting.rows - waiting.last_start >= waiting.rows_for_search:
+            if waiting.last_start:
+                yield waiting.take_partitions(waiting.last_start)
+            piece = waiting.make_piece(waiting.batches, waiting.rows - lookaround.after)
             yield piece
-            waiting.go_on(piece, lookaround)
-            del piece  # a table less in memory while the next one grows
+            waiting.drop_decided(piece, lookaround)
+            del piece  # so that its table is gone while the next one grows
     if waiting.rows:
-        yield waiting.complete(waiting.rows)
+        yield waiting.take_partitions(waiting.rows)
 
 
 @dataclass(slots=True)
 class Waiting:
-    """Rows that wait to be searched.
+    """The rows that wait for a search."""
 
-    size: bytes of them. border: where the last partition starts. left: how many rows of it the last
-    search has left, None where it has not been searched. start, number, steps, passed: of the first
-    partition, see `Frontier` and `Piece`. covered: of its rows that an earlier piece has had.
-    """
-
+    # The number of rows that make a search worth its fixed cost.
     rows_a_call: int
     structs: Structs
     batches: list[pa.RecordBatch] = field(default_factory=list)
+    # The number of rows of `batches`, and their bytes.
     rows: int = 0
     size: int = 0
-    border: int = 0
-    left: int | None = None
+    # The row at which the last partition starts, as far as is known.
+    last_start: int = 0
+    # How many rows of the last partition the latest search left undecided; None if it was not
+    # searched yet.
+    undecided: int | None = None
+    # How far the search of the first partition has come, see `Frontier`.
     start: int = 0
     number: int = 0
     steps: int = 0
+    # The number of rows of the first partition that were dropped, see `Piece.passed`.
     passed: int = 0
+    # bool[r], `Piece.covered` of the first rows, which an earlier piece had.
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     @property
-    def enough(self) -> int:
-        """How many rows of the last partition are worth a call."""
-        left = self.rows_a_call if self.left is None else self.left
-        return left + max(left, self.rows_a_call)
+    def rows_for_search(self) -> int:
+        """The number of rows of the last partition from which on it is searched.
 
-    def check_room(self, *, whole: bool) -> None:
-        """Raises PartitionWithoutRoom for too many rows. whole: whether all must be there."""
-        if not memory.has_room(TIMES_IN_MEMORY * self.size):
-            last = self.batches[-1]
-            row = with_structs(pa.Table.from_batches([last.slice(last.num_rows - 1)]), self.structs)
-            raise PartitionWithoutRoom(row, self.rows - self.border, self.size, whole)
+        It is at least twice the number of rows that the last search left undecided.
+        """
+        undecided = self.rows_a_call if self.undecided is None else self.undecided
+        return undecided + max(undecided, self.rows_a_call)
+
+    def check_room(self, *, must_be_whole: bool) -> None:
+        """Raise PartitionWithoutRoom if the waiting rows need too much memory.
+
+        Args:
+            must_be_whole: whether all rows of a partition must be searched together.
+        """
+        if memory.has_room(TIMES_IN_MEMORY * self.size):
+            return
+        last_batch = self.batches[-1]
+        last_row = pa.Table.from_batches([last_batch.slice(last_batch.num_rows - 1)])
+        raise PartitionWithoutRoom(
+            last_row=with_structs(last_row, self.structs),
+            rows=self.rows - self.last_start,
+            size=self.size,
+            must_be_whole=must_be_whole,
+        )
 
     def add(self, batch: pa.RecordBatch) -> None:
+        """Add the rows of a batch, if it has any."""
         if batch.num_rows == 0:
             return
         starts = starts_in(batch.column(wire.FIRST_BITS))
         if len(starts):
-            self.border = self.rows + int(starts[-1])
+            self.last_start = self.rows + int(starts[-1])
         self.batches.append(batch)
         self.rows += batch.num_rows
         self.size += batch.nbytes
 
-    def complete(self, rows: int) -> Piece:
-        """The first so many rows, whole partitions, which wait no longer."""
-        taken, left = divide(self.batches, rows)
-        piece = self.piece(taken, NO_EDGE)
-        self.batches, self.rows, self.border = left, self.rows - rows, 0
-        self.size = sum(batch.nbytes for batch in left)
-        self.start = self.number = self.steps = self.passed = 0
+    def take_partitions(self, rows: int) -> Piece:
+        """Return the first rows as a piece, and keep the others.
+
+        Args:
+            rows: the number of rows to take, which must be whole partitions.
+        """
+        taken, self.batches = divide_batches(self.batches, rows)
+        piece = self.make_piece(taken, NO_EDGE)
+        self.rows -= rows
+        self.size = sum(batch.nbytes for batch in self.batches)
+        self.last_start = 0
+        self.undecided = None
+        self.start = 0
+        self.number = 0
+        self.steps = 0
+        self.passed = 0
         self.covered = np.zeros(0, np.bool_)
-        self.left = None
         return piece
 
-    def piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
+    def make_piece(self, batches: list[pa.RecordBatch], edge: int) -> Piece:
+        """Return a piece with the rows of some batches.
+
+        Args:
+            batches: the first of the waiting rows, or all of them.
+            edge: the row before which the search of the last partition must stop, or NO_EDGE.
+        """
         table = with_structs(pa.Table.from_batches(batches).combine_chunks(), self.structs)
         starts = starts_in(column(table, wire.FIRST_BITS))
-        if self.passed:
+        if self.passed:  # the marked row of the first partition was dropped
             starts = np.append(0, starts)
+        starts = np.append(starts, table.num_rows).astype(np.int64)
         covered = np.zeros(table.num_rows, np.bool_)
         covered[: len(self.covered)] = self.covered
-        fresh = table.num_rows - len(self.covered)
-        starts = np.append(starts, table.num_rows).astype(np.int64)
-        frontier = Frontier.of(starts, self.start, edge, self.number, self.steps)
-        return Piece(table, starts, frontier, self.passed, covered, fresh)
+        return Piece(
+            table=table,
+            starts=starts,
+            frontier=Frontier.of(starts, self.start, edge, self.number, self.steps),
+            passed=self.passed,
+            covered=covered,
+            fresh=table.num_rows - len(self.covered),
+        )
 
-    def go_on(self, piece: Piece, lookaround: Lookaround) -> None:
-        """Keep of an unfinished piece what the search from its frontier on may look at."""
+    def drop_decided(self, piece: Piece, lookaround: Lookaround) -> None:
+        """Drop the rows that no later search reads, after the search of an incomplete partition.
+
+        Args:
+            piece: the piece with all waiting rows. The search has moved its frontier.
+            lookaround: how far the query looks before a match.
+        """
         frontier = piece.frontier
-        of_search = frontier.start, frontier.number, frontier.steps
-        start, self.number, self.steps = (int(array[-1]) for array in of_search)
-        gone = max(start - max(1, lookaround.before), 0)
-        _, self.batches = divide(self.batches, gone)
-        self.rows -= gone
+        start = int(frontier.start[-1])
+        self.number = int(frontier.number[-1])
+        self.steps = int(frontier.steps[-1])
+        dropped = max(start - max(1, lookaround.before), 0)
+        _, self.batches = divide_batches(self.batches, dropped)
+        self.rows -= dropped
         self.size = sum(batch.nbytes for batch in self.batches)
-        self.start = start - gone
-        self.passed += gone
-        self.covered = piece.covered[gone:].copy()
-        self.left = self.rows
+        self.start = start - dropped
+        self.passed += dropped
+        self.covered = piece.covered[dropped:].copy()
+        self.undecided = self.rows
 
 
-def divide(batches: list[pa.RecordBatch], rows: int) -> Iterator[list[pa.RecordBatch]]:
+def divide_batches(
+    batches: list[pa.RecordBatch], rows: int
+) -> tuple[list[pa.RecordBatch], list[pa.RecordBatch]]:
+    """Return the batches of the first rows, and those of all other rows. No row is copied."""
     table = pa.Table.from_batches(batches)
-    return (part.to_batches() for part in (table.slice(0, rows), table.slice(rows)))
+    return table.slice(0, rows).to_batches(), table.slice(rows).to_batches()
 
 
 def rows_in(size: int, batch: pa.RecordBatch) -> int:
-    """About how many rows like those of a batch or a table take so many bytes, at least one."""
+    """Return about how many rows like those of a batch fit into `size` bytes, at least 1."""
     return max(1, size * int(batch.num_rows) // max(1, int(batch.nbytes)))
 
 
 def starts_in(bits: pa.Array) -> IntArray:
+    """Return the rows that start a partition: those with bit 0 of the first column of bits."""
     return np.flatnonzero((numbers_of(bits).astype(np.uint8) & 1).view(np.bool_))

@@ -1,4 +1,12 @@
-"""The function that runs inside Spark's Python workers: batches in, batches of output rows out."""
+"""Search pieces of partitions for matches and make batches of output rows.
+
+This is what runs in a Python worker. A piece goes through four steps:
+
+1. Encode the columns as the arrays that the search reads (`worker.encode`).
+2. Compute the conditions on neighbouring rows that the worker itself computes.
+3. Search for matches.
+4. Turn the matches into output rows, and these into Arrow columns (`worker.gather`).
+"""
 
 from __future__ import annotations
 
@@ -23,122 +31,196 @@ from matchrec.worker.count import ENCODING, GATHERING, WAITING, Tally
 from matchrec.worker.encode import check_windows, partitions_of, value_at
 from matchrec.worker.gather import Gatherer, chain_matches
 
+# Errors. A search knows a row only by its position in the arrays; users get the keys of the
+# partition and the number of the row in it.
+
 
 @contextmanager
-def naming_rows(place: Callable[[int], RowPlace]) -> Iterator[None]:
-    """Raises MatchRecognizeError with the place of the row at which RunFailure is raised inside."""
+def naming_rows(locate: Callable[[int], RowPlace]) -> Iterator[None]:
+    """Turn a RunFailure that is raised inside into an error that names the row.
+
+    Args:
+        locate: returns the location of a row, given its position in the arrays.
+
+    Raises:
+        MatchRecognizeError: the error of the RunFailure.
+    """
     try:
         yield
     except RunFailure as failure:
-        raise failure.error(place(failure.row)) from failure
+        raise failure.error(locate(failure.row)) from failure
 
 
-def name_row(executable: Executable, table: pa.Table, row: int, number: int | None) -> RowPlace:
-    """A row as its partition's keys and its number there."""
-    names = executable.crossing.keys
-    keys = {name: value_at(table, wire.column(place), row) for name, place in names}
-    return RowPlace(keys, number, bool(executable.relevant))
+def locate_row(
+    executable: Executable, table: pa.Table, row: int, row_number: int | None
+) -> RowPlace:
+    """Return the location of a row of a table: the keys of its partition, its number in there.
+
+    Args:
+        executable: the compiled query.
+        table: rows as the worker gets them.
+        row: the position of the row in `table`.
+        row_number: its number in its partition, from 1; None if that is not known.
+    """
+    keys = {
+        name: value_at(table, wire.column(index), row) for name, index in executable.crossing.keys
+    }
+    return RowPlace(keys, row_number, bool(executable.relevant))
 
 
-def place_of(executable: Executable, row: int, piece: Piece, partitions: Partitions) -> RowPlace:
-    number: int | None = None
+def locate_row_of_piece(
+    executable: Executable, row: int, piece: Piece, partitions: Partitions
+) -> RowPlace:
+    """Return the location of a row of a piece, given its position in the table of the piece."""
+    row_number: int | None = None
     if piece.passed is not None:
         partition = int(np.searchsorted(partitions.starts, row, side="right")) - 1
-        number = row - int(partitions.starts[partition]) + 1
-        number += piece.passed if partition == 0 else 0
-    return name_row(executable, piece.table, row, number)
+        row_number = row - int(partitions.starts[partition]) + 1
+        if partition == 0:
+            row_number += piece.passed
+    return locate_row(executable, piece.table, row, row_number)
 
 
 @contextmanager
 def searching(executable: Executable, piece: Piece, partitions: Partitions) -> Iterator[None]:
-    """As `naming_rows`, of a piece. Raises MatchRecognizeError where its windows wrap around."""
-    with naming_rows(lambda row: place_of(executable, row, piece, partitions)):
+    """Check the windows of a piece, and name the row of a RunFailure that is raised inside.
+
+    Raises:
+        MatchRecognizeError: the end of a window is unknown or wraps around, or a RunFailure was
+            raised inside.
+    """
+    with naming_rows(lambda row: locate_row_of_piece(executable, row, piece, partitions)):
         check_windows(executable, piece.table, piece.starts)
         yield
 
 
-def naming_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The pieces. Raises MatchRecognizeRunError for a partition for which there is no room."""
+def name_large_partitions(executable: Executable, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield the pieces, and name the partition if there is no room for its rows.
+
+    Raises:
+        MatchRecognizeRunError: there is too little memory for the rows of a partition.
+    """
     try:
         yield from pieces
     except PartitionWithoutRoom as error:
-        row, rows, size, whole = error.args
-        message = partition_without_room if whole else undecided_without_room
-        place = name_row(executable, row, 0, None)
-        raise message(rows=rows, mebibytes=size >> 20, place=place) from error
+        message = partition_without_room if error.must_be_whole else undecided_without_room
+        location = locate_row(executable, error.last_row, 0, None)
+        raise message(rows=error.rows, mebibytes=error.size >> 20, place=location) from error
 
 
-# What makes batches for matches, and for the rows that come out for them. Picklable.
+# The search.
+
+
+# Makes batches of output rows from matches, given the rows to output for them. Picklable. It may
+# raise RunFailure.
 BatchMaker = Callable[[pa.Table, Partitions, Matches, OutputRows], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
 class Worker:
-    """Runs an executable over pieces. output: makes batches where not its reads alone come out."""
+    """Runs an executable over pieces of partitions."""
 
     executable: Executable
     tally: Tally = field(default_factory=Tally)
+    # Makes the batches of the output; None if the output consists of the reads of the executable.
     output: BatchMaker | None = None
 
     def run(self, pieces: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
-        for piece in self.tally.time_items(WAITING, naming_partitions(self.executable, pieces)):
+        """Yield the output of all pieces, then the batch of the counters if there are any.
+
+        Raises:
+            MatchRecognizeError: the rows do not allow a search or a measure. The error names the
+                row or the partition.
+        """
+        for piece in self.tally.time_items(WAITING, name_large_partitions(self.executable, pieces)):
             for batch in self.match_piece(piece):
                 yield self.tally.with_counters(batch)
-            del piece  # a table less in memory while the next one grows
+            del piece  # so that its table is gone while the next one grows
         yield from self.tally.row()
 
     def match_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Encode and search a piece, and yield its output."""
         with self.tally.measure_time(ENCODING):
             partitions = partitions_of(self.executable, piece.table, piece.starts, piece.frontier)
         yield from self.match_partitions(piece, partitions)
 
     def match_partitions(self, piece: Piece, partitions: Partitions) -> Iterator[pa.RecordBatch]:
-        executable, first = self.executable, piece.frontier.start.copy()
-        with_unmatched = executable.rows_per_match.shows_unmatched
-        with searching(executable, piece, partitions):
+        """Search the partitions of a piece, and yield their output.
+
+        If unmatched rows are output, `piece.covered` gets the rows that matches have.
+        """
+        rows_per_match = self.executable.rows_per_match
+        search_start = piece.frontier.start.copy()  # the search moves the frontier
+        with searching(self.executable, piece, partitions):
             with self.tally.measure_time(ENCODING):
                 partitions = self.satisfy_nearby(partitions)
             for matches in self.find_matches(partitions, piece):
-                if with_unmatched:
-                    out = rows_that_come_out(matches, executable.rows_per_match, partitions.rows)
-                    piece.covered[:] |= out
+                if rows_per_match.shows_unmatched:
+                    covered = rows_that_come_out(matches, rows_per_match, partitions.rows)
+                    piece.covered[:] |= covered
                 with self.tally.measure_time(GATHERING):
-                    rows = output_rows(matches, executable.rows_per_match)
-                yield from self.output_of(piece.table, partitions, matches, rows)
-            if with_unmatched:
-                unmatched = self.unmatched_rows(piece, partitions, first)
-                yield from self.output_of(piece.table, partitions, no_matches(), unmatched)
+                    rows = output_rows(matches, rows_per_match)
+                yield from self.make_batches(piece.table, partitions, matches, rows)
+            if rows_per_match.shows_unmatched:
+                unmatched = self.find_unmatched_rows(piece, partitions, search_start)
+                yield from self.make_batches(piece.table, partitions, no_matches(), unmatched)
 
     def satisfy_nearby(self, partitions: Partitions) -> Partitions:
-        """The partitions with the conditions that the worker computes. Raises RunFailure."""
+        """Return the partitions with the bits of the row conditions that the worker computes.
+
+        Raises:
+            RunFailure: a condition cannot be computed on a row.
+        """
         return satisfy_nearby(partitions, self.executable.nearby)
 
     def find_matches(self, partitions: Partitions, piece: Piece) -> Iterator[Matches]:
-        strategy, tally = self.executable.strategy, self.tally
+        """Yield the matches of a piece in chunks, and count them."""
         task = self.executable.task
         if self.output is None:
             task = chain_matches(self.executable, piece.table, partitions.starts)
-        return tally.count_matches(strategy.search(task, partitions, tally.of_kernels), piece)
+        matches = self.executable.strategy.search(task, partitions, self.tally.of_kernels)
+        return self.tally.count_matches(matches, piece)
 
-    def unmatched_rows(self, piece: Piece, partitions: Partitions, first: IntArray) -> OutputRows:
-        """The rows that no match covers, with every measure NULL. first: int64[p], where the search
-        of each partition has begun. Rows before it have come out, those from where it has ended may
-        still be matched.
+    def find_unmatched_rows(
+        self, piece: Piece, partitions: Partitions, search_start: IntArray
+    ) -> OutputRows:
+        """Return the searched rows that no match covers, as output rows with NULL measures.
+
+        Rows before the start of the search were output with an earlier piece. Rows from its end on
+        may still be matched by a later one.
+
+        Args:
+            piece: the piece, after its search.
+            partitions: the partitions of the piece.
+            search_start: int64[p], the row at which the search of each partition began.
         """
-        frontier, lengths = piece.frontier, np.diff(partitions.starts)
-        end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
+        frontier = piece.frontier
+        lengths = np.diff(partitions.starts)
+        search_end = np.where(frontier.edge == NO_EDGE, frontier.until, frontier.start)
         row = np.arange(partitions.rows)
-        searched = (row >= np.repeat(first, lengths)) & (row < np.repeat(end, lengths))
-        return unmatched_rows(piece.covered | ~searched, partitions)
+        was_searched = row >= np.repeat(search_start, lengths)
+        was_searched &= row < np.repeat(search_end, lengths)
+        return unmatched_rows(piece.covered | ~was_searched, partitions)
 
-    def output_of(
+    def make_batches(
         self, table: pa.Table, partitions: Partitions, matches: Matches, rows: OutputRows
     ) -> Iterator[pa.RecordBatch]:
-        """The batches of rows, if there are any. Raises RunFailure."""
+        """Yield the output rows as batches; none if there are no rows.
+
+        Args:
+            table: the rows of a piece.
+            partitions: the same rows as the search sees them.
+            matches: matches in these partitions.
+            rows: the output rows of these matches.
+
+        Raises:
+            RunFailure: a measure is too large for its type, or a row is too large for Arrow.
+        """
         if self.output is not None:
             yield from self.output(table, partitions, matches, rows)
             return
-        members, frame = self.executable.task.members, self.executable.frame
+        members = self.executable.task.members
+        frame = self.executable.frame
         with self.tally.measure_time(GATHERING):
             reader = Reader(matches, rows, partitions, members, frame)
             gatherers = Gatherer(self.executable, table, reader).divide()

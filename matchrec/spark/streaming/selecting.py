@@ -42,7 +42,7 @@ from matchrec.spark.streaming.search import (
     window_bounds,
 )
 from matchrec.worker.encode import partitions_of
-from matchrec.worker.match import Worker, name_row, naming_rows
+from matchrec.worker.match import Worker, locate_row, naming_rows
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SelectingSearch(KeySearch):
         with naming_rows(rows.place):
             for matches in in_large_chunks(search_keys()):
                 out = output_rows(matches, self.executable.rows_per_match)
-                yield from worker.output_of(rows.known.rows, rows.partitions, matches, out)
+                yield from worker.make_batches(rows.known.rows, rows.partitions, matches, out)
         searched = {name: ByKey.joined([one[name] for one in left]) for name in left[0]}
         return take(join(searched, after), np.argsort(np.append(others, quiet)))
 
@@ -196,7 +196,7 @@ class KnownRows:
     def place(self, row: int) -> RowPlace:
         """A row as its partition's keys, its number there and its time."""
         number = int(self.numbers[row]) + 1
-        place = name_row(self.executable, self.known.rows, self.first + row, number)
+        place = locate_row(self.executable, self.known.rows, self.first + row, number)
         return replace(place, time=str(np.datetime64(int(self.times[row]), "us")))
 
     def call(self, kept: int) -> SearchCall:
