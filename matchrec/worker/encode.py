@@ -1,35 +1,51 @@
-"""Arrow columns → the arrays that an engine sees, and where windows end.
+"""Encode Arrow columns as the arrays that a search reads, and find where windows end.
 
-Integers, booleans, dates, timestamps and intervals become int64, floats float64. Values of any
-other sortable type become their rank among all values of the columns of that type that are read
-by run conditions. Windows are those of WITHIN, of a number of rows, and those that conditions say.
+Integers, booleans, dates, timestamps and intervals become int64, floats become float64. Values of
+any other type that can be sorted become their ranks:
+
+    name        ["bob", "al", NULL, "bob"]     →  [2, 1, 0, 2], not valid at the third row
+
+Columns of one type are ranked together, so that a condition may compare them.
+
+There are three kinds of windows: those of WITHIN, those of a number of rows, and those that the
+conditions of a query amount to. For a search, each of them is one number for each row: the first
+row that is outside of the window that begins with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from matchrec.compile.executable import ColumnAspect, Executable, TotalledColumn
+from matchrec.compile.executable import ColumnAspect, Executable
 from matchrec.conditions.functions.comparisons import normalized, rank
 from matchrec.conditions.functions.function import Value
 from matchrec.errors import MatchRecognizeRunError
 from matchrec.errors.message import Message
 from matchrec.errors.run import failures
 from matchrec.plan.clauses import Distance, Form
-from matchrec.search import partitions
 from matchrec.search.matches import RunFailure
-from matchrec.search.partitions import BoolArray, Frontier, IntArray, Partitions, ends_by_distance
+from matchrec.search.partitions import (
+    BoolArray,
+    Frontier,
+    IntArray,
+    Partitions,
+    WordArray,
+    ends_after,
+    ends_by_distance,
+    window_ends,
+)
 from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import arrow_of, as_floats, as_integers, column, validity
 
-SIGN = np.uint64(1 << 63)
-WORD = 64  # bits
+SIGN_BIT = np.uint64(1 << 63)
+WORD = 64  # the bits of a word
 
 
 def partitions_of(
@@ -37,83 +53,115 @@ def partitions_of(
     table: pa.Table,
     starts: IntArray,
     frontier: Frontier | None = None,
-    satisfied: partitions.WordArray | None = None,
+    satisfied: WordArray | None = None,
 ) -> Partitions:
-    """The engine's view of a table whose columns are those of `spark.columns`. satisfied: the row
-    conditions as an engine reads them, if no column of the table has them.
+    """Return a table as a search sees it.
+
+    Args:
+        executable: the compiled query.
+        table: the rows, with the columns that `spark.columns` sends.
+        starts: int64[p + 1], the row at which each partition starts, then the number of rows.
+        frontier: how far each partition has been searched; None for whole partitions.
+        satisfied: uint64[n, w], which row conditions hold, as in `Partitions`; None to read this
+            from the columns of bits.
     """
     if satisfied is None:
         satisfied = satisfied_words(table, len(executable.conditions))
-    ranks, values = ranked_columns(executable, table)
-    windows = window_end(executable, table, starts)
-    if windows is not None and frontier is not None and frontier.goes_on:
-        windows = frontier.let_grow(starts, windows)
-        if executable.window_rows is not None:  # one of rows ends, whatever comes
-            windows = np.minimum(windows, np.arange(len(windows)) + executable.window_rows)
+    ranks, ranked_values = rank_columns(executable, table)
+    window_end = find_window_ends(executable, table, starts)
+    if window_end is not None and frontier is not None and frontier.goes_on:
+        window_end = frontier.let_grow(starts, window_end)
+        if executable.window_rows is not None:
+            # a window of a number of rows does not grow beyond them, whatever rows follow
+            row = np.arange(len(window_end))
+            window_end = np.minimum(window_end, row + executable.window_rows)
 
-    def held(indices: tuple[int, ...]) -> list[pa.Array]:
-        return [ranks.get(i, column(table, wire.column(i))) for i in indices]
+    def read_columns(indices: tuple[int, ...]) -> list[pa.Array]:
+        return [ranks.get(index, column(table, wire.column(index))) for index in indices]
 
-    integers, floats = held(executable.crossing.integers), held(executable.crossing.floats)
-    added = [column(table, wire.column(one.column)) for one in executable.totalled]
-    numbers = [*map(as_read, integers), *(as_floats(one).view(np.int64) for one in floats)]
-    numbers += [as_added(*one) for one in zip(added, executable.totalled, strict=True)]
-    known = [validity(one) for one in (*integers, *floats, *added)]
+    integers = read_columns(executable.crossing.integers)
+    floats = read_columns(executable.crossing.floats)
+    totalled = [column(table, wire.column(use.column)) for use in executable.totalled]
+    numbers = [as_read(values) for values in integers]
+    numbers += [as_floats(values).view(np.int64) for values in floats]
+    numbers += [
+        encode_totalled(values, use.aspect)
+        for values, use in zip(totalled, executable.totalled, strict=True)
+    ]
+    valid = [validity(values) for values in (*integers, *floats, *totalled)]
     return Partitions(
         frontier=frontier,
-        window_end=windows,
-        ends=ends_of(executable, table),
+        window_end=window_end,
+        ends=find_ends_of_windows(executable, table),
         starts=starts,
         satisfied=satisfied,
-        columns=stacked(numbers, table.num_rows, np.int64),
-        valid=stacked(known, table.num_rows, np.bool_),
+        columns=stack_columns(numbers, table.num_rows, np.int64),
+        valid=stack_columns(valid, table.num_rows, np.bool_),
         integers=len(integers),
-        ranked=values,
+        ranked=ranked_values,
     )
 
 
 def as_read(values: pa.Array) -> IntArray:
-    """int64[n], what conditions read of a column of no floats; of a type that has neither numbers
-    nor ranks they ask whether a value is NULL, and no more.
+    """Return what a condition on the run reads of a column that has no floats, as int64[n].
+
+    A type that has neither numbers nor ranks becomes zeros: all that a condition can ask of it is
+    whether a value is NULL.
     """
     kind = values.type
     has_numbers = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)
-    is_asked = has_numbers and not pa.types.is_interval(kind)
-    return as_integers(values) if is_asked else np.zeros(len(values), np.int64)
+    if has_numbers and not pa.types.is_interval(kind):
+        return as_integers(values)
+    return np.zeros(len(values), np.int64)
 
 
-def as_added(values: pa.Array, totalled: TotalledColumn) -> IntArray:
-    """int64[n], what totals read of a column: a float as its bits, or numbers in its order."""
-    if totalled.aspect is ColumnAspect.PRESENCE:
+def encode_totalled(values: pa.Array, aspect: ColumnAspect) -> IntArray:
+    """Return what totals over all matches read of a column, as int64[n].
+
+    Floats that are added up are given as their bits.
+    """
+    if aspect is ColumnAspect.PRESENCE:
         return np.zeros(len(values), np.int64)
-    if totalled.aspect is ColumnAspect.ORDER:
+    if aspect is ColumnAspect.ORDER:
         return arrays.sort_keys(values)
-    is_floating = pa.types.is_floating(values.type)
-    return as_floats(values).view(np.int64) if is_floating else as_integers(values)
+    if pa.types.is_floating(values.type):
+        return as_floats(values).view(np.int64)
+    return as_integers(values)
 
 
-def ends_of(executable: Executable, table: pa.Table) -> IntArray | None:
-    """When windows end that begin with a row, as far as they compare: see `Partitions`. One that
-    ends at no time of its type never does.
+def find_ends_of_windows(executable: Executable, table: pa.Table) -> IntArray | None:
+    """Return when the windows that begin with each row end, see `Partitions.ends`.
+
+    The ends are numbers that compare as the ends do. None if no run is output because a window
+    between neighbours in the pattern ends. A window whose end is beyond all values of its type
+    never ends.
     """
     stages = executable.task.stages
     if not executable.crossing.ends or stages is None or not stages.timeouts:
         return None
-    ends = [column(table, wire.column(i)) for i in executable.crossing.ends]
-    if not all(arrays.is_whole(one.type) for one in ends):
-        tables = [pa.table({"ends": one}) for one in ends]  # decimals of several types become one
-        whole = pa.concat_tables(tables, promote_options="permissive")
-        ranks = arrays.dense_ranks(whole.column("ends").combine_chunks())
+    ends = [column(table, wire.column(index)) for index in executable.crossing.ends]
+    if not all(arrays.is_whole(values.type) for values in ends):
+        ranks = arrays.dense_ranks(concatenate(ends))
         ends = [ranks.slice(i * table.num_rows, table.num_rows) for i in range(len(ends))]
     never = np.iinfo(np.int64).max
-    found = [np.where(validity(one), as_integers(one), never) for one in ends]
-    if not executable.task.windowed:
-        found.insert(0, np.full(table.num_rows, never))
-    return stacked(found, table.num_rows, np.int64)
+    rows = [np.where(validity(values), as_integers(values), never) for values in ends]
+    if not executable.task.windowed:  # the first row is for the window of the match
+        rows.insert(0, np.full(table.num_rows, never))
+    return stack_columns(rows, table.num_rows, np.int64)
+
+
+def concatenate(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return the values of all columns, one column after the other.
+
+    Decimals of several types get a type that holds all of them.
+    """
+    tables = [pa.table({"values": values}) for values in columns]
+    together = pa.concat_tables(tables, promote_options="permissive")
+    return together.column("values").combine_chunks()
 
 
 def value_at(table: pa.Table, name: str, row: int) -> object:
-    """A value as Python's; as text, where Python has no such date or time."""
+    """Return a value in Python; as text if Python cannot have such a date or time."""
     value = table.column(name)[row]
     try:
         return value.as_py()
@@ -121,100 +169,149 @@ def value_at(table: pa.Table, name: str, row: int) -> object:
         return value.cast(pa.string()).as_py()
 
 
-def stacked(columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type) -> npt.NDArray:  # type: ignore[type-arg]
+def stack_columns(
+    columns: Sequence[npt.NDArray[np.generic]], rows: int, kind: type
+) -> npt.NDArray[Any]:
+    """Return the columns as one array kind[len(columns), rows]. There may be no columns."""
     if not columns:
         return np.empty((0, rows), kind)
     return np.ascontiguousarray(np.stack(columns).astype(kind, copy=False))
 
 
-def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> partitions.WordArray:
-    """uint64[n, w]: bit c says that condition c holds; the first packed bit is dropped. bits: how
-    many there is to be room for, if for more.
+def satisfied_words(table: pa.Table, conditions: int, bits: int = 0) -> WordArray:
+    """Return which row conditions hold on each row, as uint64[n, w].
+
+    Condition c is bit c % 64 of word c // 64. The table packs 62 bits in each column, and its first
+    bit marks partitions, so it is dropped.
+
+    Args:
+        table: rows with columns of bits.
+        conditions: the number of conditions that the engine has computed.
+        bits: the number of bits to make room for, if the worker computes conditions as well.
     """
-    columns = range(wire.bit_columns_of(conditions))
-    packed = [as_integers(column(table, wire.bits(i))).view(np.uint64) for i in columns]
-    words = np.zeros((table.num_rows, -(-max(1, conditions, bits) // WORD)), np.uint64)
+    indices = range(wire.bit_columns_of(conditions))
+    packed = [as_integers(column(table, wire.bits(index))).view(np.uint64) for index in indices]
+    word_count = -(-max(1, conditions, bits) // WORD)
+    words = np.zeros((table.num_rows, word_count), np.uint64)
     words[:, 0] = packed[0] >> np.uint64(1)
     size = wire.bits_a_column()
     for index, flags in enumerate(packed[1:], 1):
         word, bit = divmod(index * size - 1, WORD)
         words[:, word] |= flags << np.uint64(bit)
-        if bit + size > WORD and word + 1 < words.shape[1]:
+        if bit + size > WORD and word + 1 < words.shape[1]:  # the column spans two words
             words[:, word + 1] |= flags >> np.uint64(WORD - bit)
     return words
 
 
-def ranked_columns(
+# Ranks.
+
+
+def rank_columns(
     executable: Executable, table: pa.Table
 ) -> tuple[dict[int, pa.Array], dict[int, list[object]]]:
-    """For every ranked column, the dense ranks of its values; columns of one type rank together.
-    Then, where Python computes with them, for each integer column the values in that order.
+    """Rank the values of the columns that conditions read as ranks.
+
+    Returns:
+        The ranks of each such column, by its index in `Crossing.columns`; and the values by rank,
+        by its index among the integer columns. Unless the type is nested, the values are given only
+        if Python computes with them.
     """
-    by_type: dict[object, list[int]] = {}
+    indices_by_type: dict[object, list[int]] = {}
     for index in sorted(executable.crossing.ranked):
-        by_type.setdefault(shape(table.column(wire.column(index)).type), []).append(index)
+        shape = type_shape(table.column(wire.column(index)).type)
+        indices_by_type.setdefault(shape, []).append(index)
+    calls_python = any(executable.task.calls())
     ranks: dict[int, pa.Array] = {}
-    values: dict[int, list[object]] = {}
-    for indices in by_type.values():
+    values_by_column: dict[int, list[object]] = {}
+    for indices in indices_by_type.values():
         columns = [column(table, wire.column(index)) for index in indices]
-        if pa.types.is_nested(columns[0].type):
-            ranked, known = rank_nested(columns)
-        else:
-            together = pa.chunked_array(columns).combine_chunks()
-            ranked = arrays.ranks_of_repeated(together)
-            known = ordered(together) if any(executable.task.calls()) else []
+        ranked, values = rank_together(columns, with_values=calls_python)
         for position, index in enumerate(indices):
             ranks[index] = ranked.slice(position * table.num_rows, table.num_rows)
-            values[executable.crossing.integers.index(index)] = known
-    return ranks, values
+            values_by_column[executable.crossing.integers.index(index)] = values
+    return ranks, values_by_column
 
 
-def ordered(values: pa.Array) -> list[object]:
-    """The different values in ascending order, as Python's; without NULL."""
-    different = pc.unique(values.drop_null())
-    return different.take(pc.sort_indices(different)).to_pylist()  # type: ignore[no-any-return]
+def rank_together(
+    columns: Sequence[pa.Array], *, with_values: bool
+) -> tuple[pa.Array, list[object]]:
+    """Return the ranks of the values of columns, one after the other, and the values by rank.
+
+    Args:
+        columns: columns of one type.
+        with_values: whether to return the values of a type that is not nested; else the list is
+            empty.
+    """
+    if pa.types.is_nested(columns[0].type):
+        return rank_nested(columns)
+    together = pa.chunked_array(columns).combine_chunks()
+    ranks = arrays.ranks_of_repeated(together)
+    return ranks, sort_distinct(together) if with_values else []
 
 
-def shape(kind: pa.DataType) -> object:
-    """What is equal for equal types, also where names of parts differ, or whether they are NULL."""
+def sort_distinct(values: pa.Array) -> list[object]:
+    """Return the distinct values in ascending order, in Python and without NULL."""
+    distinct = pc.unique(values.drop_null())
+    return distinct.take(pc.sort_indices(distinct)).to_pylist()  # type: ignore[no-any-return]
+
+
+def type_shape(kind: pa.DataType) -> object:
+    """Return a key that is equal for types with the same values.
+
+    Names of fields do not count, nor whether a field may be NULL.
+    """
     if not pa.types.is_nested(kind):
         return kind
-    return (kind.id, *(shape(kind.field(place).type) for place in range(kind.num_fields)))
+    return (kind.id, *(type_shape(kind.field(index).type) for index in range(kind.num_fields)))
 
 
 def rank_nested(columns: Sequence[pa.Array]) -> tuple[pa.Array, list[Value]]:
-    """The ranks of the values of columns of one shape, one column after the other: from 1 on, equal
-    ones alike, NULL for NULL. And the values by rank. Zeros among them lose their sign. Maps have
-    an order, too, which means nothing.
+    """Return the ranks of nested values, one column after the other, and the values by rank.
+
+    Ranks begin with 1. Equal values have the same rank, NULL has none. In the values by rank, -0.0
+    is 0.0. Maps are ranked, too, but their order has no meaning.
+
+    Args:
+        columns: columns of one `type_shape`.
     """
-    found = (one for column in columns for one in values_of(column))
-    values = [None if one is None else normalized(one) for one in found]
+    values = [
+        None if value is None else normalized(value)
+        for nested in columns
+        for value in values_of(nested)
+    ]
     keys = [None if value is None else rank(value) for value in values]
-    of_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
-    ordered = sorted(of_key)
-    numbers = {key: number for number, key in enumerate(ordered, 1)}
-    ranks = np.array([0 if key is None else numbers[key] for key in keys], np.int64)
-    return arrow_of(ranks, ranks == 0), [of_key[key] for key in ordered]
+    value_by_key = {key: value for key, value in zip(keys, values, strict=True) if key is not None}
+    sorted_keys = sorted(value_by_key)
+    rank_by_key = {key: number for number, key in enumerate(sorted_keys, 1)}
+    ranks = np.array([0 if key is None else rank_by_key[key] for key in keys], np.int64)
+    return arrow_of(ranks, ranks == 0), [value_by_key[key] for key in sorted_keys]
 
 
 def values_of(array: pa.Array) -> list[Value]:
-    """Values of any type, as `conditions.functions.function` has them."""
+    """Return the values of a column of any type, in Python as `functions.function` describes."""
     kind = array.type
     if pa.types.is_nested(kind):
-        if pa.types.is_struct(kind):
-            found = list(zip(*map(values_of, array.flatten()), strict=True)) or [()] * len(array)
-        else:
-            found = lists_of(array)
+        values = tuples_of_fields(array) if pa.types.is_struct(kind) else tuples_of_elements(array)
         present: list[bool] = array.is_valid().to_pylist()
-        return [one if valid else None for one, valid in zip(found, present, strict=True)]
+        return [
+            value if is_present else None for value, is_present in zip(values, present, strict=True)
+        ]
     if pa.types.is_temporal(kind):
         array = arrow_of(as_integers(array), ~validity(array))
     return array.to_pylist()  # type: ignore[no-any-return]
 
 
-def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
-    """Tuples of the elements, or of keys with their values."""
-    if pa.types.is_fixed_size_list(array.type):  # as Sail has it from a file
+def tuples_of_fields(array: pa.StructArray) -> list[Value]:
+    """Return each struct as a tuple of its fields. Anything may be under a NULL struct."""
+    fields = [values_of(values) for values in array.flatten()]
+    if not fields:
+        return [()] * len(array)
+    return list(zip(*fields, strict=True))
+
+
+def tuples_of_elements(array: pa.ListArray | pa.MapArray) -> list[Value]:
+    """Return each array as a tuple of its elements, each map as a tuple of (key, value)."""
+    if pa.types.is_fixed_size_list(array.type):  # Sail reads such a type from a file
         array = array.cast(pa.list_(array.type.value_field))
     if pa.types.is_map(array.type):
         elements = list(zip(values_of(array.keys), values_of(array.items), strict=True))
@@ -223,100 +320,178 @@ def lists_of(array: pa.ListArray | pa.MapArray) -> list[Value]:
     return [tuple(elements[begin:end]) for begin, end in pairwise(array.offsets.to_pylist())]
 
 
-def window_end(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
-    """For each row the first row that is outside of its windows; None without a window."""
+# Ends of windows.
+
+
+def find_window_ends(executable: Executable, table: pa.Table, starts: IntArray) -> IntArray | None:
+    """Return for each row the first row that is outside of its windows; None without a window."""
     crossing = executable.crossing
     if executable.window_rows is not None:
-        whole: IntArray | None = partitions.ends_after(starts, executable.window_rows)
+        ends: IntArray | None = ends_after(starts, executable.window_rows)
     else:
-        whole = ends_of_windows(table, starts, crossing.window, crossing.distance)
-    if (near := ends_of_windows(table, starts, crossing.gap, crossing.gap_distance)) is None:
-        return whole
-    # the next row that lies too far after the row before it, or which is not of its partition
-    following = np.arange(1, starts[-1] + 1)
-    borders = np.unique(np.append(following[near <= following], starts))
-    ends = borders[np.searchsorted(borders, following - 1, side="right")]
-    return ends if whole is None else np.minimum(whole, ends)
+        ends = find_ends_along_order(table, starts, crossing.window, crossing.distance)
+    ends_of_gaps = find_ends_along_order(table, starts, crossing.gap, crossing.gap_distance)
+    if ends_of_gaps is None:
+        return ends
+    first_gaps = find_first_gaps(ends_of_gaps, starts)
+    return first_gaps if ends is None else np.minimum(ends, first_gaps)
 
 
-def ends_of_windows(
-    table: pa.Table, starts: IntArray, places: tuple[int, ...], distance: Distance | None
+def find_ends_along_order(
+    table: pa.Table, starts: IntArray, columns: tuple[int, ...], distance: Distance | None
 ) -> IntArray | None:
-    """For each row the first row outside of a window that begins with it; None without one. places:
-    of the columns that say where it is: the order and the end, or the order alone.
+    """Return for each row the first row outside of the window that begins with it.
+
+    Args:
+        table: the rows.
+        starts: see `partitions_of`.
+        columns: the columns of the order and of the end of each window, or of the order alone if
+            there is a distance. Empty without a window, for which None is returned.
+        distance: how far the window reaches, if that was known when the query was compiled.
     """
-    if not places:
+    if not columns:
         return None
-    order, *rest = (column(table, wire.column(i)) for i in places)
+    order = column(table, wire.column(columns[0]))
     if distance is not None:
-        return ends_at_distance(distance, order, starts)
-    return partitions.window_ends(starts, *comparable(order, *rest))
+        return find_ends_at_distance(distance, order, starts)
+    bound = column(table, wire.column(columns[1]))
+    return window_ends(starts, *make_comparable(order, bound))
 
 
-def comparable(order: pa.Array, bound: pa.Array) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
-    """The keys of rows and the ends of their windows as int64 that compare, and which there are."""
+def make_comparable(
+    order: pa.Array, bound: pa.Array
+) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
+    """Return the keys of rows and the ends of their windows as int64 that compare as they do.
+
+    Returns:
+        The keys, which of them are not NULL, the ends, and which of these are not NULL.
+    """
     if pa.types.is_floating(order.type) or arrays.is_whole(order.type):
-        keys, bounds = arrays.sort_keys(order), arrays.sort_keys(bound)
-    else:  # of one type, whose ranks compare
-        both = as_integers(arrays.dense_ranks(pa.chunked_array([order, bound]).combine_chunks()))
-        keys, bounds = np.split(both, [len(order)])
+        keys = arrays.sort_keys(order)
+        bounds = arrays.sort_keys(bound)
+    else:
+        # int64 cannot hold such values, but both columns have one type, so their ranks compare
+        together = pa.chunked_array([order, bound]).combine_chunks()
+        ranks = as_integers(arrays.dense_ranks(together))
+        keys, bounds = np.split(ranks, [len(order)])
     return keys, validity(order), bounds, validity(bound)
 
 
-def ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
-    """For each row the first row outside of a window of which it is known how far it reaches."""
+def find_first_gaps(ends_of_gaps: IntArray, starts: IntArray) -> IntArray:
+    """Return for each row the next row that is too far from the row before it, as int64[n].
+
+    The first row of the next partition counts as too far.
+
+    Args:
+        ends_of_gaps: int64[n], for each row the first row that is too far from it.
+        starts: see `partitions_of`.
+    """
+    next_row = np.arange(1, starts[-1] + 1)
+    borders = np.unique(np.append(next_row[ends_of_gaps <= next_row], starts))
+    return borders[np.searchsorted(borders, next_row - 1, side="right")]
+
+
+def find_ends_at_distance(window: Distance, order: pa.Array, starts: IntArray) -> IntArray:
+    """Return for each row the first row that is further from it than a known distance."""
     valid = validity(order)
     if not pa.types.is_floating(order.type):
-        keys = as_integers(order).view(np.uint64) ^ SIGN  # a difference does not overflow
+        # with the sign bit flipped, the order is that of uint64, whose differences do not overflow
+        keys = as_integers(order).view(np.uint64) ^ SIGN_BIT
         ends = ends_by_distance(starts, keys, valid, np.uint64(window.limit))
     elif window.forms == (Form.DIFFERENCE,):
         ends = ends_by_distance(starts, as_floats(order), valid, np.float64(window.limit))
     else:
-        first = here = as_floats(order)
+        # the conditions round floats, so the same operation is done to the same side
+        values = as_floats(order)
+        bounds = values
         if window.forms == (Form.SUM,):
-            first = first + window.limit
+            bounds = values + window.limit
         else:
-            here = here - window.limit
-        bounds = arrays.rising_floats(first) + (not window.strict)
-        ends = partitions.window_ends(starts, arrays.rising_floats(here), valid, bounds, valid)
-    return ends if window.tests_first else np.maximum(ends, np.arange(1, len(ends) + 1))
+            values = values - window.limit
+        rising_bounds = arrays.rising_floats(bounds) + (not window.strict)
+        ends = window_ends(starts, arrays.rising_floats(values), valid, rising_bounds, valid)
+    if window.tests_first:
+        return ends
+    return np.maximum(ends, np.arange(1, len(ends) + 1))  # the first row is always inside
+
+
+# Checks of windows.
 
 
 def check_windows(executable: Executable, table: pa.Table, starts: IntArray) -> None:
-    """Raises RunFailure for a window whose end is not known, or would not be right."""
+    """Check that the end of every window is known and right.
+
+    Args:
+        executable: the compiled query.
+        table: the rows.
+        starts: see `partitions_of`.
+
+    Raises:
+        RunFailure: the end of a window is NULL, it is before its beginning, or what the conditions
+            compute for a window wraps around.
+    """
     crossing = executable.crossing
-    for words, places in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
-        if len(places) == 2:
-            order, end = (column(table, wire.column(i)) for i in places)
-            keys, valid, bounds, known = comparable(order, end)
-            wrong = valid & ~(known & (keys <= bounds))  # no sum, or one that has wrapped around
-            fail_at(wrong, failures.window_without_end, words=words)
-    if crossing.distance is not None and crossing.distance.bits and not executable.ansi:
-        check_distance(crossing.distance, starts, column(table, wire.column(crossing.window[0])))
+    for clause, columns in (("WITHIN", crossing.window), ("WITHIN BETWEEN ROWS", crossing.gap)):
+        if len(columns) == 2:
+            order, bound = (column(table, wire.column(index)) for index in columns)
+            check_bounds(clause, order, bound)
+    distance = crossing.distance
+    if distance is not None and distance.bits and not executable.ansi:
+        check_distance(distance, starts, column(table, wire.column(crossing.window[0])))
 
 
-def fail_at(wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object) -> None:
-    """Raises RunFailure of the first of these rows, if there is one."""
-    if wrong.any():
-        raise RunFailure(message, int(np.argmax(wrong)), fields)
+def check_bounds(clause: str, order: pa.Array, bound: pa.Array) -> None:
+    """Raise RunFailure if the sum of a key and a length is NULL or has wrapped around.
+
+    Args:
+        clause: the clause that the error names.
+        order: the keys of the rows.
+        bound: the ends of the windows that begin with them.
+    """
+    keys, has_key, bounds, has_bound = make_comparable(order, bound)
+    is_wrong = has_key & ~(has_bound & (keys <= bounds))
+    fail_at_first(is_wrong, failures.window_without_end, words=clause)
 
 
 def check_distance(window: Distance, starts: IntArray, order: pa.Array) -> None:
-    """Raises RunFailure where what conditions compute would wrap around, as Spark's does not in
-    ANSI mode: then they would hold of rows again that are too far away.
+    """Raise RunFailure if what the conditions of a window compute would wrap around.
+
+    Without ANSI mode the engine's integers wrap around, and the conditions would hold again for
+    rows that are far outside of the window.
+
+    Args:
+        window: the distance, along integers.
+        starts: see `partitions_of`.
+        order: the keys of the rows.
     """
     if not len(order):
         return
-    keys, valid = as_integers(order), validity(order)
-    most = (1 << window.bits - 1) - 1
+    keys = as_integers(order)
+    valid = validity(order)
+    greatest = (1 << window.bits - 1) - 1
     wraps = np.zeros(len(keys), np.bool_)
     if Form.SUM in window.forms:
-        wraps |= keys > most - window.limit - 1
+        wraps |= keys > greatest - window.limit - 1
     if Form.LESS in window.forms:
-        wraps |= keys < window.limit - most
+        wraps |= keys < window.limit - greatest
     if Form.DIFFERENCE in window.forms:
-        first = np.minimum.reduceat(np.where(valid, keys, np.iinfo(np.int64).max), starts[:-1])
-        first = np.repeat(first, np.diff(starts))
-        wraps |= (keys > first) & ((keys - first).view(np.uint64) > most)
+        present_keys = np.where(valid, keys, np.iinfo(np.int64).max)
+        least = np.minimum.reduceat(present_keys, starts[:-1])  # of each partition
+        least = np.repeat(least, np.diff(starts))
+        wraps |= (keys > least) & ((keys - least).view(np.uint64) > greatest)
     variables = " and ".join(window.variables)
-    fail_at(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)
+    fail_at_first(np.asarray(wraps & valid, np.bool_), failures.window_wraps, variables=variables)
+
+
+def fail_at_first(
+    is_wrong: BoolArray, message: Message[MatchRecognizeRunError], **fields: object
+) -> None:
+    """Raise RunFailure for the first row that is wrong, if there is one.
+
+    Args:
+        is_wrong: bool[n], which rows are wrong.
+        message: the error.
+        fields: the fields of the message, without the location of the row.
+    """
+    if is_wrong.any():
+        raise RunFailure(message, int(np.argmax(is_wrong)), fields)
