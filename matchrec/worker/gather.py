@@ -1,4 +1,13 @@
-"""Reads → Arrow columns: positions become values by `take`, so a value of any type passes as is."""
+"""Fill Arrow columns with what the output reads of matches: one column for each read.
+
+A search returns matches as row positions. Most reads are filled in two steps: find the row that
+each output row reads, then `take` the values of these rows from the input. So a value of any type
+is passed on as it is:
+
+    LAST(A.price)        positions [4, -1, 9]   →   prices of rows 4 and 9, NULL between them
+
+`FILL` says how each class of `output.reads` is filled.
+"""
 
 from __future__ import annotations
 
@@ -57,45 +66,7 @@ from matchrec.worker import arrays, wire
 from matchrec.worker.arrays import arrow_of, column, doubles_of, offsets_of, validity
 from matchrec.worker.encode import values_of
 
-SUMS = ("sum", "avg")
-LIMIT = 10**38  # the first number of more digits than a decimal has
-SURELY_A_BIGINT = 9.2e18
-SURELY_MORE = 1.2e38  # beyond it whatever a sum of doubles has lost; a wrapped sum is beyond 2.4e38
-
-BYTES_A_BATCH = 128 << 20
-MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH  # of a row; Arrow's places in a column have 31 bits
-ROWS_TOGETHER, TIMES_TOGETHER = 1 << 13, 5  # that Sail makes one batch of, and copies of these
-
-
-def always_fit(values: pa.Array) -> bool:
-    """Whether every sum of some of the values has at most 38 digits."""
-    if values.type.precision <= 28 or not len(values):
-        return True
-    high = arrays.decimal_words(values)[:, 1]
-    return len(values) * (max(int(high.max()), -int(high.min())) + 1) << 64 < LIMIT
-
-
-def too_large(words: IntArray, roughly: FloatArray, scale: int, limit: int = LIMIT) -> BoolArray:
-    """bool[n], sums that are not less than a limit, with or without their sign. words: int64[n, 2],
-    of the sums, which may have wrapped. roughly: the same sums of doubles.
-    """
-    low, high = words[:, 0].view(np.uint64), words[:, 1]
-    most, least = divmod(limit, 2**64), divmod(-limit, 2**64)
-    over = (high > most[0]) | ((high == most[0]) & (low >= np.uint64(most[1])))
-    under = (high < least[0]) | ((high == least[0]) & (low <= np.uint64(least[1])))
-    wrapped = ~(np.abs(roughly) * 10.0**scale <= SURELY_MORE)  # or it is no number
-    return np.asarray(over | under | wrapped, np.bool_)
-
-
-def summed(kind: pa.DataType) -> pa.DataType:
-    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
-
-
-def decimals(words: IntArray, absent: BoolArray, kind: pa.DataType) -> pa.Array:
-    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
-    valid = pa.py_buffer(np.packbits(~absent, bitorder="little").tobytes())
-    widest = pa.decimal128(38, kind.scale)
-    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
+# Matches that share their rows.
 
 
 def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> Task:
@@ -106,16 +77,17 @@ def chain_matches(executable: Executable, table: pa.Table, starts: IntArray) -> 
         table: the rows that are searched.
         starts: int64[p + 1], where each partition starts, then the number of rows.
     """
-    task, reads = executable.task, executable.reads
+    task = executable.task
+    reads = executable.reads
     if not (task.shares_rows and read_from_chains(reads, executable.rows_per_match)):
         return task
-    exact = all(
+    all_exact = all(
         adds_exactly(read, column(table, wire.column(read.column)), starts, ansi=executable.ansi)
         for read in reads
-        if isinstance(read, ReadBasicAggregate) and read.function in SUMS
+        if isinstance(read, ReadBasicAggregate) and read.function in ("sum", "avg")
         if read.column is not None
     )
-    return replace(task, chained=exact)
+    return replace(task, chained=all_exact)
 
 
 def adds_exactly(
@@ -135,78 +107,111 @@ def adds_exactly(
     return not ansi or never_wraps(integers)
 
 
-def list_of_structs(offsets: IntArray, values: list[pa.Array], names: Sequence[str]) -> pa.Array:
-    """An array of structs for each output row. offsets: where each begins."""
-    return pa.ListArray.from_arrays(offsets_of(offsets), pa.StructArray.from_arrays(values, names))
+# Output rows as batches.
+
+# About how many bytes a batch has at most.
+BYTES_A_BATCH = 128 << 20
+# The most bytes of one output row: offsets in an Arrow column have 31 bits.
+MOST_BYTES = (1 << 31) - 2 * BYTES_A_BATCH
+# Sail makes one batch of this many rows, and holds this many copies of it.
+ROWS_TOGETHER, TIMES_TOGETHER = 1 << 13, 5
 
 
 @dataclass(frozen=True)
 class Gatherer:
-    """Fills the reads of an executable for output rows over one table. known: what is filled.
-    found: where navigations lead, as indices for `take`.
-    """
+    """Fills the reads of an executable for output rows over one table."""
 
     executable: Executable
     table: pa.Table
     reader: Reader
-    known: Mapping[Read, pa.Array] = field(default_factory=dict)
-    found: dict[Navigation, pa.Array] = field(default_factory=dict)
+    # Columns that are filled already.
+    filled: Mapping[Read, pa.Array] = field(default_factory=dict)
+    # The row positions that navigations find, as indices for `take`. Filled as they are needed.
+    positions: dict[Navigation, pa.Array] = field(default_factory=dict)
 
     def divide(self, events: Collection[int] = ()) -> Iterator[Gatherer]:
-        """Gatherers for some output rows each, so that batches are of about BYTES_A_BATCH at most.
-        events: columns of which each output row, one for each match, has those of all rows of the
-        match besides. None where there are no rows. Raises RunFailure.
+        """Yield gatherers for consecutive output rows, so that batches are not too large.
+
+        A batch has about BYTES_A_BATCH at most. Without output rows there is no gatherer.
+
+        Args:
+            events: columns whose values on all rows of the match are added to each output row, of
+                which there is one for each match.
+
+        Raises:
+            RunFailure: a row is too large for Arrow, or the rows of a batch are for this machine.
         """
-        matches, rows = self.reader.matches, self.reader.rows
+        matches = self.reader.matches
+        rows = self.reader.rows
         if not rows.count:
             return
-        not_of_rows = matches.totals is not None or matches.pointers is not None
-        most = self.longest() * rows.count + self.most_of(events) * len(matches.classifiers)
-        if not_of_rows or most <= BYTES_A_BATCH:
+        # rows of these stand for no input row, and are small
+        are_groups_or_pointers = matches.totals is not None or matches.pointers is not None
+        most_bytes = self.estimate_longest_row() * rows.count
+        most_bytes += self.estimate_longest_values(events) * len(matches.classifiers)
+        if are_groups_or_pointers or most_bytes <= BYTES_A_BATCH:
             yield self
             return
-        sizes = self.sizes()
+        sizes = self.estimate_sizes()
         if events:
-            sizes += self.sizes_of_lists(RowList(None, tuple(events), Semantics.FINAL))
+            sizes += self.estimate_list_sizes(RowList(None, tuple(events), Semantics.FINAL))
+        self.check_sizes(sizes)
+        # columns of fixed width are filled once for all batches, since they cost little memory
+        narrow = [read for read in self.executable.reads if not self.is_wide(read)]
+        filled = {read: self.column(read) for read in narrow}
+        first_rows = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
+        for begin, end in pairwise(np.unique([0, *first_rows, len(sizes)]).tolist()):
+            slices = {read: values.slice(begin, end - begin) for read, values in filled.items()}
+            reader = self.reader.between(begin, end)
+            yield replace(self, reader=reader, filled=slices, positions={})
+
+    def check_sizes(self, sizes: IntArray) -> None:
+        """Check that each output row fits into a batch, and the batches of Sail into memory.
+
+        Args:
+            sizes: int64[r], about how many bytes each output row takes.
+
+        Raises:
+            RunFailure: they do not fit.
+        """
         largest = int(np.argmax(sizes))
-        row, size = int(rows.row[largest]), int(sizes[largest])
+        row = int(self.reader.rows.row[largest])
+        size = int(sizes[largest])
         if size > MOST_BYTES:
             fields = {"mebibytes": size >> 20, "limit": MOST_BYTES >> 20}
             raise RunFailure(failures.row_too_large, row, fields)
-        if makes_queries.is_set():
-            together = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
-            if not memory.has_room(together):
-                raise RunFailure(failures.rows_too_large, row, {"mebibytes": together >> 20})
-        narrow = [read for read in self.executable.reads if not self.is_wide(read)]
-        known = {read: self.column(read) for read in narrow}
-        begins = np.flatnonzero(np.diff(np.cumsum(sizes) // BYTES_A_BATCH, prepend=0))
-        for begin, end in pairwise(np.unique([0, *begins, len(sizes)]).tolist()):
-            own = {read: values.slice(begin, end - begin) for read, values in known.items()}
-            yield replace(self, reader=self.reader.between(begin, end), known=own, found={})
+        if makes_queries.is_set():  # the worker is a thread of a program with Sail
+            sail_bytes = TIMES_TOGETHER * int(np.sort(sizes)[-ROWS_TOGETHER:].sum())
+            if not memory.has_room(sail_bytes):
+                raise RunFailure(failures.rows_too_large, row, {"mebibytes": sail_bytes >> 20})
 
     def is_wide(self, read: Read) -> bool:
-        """Whether the values of a read differ in their bytes."""
+        """Return whether some values of a read take more bytes than others."""
         if read.row_list is not None:
             return True
-        place = read.value_column
-        return place is not None and not isinstance(arrays.sizes_of(self.values(place)), int)
+        index = read.value_column
+        return index is not None and not isinstance(arrays.sizes_of(self.values(index)), int)
 
-    def longest(self) -> float:
-        """About how many bytes an output row takes at most; infinite where there are lists."""
+    def estimate_longest_row(self) -> float:
+        """Return about how many bytes an output row takes at most; infinity if it has arrays."""
         reads = self.executable.reads
         if any(read.row_list is not None for read in reads):
             return inf
-        columns = [read.value_column for read in reads]
-        of_values = self.most_of(place for place in columns if place is not None)
-        return arrays.BYTES_OF_A_NUMBER * len(reads) + of_values
+        columns = [read.value_column for read in reads if read.value_column is not None]
+        return arrays.BYTES_OF_A_NUMBER * len(reads) + self.estimate_longest_values(columns)
 
-    def most_of(self, places: Iterable[int]) -> int:
-        """About how many bytes a value of each of some columns takes together at most."""
-        return sum(int(np.max(arrays.sizes_of(self.values(place)), initial=0)) for place in places)
+    def estimate_longest_values(self, columns: Iterable[int]) -> int:
+        """Return about how many bytes a row takes at most in all of these columns."""
+        total = 0
+        for index in columns:
+            sizes = arrays.sizes_of(self.values(index))
+            total += int(np.max(sizes, initial=0))
+        return total
 
-    def sizes(self) -> IntArray:
-        """int64[r], about how many bytes each output row takes."""
-        reader, reads = self.reader, self.executable.reads
+    def estimate_sizes(self) -> IntArray:
+        """Return about how many bytes each output row takes, as int64[r]."""
+        reader = self.reader
+        reads = self.executable.reads
         sizes = np.full(reader.rows.count, arrays.BYTES_OF_A_NUMBER * len(reads), np.int64)
         for read in reads:
             if isinstance(read, ReadRow):
@@ -214,314 +219,552 @@ class Gatherer:
             elif isinstance(read, ReadAt):
                 sizes += self.sizes_at(read.column, reader.positions(read.navigation))
             elif read.row_list is not None:
-                sizes += self.sizes_of_lists(read.row_list)
+                sizes += self.estimate_list_sizes(read.row_list)
             elif read.value_column is not None:
                 sizes += int(np.mean(arrays.sizes_of(self.values(read.value_column))))
         return sizes
 
-    def sizes_at(self, place: int, positions: IntArray) -> IntArray:
-        """int64[p], about how many bytes the values of a column at row positions take."""
-        sizes = arrays.sizes_of(self.values(place))
-        return np.where(positions < 0, 0, sizes if isinstance(sizes, int) else sizes[positions])
+    def sizes_at(self, index: int, positions: IntArray) -> IntArray:
+        """Return about how many bytes the values of a column at row positions take, as int64[p].
 
-    def sizes_of_lists(self, row_list: RowList) -> IntArray:
-        """int64[r], about how many bytes the array of rows of each output row takes."""
+        Args:
+            index: the index of the column.
+            positions: int64[p], -1 for NULL, which takes none.
+        """
+        sizes = arrays.sizes_of(self.values(index))
+        sizes_there = sizes if isinstance(sizes, int) else sizes[positions]
+        return np.where(positions < 0, 0, sizes_there)
+
+    def estimate_list_sizes(self, row_list: RowList) -> IntArray:
+        """Return about how many bytes the array of rows of each output row takes, as int64[r]."""
         reader = self.reader
         rows = reader.matches.mapped_rows
         sizes = np.full(len(rows), arrays.BYTES_OF_A_NUMBER, np.int64)
-        for place in row_list.columns:
-            sizes += self.sizes_at(place, rows)
+        for index in row_list.columns:
+            sizes += self.sizes_at(index, rows)
         return reader.add_up(sizes * reader.mask(row_list.variable), row_list.semantics)
 
     def batch(self) -> pa.RecordBatch:
-        """The reads of the output rows."""
+        """Return the reads of the output rows as one batch."""
         columns = [self.column(read) for read in self.executable.reads]
         assert columns, "a batch without columns loses its rows"
         return pa.RecordBatch.from_arrays(columns, wire.names_of(self.executable))
 
     def column(self, read: Read) -> pa.Array:
         """Return the values of a read on all output rows."""
-        if read in self.known:
-            return self.known[read]
+        if read in self.filled:
+            return self.filled[read]
         return FILL[type(read)](self, read)
 
-    def find(self, navigation: Navigation) -> pa.Array:
-        """The row positions to which a navigation leads, NULL where it leads to none."""
-        if navigation not in self.found:
+    # Values of the input.
+
+    def values(self, index: int) -> pa.Array:
+        """Return the values of a column, by row position."""
+        return column(self.table, wire.column(index))
+
+    def take_values(self, index: int, positions: IntArray) -> pa.Array:
+        """Return the values of a column at row positions, NULL at -1."""
+        return self.values(index).take(arrow_of(positions, positions < 0))
+
+    def find_positions(self, navigation: Navigation) -> pa.Array:
+        """Return the row positions that a navigation finds, NULL if it finds no row."""
+        if navigation not in self.positions:
             positions = self.reader.positions(navigation)
-            self.found[navigation] = arrow_of(positions, positions < 0)
-        return self.found[navigation]
-
-    def take_values(self, place: int, positions: IntArray) -> pa.Array:
-        """Take the values of a column at row positions, NULL at -1."""
-        return self.values(place).take(arrow_of(positions, positions < 0))
-
-    def values(self, place: int) -> pa.Array:
-        return column(self.table, wire.column(place))
-
-    def collect_rows(self, read: ReadList) -> pa.Array:
-        """For each output row the array of a variable's values that are not NULL."""
-        reader, rows = self.reader, self.reader.matches.mapped_rows
-        counted = reader.mask(read.variable) & validity(self.values(read.column))[rows]
-        index, offsets = reader.collect(counted, read.semantics)
-        values = self.take_values(read.column, rows[index])
-        return pa.ListArray.from_arrays(offsets_of(offsets), values)
-
-    def accumulate(self, read: ReadAccumulated) -> pa.Array:
-        """The aggregate of the rows that each output row sees, added up from row to row."""
-        from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
-
-        begin = partial(AGGREGATES[read.function].begin_rows, read.use)
-        rows, links = self.reader.matches.mapped_rows, links_of(self.reader.matches)
-        counted = self.reader.mask(read.variable)
-        if read.condition is not None:
-            counted &= arrays.as_integers(self.values(read.condition)).astype(np.bool_)[rows]
-        index = last_seen(self.reader, read.semantics)
-        wanted = np.zeros(len(rows), np.bool_)
-        wanted[index[index >= 0]] = True
-        arguments = [self.take_values(place, rows[counted]) for place in read.columns]
-        values, found = zip(*map(values_of, arguments), strict=True), [begin().result()]
-        accumulator = begin()
-        marks = ((links < 0).tolist(), counted.tolist(), wanted.tolist())
-        for starts, counts, asks in zip(*marks, strict=True):
-            if starts:
-                accumulator = begin()
-            if counts:
-                accumulator.add(*next(values))
-            if asks:
-                found.append(accumulator.result())
-        kind = pa.int64() if read.function == "count" else pa.float64()
-        kind = kind if read.value_column is None else self.values(read.value_column).type
-        places = np.append(0, np.cumsum(wanted))[index + 1]
-        return arrays.array_of(found, kind).take(arrow_of(places))
-
-    def match(self, read: ReadMatchedRows) -> pa.Array:
-        """For each output row the rows of its match that come out, each with its classifier."""
-        matches, reader = self.reader.matches, self.reader
-        shown = reader.mask(read.variable) & ~matches.excluded
-        index, offsets = reader.collect(shown, Semantics.FINAL)
-        rows, variables = self.of_mapped(index, [read.column])
-        names = [one.name for one in rows.type]
-        return list_of_structs(offsets, [*rows.flatten()[:-1], variables], names)
-
-    def matched_rows(self, read: ReadRowsForSpark) -> pa.Array:
-        """For each output row all rows of its match, an array of structs; empty without rows."""
-        index, offsets = self.reader.collect(self.reader.mask(None), Semantics.FINAL)
-        values = self.of_mapped(index, read.columns)
-        values.append(arrow_of(self.reader.positions_in_match()[index]))
-        return list_of_structs(offsets, values, read.names)
-
-    def of_mapped(self, index: IntArray, places: Iterable[int]) -> list[pa.Array]:
-        """The values of columns on mapped rows, then the names of their variables."""
-        matches = self.reader.matches
-        rows, variables = matches.mapped_rows[index], matches.classifiers[index]
-        values = [self.take_values(place, rows) for place in places]
-        return [*values, self.name_variables(variables.astype(np.int64))]
-
-    def pointer(self, read: ReadPointer) -> pa.Array:
-        matches, starts = self.reader.matches, self.reader.partitions.starts
-        pointers, rows = matches.pointers, self.reader.matches.mapped_rows
-        assert pointers is not None
-        position = rows - starts[matches.partition] + 1
-        before, none = pointers.before, pointers.before < 0
-        match read.field:
-            case PointerField.ROW:
-                return arrow_of(position)
-            case PointerField.PREVIOUS_ROW:
-                return arrow_of(position[before], none)
-            case PointerField.PREVIOUS_STATE:
-                states = matches.classifiers[before].astype(np.int64)
-                return self.name_variables(np.where(none, -1, states))
-            case PointerField.COMPLETES:
-                return arrow_of(pointers.completes)
-            case PointerField.VERSION:
-                offsets = offsets_of(pointers.offsets)
-                return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
-
-    def total(self, read: ReadTotal) -> pa.Array:
-        """An aggregate over all matches of a group, each of which is an output row. Raises
-        RunFailure where it is too large for its type.
-        """
-        words, task = self.reader.matches.totals, self.executable.task
-        assert words is not None
-        assert task.totals is not None
-        place = [one for one in self.executable.reads if isinstance(one, ReadTotal)].index(read)
-        total, begin = task.totals.asked[place], totals.NUMBER + place * totals.OF_A_TOTAL
-        known, value = (words[:, begin + part :] for part in (totals.KNOWN, totals.VALUE))
-        absent = known[:, 2] == 0
-        if total.over == "count":
-            number, absent = (words if read.of is None else known), np.zeros(len(words), np.bool_)
-            return self.added(read, total, number, absent)
-        if total.over == "sum":
-            return self.added(read, total, value, absent)
-        if total.inside in ("count", "sum"):
-            return self.extreme(value, absent, floats=total.floats)
-        assert read.of is not None
-        assert read.of.column is not None
-        return self.take_values(read.of.column, np.where(absent, -1, value[:, totals.ROW]))
-
-    def added(self, read: ReadTotal, total: Total, words: IntArray, absent: BoolArray) -> pa.Array:
-        """A count or a sum over all matches, NULL where `absent`. Raises RunFailure."""
-        numbers, roughly = np.ascontiguousarray(words[:, :2]), doubles_of(words[:, 2])
-        if total.floats or read.asked.is_double:
-            doubles, lost = self.as_doubles(total, numbers, roughly)
-            self.refuse_lost(read, lost & ~absent, "DOUBLE")
-            return arrow_of(doubles, absent)
-        kind = self.type_added(read, total)
-        if pa.types.is_decimal(kind):
-            lost = too_large(numbers, roughly, 0, 10**kind.precision)
-            self.refuse_lost(read, lost & ~absent, f"DECIMAL({kind.precision}, {kind.scale})")
-            return decimals(numbers, absent, kind)
-        lost = too_large(numbers, roughly, 0) | (numbers[:, 1] != numbers[:, 0] >> 63)
-        self.refuse_lost(read, lost & ~absent, "BIGINT")
-        return arrow_of(numbers[:, 0], absent)
-
-    def as_doubles(
-        self, total: Total, numbers: IntArray, roughly: FloatArray
-    ) -> tuple[FloatArray, BoolArray]:
-        """Numbers of 128 bits as doubles, and which of them are not known."""
-        if total.floats:
-            assert self.reader.matches.totals is not None
-            return roughly, np.isinf(doubles_of(self.reader.matches.totals[:, 2]))
-        low, high, wrapped = numbers[:, 0], numbers[:, 1], ~(roughly <= SURELY_MORE)
-        large = high * 2.0**64 + low.view(np.uint64)
-        exact = np.where(high == low >> 63, low.astype(np.float64), large)
-        if "count" in (total.over, total.inside):  # of which none is negative
-            return np.where(wrapped, roughly, exact), np.isinf(roughly)
-        return exact, wrapped
-
-    def type_added(self, read: ReadTotal, total: Total) -> pa.DataType:
-        """The type of a count or a sum over all matches that is exact."""
-        kind = pa.int64()
-        if total.over == "sum" and total.inside != "count":
-            assert read.of is not None
-            assert read.of.column is not None
-            kind = self.values(read.of.column).type
-        is_decimal = pa.types.is_decimal(kind)
-        if read.asked.cast is not None:
-            return pa.decimal128(38, kind.scale if is_decimal else 0)
-        if not is_decimal:
-            return pa.int64()
-        return summed(summed(kind)) if total.inside == "sum" else summed(kind)
-
-    def refuse_lost(self, read: ReadTotal, lost: BoolArray, type_name: str) -> None:
-        """Raises RunFailure for the first group of which a number is too large."""
-        if lost.any():
-            row = int(self.reader.rows.row[int(np.flatnonzero(lost)[0])])
-            columns = [show_column(one) for one in self.executable.crossing.columns]
-            fields = {"type_name": type_name, "asked": read.show(columns)}
-            raise RunFailure(total_too_large, row, fields)
-
-    def extreme(self, words: IntArray, absent: BoolArray, *, floats: bool) -> pa.Array:
-        """The least or greatest count or sum of a match. Raises RunFailure."""
-        if floats:
-            return arrow_of(doubles_of(words[:, 0]), absent)
-        lost = np.flatnonzero((doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~absent)
-        if len(lost):
-            row = int(self.reader.rows.row[lost[0]])
-            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
-        return arrow_of(words[:, 0], absent)
+            self.positions[navigation] = arrow_of(positions, positions < 0)
+        return self.positions[navigation]
 
     def name_variables(self, variables: IntArray) -> pa.Array:
-        """Name the variables of these ids, NULL for -1."""
+        """Return the names of the variables of these ids, NULL for -1."""
         names = pa.array(self.executable.task.variables, pa.string())
         return names.take(arrow_of(variables, variables < 0))
 
-    def aggregate(self, read: ReadBasicAggregate) -> pa.Array:
-        values = None if read.column is None else self.values(read.column)
-        valid = np.ones(self.table.num_rows, np.bool_) if values is None else validity(values)
-        aggregates = AggregateReader(self.reader, read.variable, valid)
-        return Aggregation(aggregates, values, self.executable.ansi).of(read)
+    def take_mapped_rows(self, mapped: IntArray, columns: Iterable[int]) -> list[pa.Array]:
+        """Return the values of columns on mapped rows, then the names of their variables.
+
+        Args:
+            mapped: indices among the mapped rows of all matches.
+            columns: indices of columns.
+        """
+        matches = self.reader.matches
+        rows = matches.mapped_rows[mapped]
+        variables = matches.classifiers[mapped].astype(np.int64)
+        values = [self.take_values(index, rows) for index in columns]
+        return [*values, self.name_variables(variables)]
+
+
+def make_lists_of_structs(
+    offsets: IntArray, values: list[pa.Array], names: Sequence[str]
+) -> pa.Array:
+    """Return an array of structs for each output row.
+
+    Args:
+        offsets: int64[r + 1], where the structs of each output row begin.
+        values: the fields of the structs.
+        names: the names of the fields.
+    """
+    return pa.ListArray.from_arrays(offsets_of(offsets), pa.StructArray.from_arrays(values, names))
+
+
+# Values of single rows.
+
+
+def fill_rows(gatherer: Gatherer, read: ReadRow) -> pa.Array:
+    """Return the values of a column on the input rows that the output rows stand for."""
+    return gatherer.take_values(read.column, gatherer.reader.rows.row)
+
+
+def fill_navigation(gatherer: Gatherer, read: ReadAt) -> pa.Array:
+    """Return the values of a column on the rows that a navigation finds."""
+    return gatherer.values(read.column).take(gatherer.find_positions(read.navigation))
 
 
 def fill_classifiers(gatherer: Gatherer, read: ReadClassifierAt) -> pa.Array:
+    """Return the names of the variables of the rows that a navigation finds."""
     return gatherer.name_variables(gatherer.reader.classifiers(read.navigation))
 
 
+# Facts about matches.
+
+
 def fill_match_numbers(gatherer: Gatherer, _: ReadMatchNumber) -> pa.Array:
+    """Return the number of the match of each output row, NULL without one."""
     numbers = gatherer.reader.match_numbers()
     return arrow_of(numbers, numbers < 0)
 
 
+def fill_positions(gatherer: Gatherer, _: ReadPosition) -> pa.Array:
+    """Return the position in its match of the row that measures look from."""
+    return arrow_of(gatherer.reader.current_positions())
+
+
+def fill_is_matched(gatherer: Gatherer, _: ReadIsMatched) -> pa.Array:
+    """Return whether each output row belongs to a match."""
+    return arrow_of(gatherer.reader.rows.match >= 0)
+
+
 def fill_kinds(gatherer: Gatherer, _: ReadKind) -> pa.Array:
+    """Return whether each match is one, or a run whose window has ended."""
     reader = gatherer.reader
     assert reader.matches.kind is not None
     return arrow_of(reader.matches.kind[reader.rows.match])
 
 
-# What fills the columns of each class of reads, on all output rows.
-FILL: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
-    ReadRow: lambda gatherer, read: gatherer.take_values(read.column, gatherer.reader.rows.row),
-    ReadAt: lambda gatherer, read: gatherer.values(read.column).take(
-        gatherer.find(read.navigation)
-    ),
-    ReadClassifierAt: fill_classifiers,
-    ReadRowsForSpark: Gatherer.matched_rows,
-    ReadMatchNumber: fill_match_numbers,
-    ReadPosition: lambda gatherer, _: arrow_of(gatherer.reader.current_positions()),
-    ReadIsMatched: lambda gatherer, _: arrow_of(gatherer.reader.rows.match >= 0),
-    ReadKind: fill_kinds,
-    ReadNothing: lambda gatherer, _: arrow_of(np.ones(gatherer.reader.rows.count, np.bool_)),
-    ReadPointer: Gatherer.pointer,
-    ReadBasicAggregate: Gatherer.aggregate,
-    ReadList: Gatherer.collect_rows,
-    ReadMatchedRows: Gatherer.match,
-    ReadAccumulated: Gatherer.accumulate,
-    ReadTotal: Gatherer.total,
-}
+def fill_nothing(gatherer: Gatherer, _: ReadNothing) -> pa.Array:
+    """Return TRUE for each output row."""
+    return arrow_of(np.ones(gatherer.reader.rows.count, np.bool_))
+
+
+def fill_pointers(gatherer: Gatherer, read: ReadPointer) -> pa.Array:
+    """Return a field of the pointers of the graph of all matches; each is an output row."""
+    matches = gatherer.reader.matches
+    pointers = matches.pointers
+    assert pointers is not None
+    partition_start = gatherer.reader.partitions.starts[matches.partition]
+    row_number = matches.mapped_rows - partition_start + 1
+    is_first = pointers.before < 0
+    match read.field:
+        case PointerField.ROW:
+            return arrow_of(row_number)
+        case PointerField.PREVIOUS_ROW:
+            return arrow_of(row_number[pointers.before], is_first)
+        case PointerField.PREVIOUS_STATE:
+            states = matches.classifiers[pointers.before].astype(np.int64)
+            return gatherer.name_variables(np.where(is_first, -1, states))
+        case PointerField.COMPLETES:
+            return arrow_of(pointers.completes)
+        case PointerField.VERSION:
+            offsets = offsets_of(pointers.offsets)
+            return pa.ListArray.from_arrays(offsets, arrow_of(pointers.digits))
+
+
+# Arrays of rows.
+
+
+def fill_lists(gatherer: Gatherer, read: ReadList) -> pa.Array:
+    """Return for each output row the array of a variable's values that are not NULL."""
+    reader = gatherer.reader
+    rows = reader.matches.mapped_rows
+    has_value = validity(gatherer.values(read.column))[rows]
+    is_listed = reader.mask(read.variable) & has_value
+    mapped, offsets = reader.collect(is_listed, read.semantics)
+    values = gatherer.take_values(read.column, rows[mapped])
+    return pa.ListArray.from_arrays(offsets_of(offsets), values)
+
+
+def fill_matched_rows(gatherer: Gatherer, read: ReadMatchedRows) -> pa.Array:
+    """Return for each output row the rows of its match that are output, with their variables.
+
+    The last field of the structs in the input column only holds the place for the variable.
+    """
+    reader = gatherer.reader
+    is_listed = reader.mask(read.variable) & ~reader.matches.excluded
+    mapped, offsets = reader.collect(is_listed, Semantics.FINAL)
+    structs, variables = gatherer.take_mapped_rows(mapped, [read.column])
+    names = [struct_field.name for struct_field in structs.type]
+    fields = [*structs.flatten()[:-1], variables]
+    return make_lists_of_structs(offsets, fields, names)
+
+
+def fill_rows_for_spark(gatherer: Gatherer, read: ReadRowsForSpark) -> pa.Array:
+    """Return for each output row all rows of its match, with their variables and positions.
+
+    The array of an unmatched row or an empty match is empty.
+    """
+    reader = gatherer.reader
+    mapped, offsets = reader.collect(reader.mask(None), Semantics.FINAL)
+    values = gatherer.take_mapped_rows(mapped, read.columns)
+    values.append(arrow_of(reader.positions_in_match()[mapped]))
+    return make_lists_of_structs(offsets, values, read.names)
+
+
+# Aggregates of the rows of a match.
+
+
+def fill_accumulated(gatherer: Gatherer, read: ReadAccumulated) -> pa.Array:
+    """Return an aggregate of the rows that each output row sees, added up row by row in Python."""
+    from matchrec.conditions.accumulators import AGGREGATES  # few queries need it
+
+    begin = partial(AGGREGATES[read.function].begin_rows, read.use)
+    reader = gatherer.reader
+    rows = reader.matches.mapped_rows
+    is_counted = reader.mask(read.variable)
+    if read.condition is not None:
+        condition = arrays.as_integers(gatherer.values(read.condition))
+        is_counted &= condition.astype(np.bool_)[rows]
+    last_mapped = last_seen(reader, read.semantics)
+    is_read = np.zeros(len(rows), np.bool_)  # whether an output row reads the value up to a row
+    is_read[last_mapped[last_mapped >= 0]] = True
+
+    arguments = [gatherer.take_values(index, rows[is_counted]) for index in read.columns]
+    values = zip(*(values_of(argument) for argument in arguments), strict=True)
+    results = [begin().result()]  # the first is for output rows that see no row
+    accumulator = begin()
+    begins_match = links_of(reader.matches) < 0
+    marks = (begins_match.tolist(), is_counted.tolist(), is_read.tolist())
+    for begins, counts, reads_result in zip(*marks, strict=True):
+        if begins:
+            accumulator = begin()
+        if counts:
+            accumulator.add(*next(values))
+        if reads_result:
+            results.append(accumulator.result())
+
+    kind = pa.int64() if read.function == "count" else pa.float64()
+    if read.value_column is not None:
+        kind = gatherer.values(read.value_column).type
+    result_index = np.append(0, np.cumsum(is_read))[last_mapped + 1]
+    return arrays.array_of(results, kind).take(arrow_of(result_index))
+
+
+def fill_aggregates(gatherer: Gatherer, read: ReadBasicAggregate) -> pa.Array:
+    """Return a count, a sum, an average or an extreme of the rows that each output row sees."""
+    if read.column is None:
+        values = None
+        valid = np.ones(gatherer.table.num_rows, np.bool_)
+    else:
+        values = gatherer.values(read.column)
+        valid = validity(values)
+    aggregates = AggregateReader(gatherer.reader, read.variable, valid)
+    return Aggregation(aggregates, values, gatherer.executable.ansi).compute(read)
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """One aggregate on all output rows. values: of its column, None of a count of rows."""
+    """Computes an aggregate of one column for all output rows."""
 
     aggregates: AggregateReader
-    values: pa.Array
+    values: pa.Array  # the column; None for a count of rows
     ansi: bool
 
-    def of(self, read: ReadBasicAggregate) -> pa.Array:
-        """The values, NULL of no rows."""
+    def compute(self, read: ReadBasicAggregate) -> pa.Array:
+        """Return the aggregate for each output row; NULL if it sees no value, 0 for a count."""
         counts = self.aggregates.counts(read.semantics)
-        index = last_seen(self.aggregates.reader, read.semantics)
+        last_mapped = last_seen(self.aggregates.reader, read.semantics)
         match read.function:
             case "count":
                 return arrow_of(counts)
             case "sum":
-                return self.sums(index, counts == 0)
+                return self.sum_rows(last_mapped, counts == 0)
             case "avg":
-                sums = at(self.float_sums(), index, 0)
+                sums = at(self.sum_floats(), last_mapped, 0)
                 return arrow_of(sums / np.maximum(counts, 1), counts == 0)
             case function:
                 keys = arrays.sort_keys(self.values)
-                rows = at(self.aggregates.extremes(keys, greatest=function == "max"), index, -1)
+                extremes = self.aggregates.extremes(keys, greatest=function == "max")
+                rows = at(extremes, last_mapped, -1)
                 return self.values.take(arrow_of(rows, rows < 0))
 
-    def sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
+    def sum_rows(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return the sum for each output row.
+
+        Args:
+            last_mapped: int64[r], the last mapped row that each output row sees, or -1.
+            is_null: bool[r], the output rows that see no value.
+
+        Raises:
+            RunFailure: a sum is too large for its type, in ANSI mode.
+        """
         kind = self.values.type
         if pa.types.is_decimal(kind):
-            return self.decimal_sums(index, absent)
+            return self.sum_decimals(last_mapped, is_null)
         if pa.types.is_floating(kind):
-            return arrow_of(at(self.float_sums(), index, 0), absent)
-        sums = self.aggregates.integer_sums(arrays.as_integers(self.values), ansi=self.ansi)
-        return arrow_of(at(sums, index, 0), absent)
+            return arrow_of(at(self.sum_floats(), last_mapped, 0), is_null)
+        integers = arrays.as_integers(self.values)
+        sums = self.aggregates.integer_sums(integers, ansi=self.ansi)
+        return arrow_of(at(sums, last_mapped, 0), is_null)
 
-    def decimal_sums(self, index: IntArray, absent: BoolArray) -> pa.Array:
-        """A sum of more than 38 digits is NULL, or an error: as Spark has it."""
+    def sum_decimals(self, last_mapped: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return the sum of decimals for each output row, see `sum_rows`.
+
+        As in Spark, a sum of more than 38 digits is NULL, or an error in ANSI mode.
+        """
         kind = self.values.type
-        total = summed(kind)
-        words = at(self.aggregates.decimal_sums(arrays.decimal_words(self.values)), index, 0)
+        type_of_sum = widen_for_sum(kind)
+        words_by_row = self.aggregates.decimal_sums(arrays.decimal_words(self.values))
+        words = at(words_by_row, last_mapped, 0)
         if always_fit(self.values):
-            return decimals(words, absent, total)
-        lost = too_large(words, at(self.float_sums(), index, 0), kind.scale) & ~absent
-        if self.ansi and lost.any():
-            row = int(self.aggregates.rows[index[np.flatnonzero(lost)[0]]])
+            return make_decimals(words, is_null, type_of_sum)
+        doubles = at(self.sum_floats(), last_mapped, 0)
+        is_too_large = find_too_large(words, doubles, kind.scale) & ~is_null
+        if self.ansi and is_too_large.any():
+            first = int(np.flatnonzero(is_too_large)[0])
+            row = int(self.aggregates.rows[last_mapped[first]])
             fields = {"type_name": f"DECIMAL(38, {kind.scale})"}
             raise RunFailure(failures.sum_too_large, row, fields)
-        return decimals(words, absent | lost, total)
+        return make_decimals(words, is_null | is_too_large, type_of_sum)
 
-    def float_sums(self) -> FloatArray:
-        """By mapped row, added up in the order of the rows."""
-        values, aggregates = self.values, self.aggregates
+    def sum_floats(self) -> FloatArray:
+        """Return the sum at each mapped row, as float64[k], added up in the order of the rows."""
+        values = self.values
         if pa.types.is_decimal(values.type):
             values = values.cast(pa.float64())
+        aggregates = self.aggregates
         return sum_values(arrays.as_floats(values), aggregates.counted, aggregates.links)
+
+
+# Aggregates over all matches. An output row is a group of matches.
+
+
+SURELY_A_BIGINT = 9.2e18  # a sum of doubles up to it is of integers that BIGINT holds
+
+
+def fill_totals(gatherer: Gatherer, read: ReadTotal) -> pa.Array:
+    """Return an aggregate over all matches of each group.
+
+    Raises:
+        RunFailure: a number is too large for its type.
+    """
+    task_totals = gatherer.executable.task.totals
+    assert task_totals is not None
+    reads = [other for other in gatherer.executable.reads if isinstance(other, ReadTotal)]
+    index = reads.index(read)
+    return TotalFiller(gatherer, read, index, task_totals.asked[index]).fill()
+
+
+@dataclass(frozen=True)
+class TotalFiller:
+    """Fills the column of one aggregate over all matches.
+
+    The numbers of a search have three words: see `search.kernels.totals`.
+    """
+
+    gatherer: Gatherer
+    read: ReadTotal
+    index: int  # the index of the aggregate among those of the task
+    total: Total
+
+    @property
+    def words(self) -> IntArray:
+        """int64[m, w], what the search knows of each group."""
+        words = self.gatherer.reader.matches.totals
+        assert words is not None
+        return words
+
+    @property
+    def measure_column(self) -> int:
+        """The column whose values the measure reads."""
+        assert self.read.of is not None
+        assert self.read.of.column is not None
+        return self.read.of.column
+
+    def fill(self) -> pa.Array:
+        """Return the aggregate for each group. Raises RunFailure, see `fill_totals`."""
+        words = self.words
+        total = self.total
+        begin = totals.NUMBER + self.index * totals.OF_A_TOTAL
+        known_matches = words[:, begin + totals.KNOWN :]  # those whose measure is not NULL
+        value = words[:, begin + totals.VALUE :]
+        is_null = known_matches[:, 2] == 0
+        if total.over == "count":
+            never = np.zeros(len(words), np.bool_)
+            return self.make_numbers(words if self.read.of is None else known_matches, never)
+        if total.over == "sum":
+            return self.make_numbers(value, is_null)
+        if total.inside in ("count", "sum"):
+            return self.make_extremes(value, is_null)
+        rows = np.where(is_null, -1, value[:, totals.ROW])
+        return self.gatherer.take_values(self.measure_column, rows)
+
+    def make_numbers(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return counts or sums over all matches.
+
+        Args:
+            words: int64[m, 3 or more], the numbers.
+            is_null: bool[m], the groups whose number is NULL.
+
+        Raises:
+            RunFailure: a number is too large for its type.
+        """
+        numbers = np.ascontiguousarray(words[:, :2])
+        doubles = doubles_of(words[:, 2])
+        if self.total.floats or self.read.asked.is_double:
+            exact, is_lost = self.convert_to_doubles(numbers, doubles)
+            self.refuse_lost(is_lost & ~is_null, "DOUBLE")
+            return arrow_of(exact, is_null)
+        kind = self.find_exact_type()
+        if pa.types.is_decimal(kind):
+            is_lost = find_too_large(numbers, doubles, 0, 10**kind.precision)
+            self.refuse_lost(is_lost & ~is_null, f"DECIMAL({kind.precision}, {kind.scale})")
+            return make_decimals(numbers, is_null, kind)
+        low, high = numbers[:, 0], numbers[:, 1]
+        is_lost = find_too_large(numbers, doubles, 0) | (high != low >> 63)
+        self.refuse_lost(is_lost & ~is_null, "BIGINT")
+        return arrow_of(low, is_null)
+
+    def convert_to_doubles(
+        self, numbers: IntArray, doubles: FloatArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """Return numbers of 128 bits as doubles, and which of them are not known.
+
+        Args:
+            numbers: int64[m, 2], which may have wrapped.
+            doubles: float64[m], the same numbers added up as doubles without their signs; if the
+                measure is a double, the numbers themselves.
+        """
+        if self.total.floats:
+            number_of_matches = doubles_of(self.words[:, 2])
+            return doubles, np.isinf(number_of_matches)
+        low, high = numbers[:, 0], numbers[:, 1]
+        has_wrapped = ~(doubles <= SURELY_TOO_LARGE)
+        large = high * 2.0**64 + low.view(np.uint64)
+        exact = np.where(high == low >> 63, low.astype(np.float64), large)
+        if "count" in (self.total.over, self.total.inside):
+            # no count is negative, so the doubles are the numbers, if only roughly
+            return np.where(has_wrapped, doubles, exact), np.isinf(doubles)
+        return exact, has_wrapped
+
+    def find_exact_type(self) -> pa.DataType:
+        """Return the type of a count or a sum that is exact: BIGINT or a decimal."""
+        kind = pa.int64()
+        if self.total.over == "sum" and self.total.inside != "count":
+            kind = self.gatherer.values(self.measure_column).type
+        is_decimal = pa.types.is_decimal(kind)
+        if self.read.asked.cast is not None:
+            return pa.decimal128(38, kind.scale if is_decimal else 0)
+        if not is_decimal:
+            return pa.int64()
+        type_of_sum = widen_for_sum(kind)
+        return widen_for_sum(type_of_sum) if self.total.inside == "sum" else type_of_sum
+
+    def make_extremes(self, words: IntArray, is_null: BoolArray) -> pa.Array:
+        """Return the least or greatest count or sum of a match in each group.
+
+        Raises:
+            RunFailure: the count or sum is too large for BIGINT.
+        """
+        if self.total.floats:
+            return arrow_of(doubles_of(words[:, 0]), is_null)
+        is_lost = (doubles_of(words[:, 2]) > SURELY_A_BIGINT) & ~is_null
+        if is_lost.any():
+            row = self.first_row_of_group(is_lost)
+            raise RunFailure(failures.sum_too_large, row, {"type_name": "BIGINT"})
+        return arrow_of(words[:, 0], is_null)
+
+    def refuse_lost(self, is_lost: BoolArray, type_name: str) -> None:
+        """Raise RunFailure for the first group whose number is too large, if there is one.
+
+        Args:
+            is_lost: bool[m], the groups whose number is too large.
+            type_name: the type that it is too large for.
+        """
+        if is_lost.any():
+            columns = [
+                show_column(row_column) for row_column in self.gatherer.executable.crossing.columns
+            ]
+            fields = {"type_name": type_name, "asked": self.read.show(columns)}
+            raise RunFailure(total_too_large, self.first_row_of_group(is_lost), fields)
+
+    def first_row_of_group(self, is_marked: BoolArray) -> int:
+        """Return the row position of the first marked group."""
+        return int(self.gatherer.reader.rows.row[int(np.flatnonzero(is_marked)[0])])
+
+
+# Decimals as two words of 64 bits.
+
+DECIMAL_LIMIT = 10**38  # the least number that has more digits than a decimal
+# A sum whose double is greater is surely at least DECIMAL_LIMIT, whatever rounding has lost. A sum
+# that has wrapped around to less than the limit is really beyond 2.4e38, so it is found as well.
+SURELY_TOO_LARGE = 1.2e38
+
+
+def always_fit(values: pa.Array) -> bool:
+    """Return whether every sum of some of these decimals has at most 38 digits."""
+    if values.type.precision <= 28 or not len(values):
+        return True
+    high = arrays.decimal_words(values)[:, 1]
+    largest_word = max(int(high.max()), -int(high.min())) + 1
+    return len(values) * largest_word << 64 < DECIMAL_LIMIT
+
+
+def find_too_large(
+    words: IntArray, doubles: FloatArray, scale: int, limit: int = DECIMAL_LIMIT
+) -> BoolArray:
+    """Return which sums are not less than a limit, signs aside, as bool[n].
+
+    Args:
+        words: int64[n, 2], low and high words of the sums, which may have wrapped around.
+        doubles: float64[n], the same sums of doubles.
+        scale: the number of digits behind the point, which the words do not have.
+        limit: the limit, for the words.
+    """
+    low = words[:, 0].view(np.uint64)
+    high = words[:, 1]
+    limit_high, limit_low = divmod(limit, 2**64)
+    is_over = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
+    limit_high, limit_low = divmod(-limit, 2**64)
+    is_under = (high < limit_high) | ((high == limit_high) & (low <= np.uint64(limit_low)))
+    has_wrapped = ~(np.abs(doubles) * 10.0**scale <= SURELY_TOO_LARGE)  # true for NaN
+    return np.asarray(is_over | is_under | has_wrapped, np.bool_)
+
+
+def widen_for_sum(kind: pa.DataType) -> pa.DataType:
+    """Return the type of Spark's sum of decimals: 10 more digits, at most 38."""
+    return pa.decimal128(min(38, kind.precision + 10), kind.scale)
+
+
+def make_decimals(words: IntArray, is_null: BoolArray, kind: pa.DataType) -> pa.Array:
+    """Return decimals, given their low and high words as int64[n, 2], and which are NULL."""
+    data = pa.py_buffer(np.ascontiguousarray(words).tobytes())
+    valid = pa.py_buffer(np.packbits(~is_null, bitorder="little").tobytes())
+    widest = pa.decimal128(38, kind.scale)
+    return pa.Array.from_buffers(widest, len(words), [valid, data]).cast(kind)
+
+
+# How the column of each class of reads is filled, for all output rows.
+FILL: Mapping[type[Read], Callable[[Gatherer, Any], pa.Array]] = {
+    ReadRow: fill_rows,
+    ReadAt: fill_navigation,
+    ReadClassifierAt: fill_classifiers,
+    ReadRowsForSpark: fill_rows_for_spark,
+    ReadMatchNumber: fill_match_numbers,
+    ReadPosition: fill_positions,
+    ReadIsMatched: fill_is_matched,
+    ReadKind: fill_kinds,
+    ReadNothing: fill_nothing,
+    ReadPointer: fill_pointers,
+    ReadBasicAggregate: fill_aggregates,
+    ReadList: fill_lists,
+    ReadMatchedRows: fill_matched_rows,
+    ReadAccumulated: fill_accumulated,
+    ReadTotal: fill_totals,
+}

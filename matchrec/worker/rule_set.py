@@ -38,7 +38,7 @@ from matchrec.worker import wire
 from matchrec.worker.arrays import as_integers, codes_of, column, number_equal, validity
 from matchrec.worker.batches import Piece
 from matchrec.worker.encode import WORD, partitions_of, satisfied_words
-from matchrec.worker.gather import Gatherer, list_of_structs
+from matchrec.worker.gather import Gatherer, make_lists_of_structs
 from matchrec.worker.match import Worker
 from matchrec.worker.matching import Incoming
 
@@ -110,14 +110,14 @@ class RuleSetWorker:
         numbers = reader.match_numbers()
         kinds = np.where(numbers < 0, RowKind.PARTIAL, RowKind.MATCH)
         found, offsets = reader.collect(~reader.matches.excluded, Semantics.FINAL)
-        values = gatherer.of_mapped(found, own.events.values())
+        values = gatherer.take_mapped_rows(found, own.events.values())
         return {
             wire.KIND: pa.array(kinds.astype(np.int32)),
             **keys,
             wire.ROW_NUMBER: pa.array(numbers, mask=numbers < 0),
             wire.FIRST: take(own.order, reader.positions(FIRST)),
             wire.LAST: take(own.order, reader.positions(LAST)),
-            wire.EVENTS: list_of_structs(offsets, values, [*own.events, VARIABLE]),
+            wire.EVENTS: make_lists_of_structs(offsets, values, [*own.events, VARIABLE]),
         }
 
     def rows_of_piece(self, piece: Piece) -> Iterator[pa.RecordBatch]:
