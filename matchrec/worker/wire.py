@@ -1,25 +1,30 @@
-"""The names of our own columns, from the user's rows to the result; no other module spells one.
+"""The names of matchrec's own columns, from the user's rows to the result.
 
-Before the match    __c0 ...       columns that cross to the workers; a stream's keep this name
-                    __x0 ...       SQL over one row from which others are made, and which stays
-                    __s0 ...       values of rows at a fixed distance
-                    __bits0 ...    truth values: of a partition's first row, then of conditions
-                    __n            a row's number in its partition
-Across pandas       __null0 ...    truth values: which of the other columns are NULL
-After the match     __r0 ...       what the measures read, where that is not the result itself
+No other module spells one of these names. `0 ...` stands for a number.
+
+Before the match    __c0 ...       columns that are sent to the workers; a stream keeps them so
+                    __x0 ...       SQL over one row: columns that other columns are made from
+                    __s0 ...       values of the row at a fixed distance, such as `PREV(price)`
+                    __bits0 ...    truth values, see below
+                    __n            the number of a row in its partition
+Through pandas      __null0 ...    truth values: which of the other columns are NULL
+After the match     __r0 ...       what the workers read for the output, unless it is the result
                     __g0 ...       aggregates that Spark computes over the rows of a match
-                    __v0 ...       an array of the values that such an aggregate is over
-                    __e            a row of a match, see `output.measure_reader`
+                    __v0 ...       an array with the values of such an aggregate
+                    __e            a row of a match in a lambda, see `output.measure_reader`
                     __counters     what a worker has counted
-Of rule sets        __rule, __kind, __k0 ..., __first, __last, __events, __message
+Rule sets           __rule, __kind, __k0 ..., __first, __last, __events, __message
                                    see `worker.rule_set`
-Of ranges           __class        a number for some of the keys       __place        in the order
-                    __placed       a stretch of places                  __range        of stretches
-Of streams          __bucket       a number for some of the keys
-                    __time         the column with the watermark       __t         in microseconds
+Ranges              __class        a number for some of the keys
+                    __place        the position of a row in the order
+                    __placed       a stretch of such positions
+                    __range        a range of such stretches
+Streams             __bucket       a number for some of the keys
+                    __time         the column with the watermark
+                    __t            the same in microseconds
 
-Bit 0 of the first column of bits marks the first row of a partition, bit c + 1 the rows on which
-condition c holds; a further column takes over every 62 bits.
+Columns of bits hold truth values of each row. Bit 0 of the first column marks the first row of each
+partition. Bit c + 1 says that condition c holds. Every 62 bits another column begins.
 """
 
 from __future__ import annotations
@@ -38,14 +43,20 @@ if TYPE_CHECKING:
 
 ROW_NUMBER = "__n"
 COUNTERS = "__counters"
+FIRST_BITS = "__bits0"
+
+# Of streams.
 EVENT_TIME = "__time"
 MICROSECONDS = "__t"
 BUCKET = "__bucket"
+
+# Of ranges.
 CLASS = "__class"
 PLACE = "__place"
 PLACED = "__placed"
 RANGE = "__range"
-FIRST_BITS = "__bits0"
+
+# Of rule sets.
 RULE = "__rule"
 KIND = "__kind"
 FIRST = "__first"
@@ -53,20 +64,68 @@ LAST = "__last"
 EVENTS = "__events"
 MESSAGE = "__message"
 
+# Names with a number: each of these is called with one.
+column = "__c{}".format  # a column that is sent to the workers
+inner = "__x{}".format  # SQL over one row that other columns are made from
+other_row = "__s{}".format  # a value of the row at a fixed distance
+bits = "__bits{}".format  # packed truth values
+nulls = "__null{}".format  # packed truth values: which columns are NULL
+read = "__r{}".format  # what a measure reads
+aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
+values = "__v{}".format  # the values that such an aggregate is over
+key = "__k{}".format  # a partition key of the rows of a rule set
+
+# Packed truth values.
+
 BITS_A_COLUMN = 62
 
 
 def bits_a_column() -> int:
+    """Return how many truth values share a column of bits."""
     return BITS_A_COLUMN if taken().packing else 1
 
 
 def bit_columns_of(conditions: int) -> int:
-    """How many columns the bits of so many conditions take, after that of a mark."""
+    """Return how many columns of bits there are for some conditions and the mark before them.
+
+    Args:
+        conditions: the number of conditions.
+    """
     return conditions // bits_a_column() + 1
 
 
+def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
+    """Return columns of bits that hold some tests, up to 62 in each.
+
+    The columns are BIGINT, as most keys and numbers are: what a column costs on its way to Python
+    depends on the number of different types, not on bytes
+    (docs/contributing/decisions/bytes_of_a_batch.md).
+
+    >>> [item] = packed_columns(["a > 1", "b IS NULL"], bits)
+    >>> item.name, item.sql
+    ('__bits0', 'CASE WHEN a > 1 THEN 1L ELSE 0L END | CASE WHEN b IS NULL THEN 2L ELSE 0L END')
+
+    Args:
+        tests: conditions in SQL. A condition that is NULL counts as false.
+        name: returns the name of a column, given its number.
+    """
+    size = bits_a_column()
+    chunks = [tests[begin : begin + size] for begin in range(0, len(tests), size)]
+    return [SelectItem(pack_tests(chunk), name(index)) for index, chunk in enumerate(chunks)]
+
+
+def pack_tests(tests: Sequence[str]) -> str:
+    """Return SQL that packs some tests into one BIGINT, the first one as its lowest bit."""
+    return " | ".join(
+        f"CASE WHEN {test} THEN {1 << bit}L ELSE 0L END" for bit, test in enumerate(tests)
+    )
+
+
+# Descriptions of columns.
+
+
 class SelectItem(NamedTuple):
-    """An item of a select list: SQL, and the column's name.
+    """An item of a select list: an expression in SQL, and the name of its column.
 
     >>> f"SELECT {SelectItem('a + 1', 'b')}, {SelectItem('a', 'a')}"
     'SELECT a + 1 AS b, a'
@@ -76,15 +135,16 @@ class SelectItem(NamedTuple):
     name: str
 
     def __str__(self) -> str:
+        """Return the item as it is written in a select list."""
         return self.name if self.sql == self.name else f"{self.sql} AS {self.name}"
 
 
 class Struct(NamedTuple):
-    """A column of structs, never NULL. parts: the columns of a table that its fields are."""
+    """A column of structs, never NULL, whose fields are sent as columns of their own."""
 
     name: str
-    fields: tuple[str, ...]
-    parts: tuple[str, ...]
+    fields: tuple[str, ...]  # the names of the fields
+    parts: tuple[str, ...]  # the columns that hold the fields
 
 
 Structs = tuple[Struct, ...]
@@ -92,33 +152,41 @@ Structs = tuple[Struct, ...]
 
 @dataclass(frozen=True, slots=True)
 class SortColumn:
-    """An item of ORDER BY. name: of a column of the batches."""
+    """An item of ORDER BY."""
 
-    name: str
+    name: str  # of a column in the batches
     descending: bool
     nulls_first: bool
 
 
 class CountsTies(Protocol):
-    """Counts the ties of sorted rows: see `sorting.ties.TieWatch`."""
+    """Counts rows that the order does not tell apart, see `sorting.ties.TieWatch`."""
 
-    def count(self, table: pa.Table, ties: IntArray) -> None: ...
+    def count(self, table: pa.Table, ties: IntArray) -> None:
+        """Count the ties in a table of sorted rows.
+
+        Args:
+            table: the rows.
+            ties: the rows that equal the row before them in all sort columns.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """What rows are sorted by. keys: columns whose values a partition's rows have in common, where
-    NULL equals NULL. needed: the conditions of which each must hold of some row of a partition, or
-    that may be left out. watch: counts rows that the order does not tell apart, if anyone asks.
-    """
+    """How the rows of a task are sorted."""
 
+    # The columns of the partition keys. Here NULL equals NULL.
     keys: tuple[str, ...]
+    # The order within each partition.
     order: tuple[SortColumn, ...]
+    # Conditions that Spark computes. A partition without a row for each of them may be dropped.
     needed: tuple[int, ...] = ()
+    # Counts the rows that the order does not tell apart; None if nobody asks.
     watch: CountsTies | None = None
 
     @property
     def columns(self) -> tuple[SortColumn, ...]:
+        """All columns that rows are sorted by: the keys, then the order within a partition."""
         keys = (SortColumn(key, descending=False, nulls_first=True) for key in self.keys)
         return (*keys, *self.order)
 
@@ -133,43 +201,26 @@ class PlannedColumn:
     in_utc: bool = False  # whether the session was in UTC
 
 
-def packed_columns(tests: Sequence[str], name: Callable[[int], str]) -> list[SelectItem]:
-    """Columns of packed tests, up to 62 in each. name: of each by its number.
-
-    They are BIGINT, as most keys and numbers are: what a column costs on its way to Python is for
-    the number of different types, not for bytes (docs/contributing/decisions/bytes_of_a_batch.md).
-    """
-    items, size = [], bits_a_column()
-    for index, begin in enumerate(range(0, len(tests), size)):
-        chunk = enumerate(tests[begin : begin + size])
-        marks = (f"CASE WHEN {test} THEN {1 << i}L ELSE 0L END" for i, test in chunk)
-        items.append(SelectItem(" | ".join(marks), name(index)))
-    return items
-
-
-# Each is called with a number.
-
-column = "__c{}".format  # that crosses to the workers
-inner = "__x{}".format  # SQL over one row that other columns are made from
-other_row = "__s{}".format  # a value of a row at a fixed distance
-bits = "__bits{}".format  # packed truth values
-nulls = "__null{}".format  # packed truth values: which columns are NULL
-read = "__r{}".format  # what a measure reads
-aggregate = "__g{}".format  # an aggregate over the rows of a match that Spark computes
-values = "__v{}".format  # the values that such an aggregate is over
-key = "__k{}".format  # what the rows of a rule set are partitioned by
+# Names of the output.
 
 
 def is_result(executable: Executable) -> bool:
-    """Whether the workers give the result as it is, and no name of it may be one of ours."""
-    names, count = [one.name for one in executable.outputs], len(executable.reads)
-    are_reads = [one.pieces for one in executable.outputs] == [(place,) for place in range(count)]
-    differ = len({name.lower() for name in names}) == count
-    return are_reads and differ and all(name and not name.startswith("__") for name in names)
+    """Return whether the output columns of the workers are the result as it is.
+
+    If so, they get the names of the result at once. This needs one column of the result for each
+    read, in the same order, and names that differ and do not begin as ours do.
+    """
+    outputs = executable.outputs
+    names = [output.name for output in outputs]
+    count = len(executable.reads)
+    each_is_a_read = [output.pieces for output in outputs] == [(index,) for index in range(count)]
+    names_differ = len({name.lower() for name in names}) == count
+    names_are_users = all(name and not name.startswith("__") for name in names)
+    return each_is_a_read and names_differ and names_are_users
 
 
 def names_of(executable: Executable) -> list[str]:
-    """The names of the columns that the workers give."""
+    """Return the names of the output columns of the workers."""
     if is_result(executable):
-        return [one.name for one in executable.outputs]
-    return list(map(read, range(len(executable.reads))))
+        return [output.name for output in executable.outputs]
+    return [read(index) for index in range(len(executable.reads))]
