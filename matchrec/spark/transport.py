@@ -1,9 +1,15 @@
-"""How batches reach the worker function: mapInArrow, or mapInPandas where asked for.
+"""Send rows to the worker function and back: by mapInArrow, or by mapInPandas if asked for.
 
-Arrow keeps every value. Pandas has one mark for NULL and NaN, turns integers beside a NULL into
-floats and instants into wall clocks; so over mapInPandas a number crosses as a number that is never
-NULL with its NULL marks packed in bits, instants and intervals as microseconds. What pandas would
-still alter is refused by name. "auto" is Arrow, which is also the faster one.
+Arrow keeps every value. It is the default, and it is also the faster way.
+
+Pandas has one mark for NULL and NaN. It turns integers into floats if a NULL is among them, and
+instants into wall clocks. So for mapInPandas the columns are encoded:
+
+    price (DOUBLE)       __c0 = coalesce(price, 0), and a bit of __null0 that says price is NULL
+    at (TIMESTAMP)       __c1 = coalesce(unix_micros(at), 0), and another bit of __null0
+    point (STRUCT)       a column for each field, and one that says the struct is NULL
+
+A query is rejected if pandas would still alter one of its columns. The error names the column.
 """
 
 from __future__ import annotations
@@ -15,9 +21,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
@@ -38,63 +45,77 @@ from matchrec.worker import wire
 from matchrec.worker.matching import Incoming
 from matchrec.worker.wire import SelectItem, bits_a_column, packed_columns
 
-# Types that cross unaltered, beside decimals and intervals.
-UNALTERED = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double"} | {
-    *("string", "binary", "date", "timestamp")
-}
-
-# An array leaves pandas element by element: NaN as NULL, an instant as a wall clock.
-ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
-
+# Makes a worker, which has a method `run`, for output of this schema. Picklable.
 MakeWorker = Callable[[pa.Schema], Any]
 
 
 @dataclass(frozen=True)
 class Sent:
-    """Rows as they cross. fields: also of structs in parts. incoming: how a worker reads them."""
+    """The rows of a query as they are sent to its workers."""
 
     rows: DataFrame
+    # The fields of the columns that the query uses, structs that are sent in parts included.
     fields: tuple[spark_types.StructField, ...]
     incoming: Incoming = Incoming()
 
     def run(
-        self, worker: MakeWorker, schema: StructType, name: str, in_pandas: Executable | None = None
+        self,
+        make_worker: MakeWorker,
+        schema: StructType,
+        name: str,
+        in_pandas: Executable | None = None,
     ) -> DataFrame:
-        """What a worker makes of the rows. worker: it, by the schema of the rows it gives. schema:
-        of these once they are here. name: what Spark's own plan shows. in_pandas: of the query
-        whose rows cross in pandas; None where they cross in Arrow.
+        """Return the output of a worker over the rows, as a DataFrame that is not computed yet.
+
+        Args:
+            make_worker: makes the worker, given the schema of the batches that it yields.
+            schema: the schema of the DataFrame.
+            name: the name of the operator in Spark's plan.
+            in_pandas: the query, if the rows are sent through pandas; None to send them in Arrow.
+
+        Raises:
+            MatchRecognizeUnsupportedError: pandas would alter a column.
         """
-        rows, sends = self.rows, crossing_schema(schema)
-        run = runner_in_worker(worker(arrow_schema(sends)))
+        rows = self.rows
+        sent_schema = crossing_schema(schema)
+        run = runner_in_worker(make_worker(arrow_schema(sent_schema)))
         if in_pandas is not None:
-            encoding = encoding_of(rows, in_pandas)
-            rows, run = encoding.encode(rows), encoding.over_pandas(run)
+            encoding = build_encoding(rows, in_pandas)
+            rows = encoding.encode(rows)
+            run = encoding.run_over_pandas(run)
         run.__name__ = name
         with able_workers(rows.sparkSession):
-            mapped: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
-            return decode_columns(mapped(run, sends), schema)
+            map_batches: Any = rows.mapInArrow if in_pandas is None else rows.mapInPandas
+            return decode_columns(map_batches(run, sent_schema), schema)
 
 
 def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
-    """What the `run` of a worker does; it says so in plain words where this package is lacking. It
-    travels as bytes: read with the function, it would fail before a word of ours.
+    """Return a function that runs `worker.run` in a Python worker of Spark.
+
+    The worker is pickled here, not with the function: a Python worker without this package can
+    then load the function, which raises an error that says what to install. So the function must
+    not use anything of this module.
     """
     makes_queries.set()
-    payload, shortcuts = pickle.dumps(worker), taken()
-    workers: list[Any] = []
+    payload = pickle.dumps(worker)
+    shortcuts = taken()
+    workers: list[Any] = []  # the worker, once it is unpickled
 
-    def run(*given: Any) -> Iterator[Any]:
+    def run(*arguments: Any) -> Iterator[Any]:
         try:
             from matchrec.shortcuts import each_under
             from matchrec.worker.failing import read, report_errors, unpickle
 
-            def output() -> Iterator[Any]:
+            def run_worker() -> Iterator[Any]:
                 if not workers:
                     workers.append(unpickle(payload))
-                passed = (read(one) if isinstance(one, Iterator) else one for one in given)
-                return workers[0].run(*passed)  # type: ignore[no-any-return]
+                inputs = [
+                    read(argument) if isinstance(argument, Iterator) else argument
+                    for argument in arguments
+                ]
+                return workers[0].run(*inputs)  # type: ignore[no-any-return]
 
-            yield from each_under(shortcuts, lambda: report_errors(output))
+            yield from each_under(shortcuts, lambda: report_errors(run_worker))
         except ModuleNotFoundError as missing:
             raise RuntimeError(
                 f"a Spark worker lacks the Python package {missing.name}: install matchrec on "
@@ -105,7 +126,10 @@ def runner_in_worker(worker: Any) -> Callable[..., Iterator[Any]]:
 
 
 def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function that takes rows out of bytes, the one column; a worker needs Arrow alone."""
+    """Return a function that reads the rows of Arrow streams, which are the only column.
+
+    It needs no package but Arrow in a Python worker.
+    """
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -117,118 +141,189 @@ def unpacker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def arrow_schema(schema: spark_types.StructType) -> pa.Schema:
+    """Return the Arrow schema in which a worker yields values of these Spark types."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    options: dict[str, Any] = {"timezone": "UTC"} if _asks_for_zone(to_arrow_schema) else {}
+    options: dict[str, Any] = {"timezone": "UTC"} if _takes_time_zone(to_arrow_schema) else {}
     return to_arrow_schema(schema, **options)
 
 
 @cache
-def _asks_for_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
-    """Whether PySpark's function asks for a time zone; older ones say UTC themselves."""
+def _takes_time_zone(to_arrow_schema: Callable[..., pa.Schema]) -> bool:
+    """Return whether PySpark's function has a parameter for the zone; older ones use UTC."""
     return "timezone" in signature(to_arrow_schema).parameters
+
+
+# Rows through pandas.
+
+
+# Types that pandas keeps, as this module encodes them. Decimals and intervals are kept, too.
+UNALTERED = {
+    "boolean",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "string",
+    "binary",
+    "date",
+    "timestamp",
+}
+
+# Types that pandas alters in an array of the output, whose elements are Python objects: NaN becomes
+# NULL, and an instant becomes a wall clock.
+ALTERED_IN_ARRAYS = (FloatType, DoubleType, DateType, TimestampType)
+
+
+class SentColumn(NamedTuple):
+    """A column that is sent through pandas: a column of the rows, or a field of a struct."""
+
+    path: str  # SQL over the rows
+    name: str
+    kind: spark_types.DataType
 
 
 @dataclass(frozen=True)
 class PandasColumn:
-    """A column on its way through pandas. name: of it, which its fields extend. path: SQL. kind:
-    its type in Spark. fields: of a struct, each with its name there; then `name`_n says where the
-    struct is NULL.
-    """
+    """A column of the rows on its way through pandas."""
 
-    name: str
-    path: str
+    name: str  # the names of its fields begin with it
+    path: str  # SQL over the rows
     kind: spark_types.DataType
+    # The fields of a struct, each with its name there. A struct is sent as its fields and as the
+    # column `name`_n, which says where the struct is NULL.
     fields: tuple[tuple[str, PandasColumn], ...] = ()
 
     @staticmethod
-    def of(name: str, path: str, kind: spark_types.DataType) -> PandasColumn:
-        own = kind.fields if isinstance(kind, spark_types.StructType) else ()
-        fields = tuple(
-            (one.name, PandasColumn.of(f"{name}_{i}", f"{path}.{quoted(one.name)}", one.dataType))
-            for i, one in enumerate(own)
-        )
-        return PandasColumn(name, path, kind, fields)
+    def build(name: str, path: str, kind: spark_types.DataType) -> PandasColumn:
+        """Return a column with its fields, and the fields of these."""
+        struct_fields = kind.fields if isinstance(kind, spark_types.StructType) else ()
+        fields = []
+        for index, struct_field in enumerate(struct_fields):
+            field_path = f"{path}.{quoted(struct_field.name)}"
+            column = PandasColumn.build(f"{name}_{index}", field_path, struct_field.dataType)
+            fields.append((struct_field.name, column))
+        return PandasColumn(name, path, kind, tuple(fields))
 
-    def leaves(self) -> Iterator[tuple[str, str, spark_types.DataType]]:
-        """Path, name and type of each column that crosses."""
+    def sent_columns(self) -> Iterator[SentColumn]:
+        """Yield the columns that are sent for it."""
         if self.fields:
-            yield f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType()
+            yield SentColumn(f"{self.path} IS NULL", f"{self.name}_n", spark_types.BooleanType())
             for _, column in self.fields:
-                yield from column.leaves()
+                yield from column.sent_columns()
         else:
-            yield self.path, self.name, self.kind
+            yield SentColumn(self.path, self.name, self.kind)
 
-    def arrow(self) -> pa.DataType:
-        """The Arrow type. Raises ValueError with the name of the first type that has none."""
+    def find_arrow_type(self) -> pa.DataType:
+        """Return the Arrow type of the column.
+
+        Raises:
+            ValueError: pandas alters a type. The argument is the name of the first such type.
+        """
         if self.fields:
-            return pa.struct([pa.field(name, column.arrow()) for name, column in self.fields])
-        if (kind := arrow_type(self.kind)) is None:
+            return pa.struct(
+                [pa.field(name, column.find_arrow_type()) for name, column in self.fields]
+            )
+        kind = arrow_type(self.kind)
+        if kind is None:
             raise ValueError(self.kind.simpleString())
         return kind
 
-    def array(self, crossed: Mapping[str, pa.Array]) -> pa.Array:
+    def assemble(self, sent: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the column, given the columns that were sent, by name."""
         if not self.fields:
-            return crossed[self.name]
-        absent = crossed[f"{self.name}_n"]
-        arrays = [column.array(crossed) for _, column in self.fields]
-        return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=absent)
+            return sent[self.name]
+        is_null = sent[f"{self.name}_n"]
+        arrays = [column.assemble(sent) for _, column in self.fields]
+        return pa.StructArray.from_arrays(arrays, [name for name, _ in self.fields], mask=is_null)
 
 
 @dataclass(frozen=True)
 class PandasEncoding:
-    """Rows on their way through pandas. Picklable. texts: what the user wrote for a column, by its
-    name.
-    """
+    """How the rows of a query are encoded for pandas. Picklable."""
 
     columns: tuple[PandasColumn, ...]
+    # What the user wrote for a column, by the name of the column.
     texts: Mapping[str, str] = field(default_factory=dict)
 
-    def leaves(self) -> list[tuple[str, str, spark_types.DataType]]:
-        return [leaf for column in self.columns for leaf in column.leaves()]
+    def sent_columns(self) -> list[SentColumn]:
+        """Return all columns that are sent, without those of the NULL marks."""
+        return [sent for column in self.columns for sent in column.sent_columns()]
 
     def encode(self, rows: DataFrame, *others: str) -> DataFrame:
-        """The columns as pandas can hold them, others as they are, and packed marks of NULLs."""
-        leaves = self.leaves()
-        apart = [SelectItem(path, name) for path, name, _ in leaves]
-        if any(one.sql != one.name for one in apart):
-            rows = rows.selectExpr(*map(str, apart), *others)
-        values = [SelectItem(encoded_value(name, kind), name) for _, name, kind in leaves]
-        marks = packed_columns([f"{name} IS NULL" for _, name, _ in leaves], wire.nulls)
+        """Encode rows: each column as pandas can hold it, and packed marks of NULL.
+
+        Args:
+            rows: the rows.
+            others: names of columns that are sent as they are.
+        """
+        sent = self.sent_columns()
+        unpacked = [SelectItem(column.path, column.name) for column in sent]
+        if any(item.sql != item.name for item in unpacked):  # there are structs
+            rows = rows.selectExpr(*map(str, unpacked), *others)
+        values = [
+            SelectItem(encoded_value(column.name, column.kind), column.name) for column in sent
+        ]
+        marks = packed_columns([f"{column.name} IS NULL" for column in sent], wire.nulls)
         return rows.selectExpr(*map(str, [*values, *others, *marks]))
 
     def batch(self, frame: pd.DataFrame) -> pa.RecordBatch:
-        """The rows as they were before they crossed. Raises MatchRecognizeRunError for values of
-        other types than those for which the query was built: the input may have changed.
+        """Return the rows of a frame as they were before they were encoded.
+
+        Raises:
+            MatchRecognizeRunError: values have another type than the query was built for, so the
+                input may have changed.
         """
-        crossed = {}
-        for index, (path, name, kind) in enumerate(self.leaves()):
-            word, bit = divmod(index, bits_a_column())
-            marks = frame[wire.nulls(word)].to_numpy().astype(np.int64)
-            absent = (marks >> bit) & 1 == 1
-            values, type_ = frame[name].to_numpy(), arrow_type(kind)
-            in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
-            held = pa.int64() if in_microseconds else type_
-            try:
-                is_other = is_number(held) and pa.from_numpy_dtype(values.dtype) != held
-                array = pa.array(values, held, mask=absent, from_pandas=False)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-                is_other = True
-            if is_other:
-                from matchrec.worker.planned import sql_name  # which no planning loads
+        arrays = {}
+        for index, sent in enumerate(self.sent_columns()):
+            column_index, bit = divmod(index, bits_a_column())
+            marks = frame[wire.nulls(column_index)].to_numpy().astype(np.int64)
+            is_null = (marks >> bit) & 1 == 1
+            arrays[sent.name] = self.decode_column(sent, frame[sent.name].to_numpy(), is_null)
+        columns = [column.assemble(arrays) for column in self.columns]
+        return pa.RecordBatch.from_arrays(columns, [column.name for column in self.columns])
 
-                arrived, column = pa.array(values, mask=absent).type, path.partition(".")[0]
-                raise column_of_other_type(
-                    column=self.texts.get(column, column),
-                    planned=kind.simpleString(),
-                    arrived=sql_name(arrived),
-                )
-            crossed[name] = array.cast(type_)
-        arrays = [column.array(crossed) for column in self.columns]
-        return pa.RecordBatch.from_arrays(arrays, [column.name for column in self.columns])
+    def decode_column(
+        self, sent: SentColumn, values: npt.NDArray[Any], is_null: npt.NDArray[np.bool_]
+    ) -> pa.Array:
+        """Return a column that was sent as it was before.
 
-    def over_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-        """The mapped function: decodes, matches, and answers in Arrow-backed pandas columns."""
+        Args:
+            sent: the column.
+            values: what pandas holds of it.
+            is_null: which of the values were NULL.
+
+        Raises:
+            MatchRecognizeRunError: see `batch`.
+        """
+        type_ = arrow_type(sent.kind)
+        in_microseconds = pa.types.is_timestamp(type_) or pa.types.is_duration(type_)
+        sent_type = pa.int64() if in_microseconds else type_
+        try:
+            is_other = is_number(sent_type) and pa.from_numpy_dtype(values.dtype) != sent_type
+            array = pa.array(values, sent_type, mask=is_null, from_pandas=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            is_other = True
+        if is_other:
+            from matchrec.worker.planned import sql_name  # not loaded while a query is planned
+
+            arrived = pa.array(values, mask=is_null).type
+            column_name = sent.path.partition(".")[0]
+            raise column_of_other_type(
+                column=self.texts.get(column_name, column_name),
+                planned=sent.kind.simpleString(),
+                arrived=sql_name(arrived),
+            )
+        return array.cast(type_)
+
+    def run_over_pandas(self, run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+        """Return `run` as a function for mapInPandas.
+
+        It decodes the frames, runs `run` over their batches, and yields frames whose columns are
+        backed by Arrow.
+        """
 
         def over_pandas(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             for batch in run(map(self.batch, frames)):
@@ -237,22 +332,45 @@ class PandasEncoding:
         return over_pandas
 
 
-def encoding_of(rows: DataFrame, executable: Executable) -> PandasEncoding:
-    """How rows cross. Raises MatchRecognizeUnsupportedError for what pandas would alter."""
-    fields, in_arrays = rows.schema.fields, set[int]()  # of which the output holds arrays
+def build_encoding(rows: DataFrame, executable: Executable) -> PandasEncoding:
+    """Return how the rows of a query are encoded for pandas.
+
+    Args:
+        rows: the rows, with the columns of `executable.crossing` first.
+        executable: the query.
+
+    Raises:
+        MatchRecognizeUnsupportedError: pandas would alter a column.
+    """
+    in_arrays = find_columns_in_arrays(executable)
+    sent_fields = rows.schema.fields
+    crossing_columns = executable.crossing.columns
+    pairs = zip(sent_fields, crossing_columns, strict=False)
+    for index, (sent_field, column) in enumerate(pairs):
+        written = str(column.pieces[0])
+        kind = sent_field.dataType
+        if arrow_type(kind) is None:
+            raise altered_by_pandas(column=written, type_name=kind.simpleString())
+        if index in in_arrays and isinstance(kind, ALTERED_IN_ARRAYS):
+            type_name = f"{kind.simpleString()} in an array"
+            raise altered_by_pandas(column=written, type_name=type_name)
+    columns = [
+        PandasColumn.build(sent_field.name, sent_field.name, sent_field.dataType)
+        for sent_field in sent_fields
+    ]
+    texts = {
+        wire.column(index): show_column(column) for index, column in enumerate(crossing_columns)
+    }
+    return PandasEncoding(tuple(columns), texts)
+
+
+def find_columns_in_arrays(executable: Executable) -> set[int]:
+    """Return the columns whose values are in arrays of the output."""
+    columns: set[int] = set()
     for read in executable.reads:
         if read.row_list is not None:
-            in_arrays.update(read.row_list.columns)
-    pairs = zip(fields, executable.crossing.columns, strict=False)
-    for place, (crossing, column) in enumerate(pairs):
-        name, type_ = str(column.pieces[0]), crossing.dataType.simpleString()
-        if arrow_type(crossing.dataType) is None:
-            raise altered_by_pandas(column=name, type_name=type_)
-        if place in in_arrays and isinstance(crossing.dataType, ALTERED_IN_ARRAYS):
-            raise altered_by_pandas(column=name, type_name=f"{type_} in an array")
-    columns = (PandasColumn.of(field.name, field.name, field.dataType) for field in fields)
-    texts = {wire.column(i): show_column(c) for i, c in enumerate(executable.crossing.columns)}
-    return PandasEncoding(tuple(columns), texts)
+            columns.update(read.row_list.columns)
+    return columns
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -261,17 +379,20 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(is_boolean or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-@cache  # a stream asks batch after batch
+@cache  # a stream asks for each of its batches
 def arrow_type(type_: spark_types.DataType) -> pa.DataType | None:
-    """The Arrow type of a type that crosses unaltered, or None for one that does not."""
-    sized = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
-    if not sized and type_.simpleString() not in UNALTERED:
+    """Return the Arrow type of a Spark type, or None if pandas alters its values."""
+    has_parameters = isinstance(type_, spark_types.DecimalType | spark_types.DayTimeIntervalType)
+    if not has_parameters and type_.simpleString() not in UNALTERED:
         return None
     return arrow_schema(struct_of({"": type_})).field(0).type
 
 
 def encoded_value(name: str, type_: spark_types.DataType) -> str:
-    """A column as SQL of a type that pandas holds exactly; NULL becomes zero where that matters."""
+    """Return SQL for a column, of a type that pandas holds exactly.
+
+    NULL becomes zero if pandas would otherwise change the type because of it.
+    """
     match type_:
         case spark_types.BooleanType():
             return f"coalesce({name}, FALSE)"
@@ -284,17 +405,19 @@ def encoded_value(name: str, type_: spark_types.DataType) -> str:
     return name
 
 
-# Tables of Arrow that a user passes: some types Spark has not.
+# Tables of Arrow.
 
 
 def write_at_once(frame: DataFrame, path: Path) -> int:
-    """Writes all rows of a DataFrame to a Parquet file, in their order; returns how many."""
+    """Write all rows of a DataFrame to a Parquet file, in their order, and return their number."""
     table = frame.toArrow()
     parquet.write_table(table, path)
     return table.num_rows  # type: ignore[no-any-return]
 
 
 def with_known_types(table: pa.Table) -> pa.Table:
+    """Return a user's table with types that Spark has, see `arrays.read_as`."""
     from matchrec.worker.arrays import read_as
 
-    return table.cast(pa.schema([one.with_type(read_as(one.type)) for one in table.schema]))
+    schema = pa.schema([column.with_type(read_as(column.type)) for column in table.schema])
+    return table.cast(schema)

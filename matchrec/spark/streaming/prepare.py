@@ -93,7 +93,7 @@ class EventPreparation(Preparation):
         names = self.name_columns(columns)
         frame, apart = types.encode_columns(prepared), (wire.BUCKET, wire.EVENT_TIME)
         fields = [field for field in frame.schema.fields if field.name not in apart]
-        held = [PandasColumn.of(field.name, field.name, field.dataType) for field in fields]
+        held = [PandasColumn.build(field.name, field.name, field.dataType) for field in fields]
         texts = {name: text for text, name in names.inner.items()}
         kinds = [pa.field(column.name, arrow_kind(column, texts)) for column in held]
         time_type = prepared.schema[wire.EVENT_TIME].dataType
@@ -162,7 +162,7 @@ class SentEvents(Sent):
 
 def arrow_kind(column: PandasColumn, texts: dict[str, str]) -> pa.DataType:
     try:
-        return column.arrow()
+        return column.find_arrow_type()
     except ValueError as altered:
         text = texts.get(column.name, column.name)
         raise streams.altered_in_stream(column=text, type_name=str(altered)) from None
